@@ -1,0 +1,15 @@
+package dev.gpuwarden.cli;
+
+import java.util.List;
+
+/**
+ * The commands that one module contributes; found by {@link java.util.ServiceLoader}.
+ *
+ * <p>An option whose name holds a dot (`--web.listen-address`) is a setting too: the environment variable
+ * `GPUWARDEN_WEB_LISTEN_ADDRESS` and the key `listen-address` under `web` of the configuration file give its default.
+ */
+public interface CommandGroup {
+
+    /** Objects annotated with picocli's {@code @Command}, each a {@code Callable<Integer>} that returns an exit code. */
+    List<Object> commands();
+}

@@ -1,0 +1,52 @@
+package dev.gpuwarden.core.model;
+
+import java.util.List;
+
+/**
+ * What a GPU is, read once when it is enumerated.
+ *
+ * @param index the driver's index, which follows PCI order and changes when a GPU falls off the bus; the UUID does not
+ * @param uuid "GPU-" and 36 characters; absent when the GPU was lost before it could be asked
+ * @param minor the N of /dev/nvidiaN
+ * @param name the product name, for example "NVIDIA H100 80GB HBM3"
+ * @param serial the board's serial number
+ * @param vbios version of the video BIOS
+ * @param boardPart board part number
+ * @param computeCapability for example "9.0"
+ * @param numaNode the NUMA node of the device
+ * @param migMode true when the GPU is partitioned
+ * @param mig the partitions, empty when there are none
+ */
+public record GpuIdentity(
+        int index,
+        Reading<String> uuid,
+        Reading<PciAddress> pci,
+        Reading<Integer> minor,
+        Reading<String> name,
+        Reading<String> serial,
+        Reading<String> vbios,
+        Reading<String> boardPart,
+        Reading<String> computeCapability,
+        Reading<Integer> numaNode,
+        Reading<Boolean> migMode,
+        List<MigDevice> mig) {
+
+    /** UUID, else PCI address, else index: what messages call this GPU. */
+    public String label() {
+        return uuid.asOptional()
+                .orElseGet(() -> pci.asOptional().map(PciAddress::toString).orElse("GPU " + index));
+    }
+
+    /**
+     * One MIG partition of a GPU.
+     *
+     * @param uuid "MIG-" and 36 characters from driver 470 on
+     * @param profile for example "1g.10gb"
+     */
+    public record MigDevice(
+            int index,
+            String uuid,
+            Reading<Integer> gpuInstance,
+            Reading<Integer> computeInstance,
+            Reading<String> profile) {}
+}

@@ -1,0 +1,47 @@
+package dev.gpuwarden.core.model;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Where a device sits on the PCI bus. NVML writes the domain with eight digits, the kernel with four, some logs leave the
+ * function out: all three parse to the same address, so compare addresses and never their texts.
+ */
+public record PciAddress(int domain, int bus, int device, int function) implements Comparable<PciAddress> {
+
+    private static final Pattern FORM =
+            Pattern.compile("(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\\.([0-7]))?");
+
+    /** Empty when the text is no PCI address. */
+    public static Optional<PciAddress> parse(String text) {
+        Matcher m = FORM.matcher(text.trim());
+        if (!m.matches()) {
+            return Optional.empty();
+        }
+        int domain = m.group(1) == null ? 0 : Integer.parseUnsignedInt(m.group(1), 16);
+        int device = Integer.parseInt(m.group(3), 16);
+        if (device > 0x1f) {
+            return Optional.empty();
+        }
+        int function = m.group(4) == null ? 0 : Integer.parseInt(m.group(4));
+        return Optional.of(new PciAddress(domain, Integer.parseInt(m.group(2), 16), device, function));
+    }
+
+    @Override
+    public int compareTo(PciAddress other) {
+        int byDomain = Integer.compareUnsigned(domain, other.domain);
+        if (byDomain != 0) {
+            return byDomain;
+        }
+        int mine = bus << 8 | device << 3 | function;
+        return Integer.compare(mine, other.bus << 8 | other.device << 3 | other.function);
+    }
+
+    /** The kernel's form, as `/sys/bus/pci/devices` names it: `0000:3b:00.0`. */
+    @Override
+    public String toString() {
+        return String.format(Locale.ROOT, "%04x:%02x:%02x.%d", domain, bus, device, function);
+    }
+}

@@ -1,0 +1,2 @@
+/** The domain: imports the JDK and nothing else. */
+package dev.gpuwarden.core;

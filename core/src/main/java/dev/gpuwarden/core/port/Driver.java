@@ -1,0 +1,85 @@
+package dev.gpuwarden.core.port;
+
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.GpuProcess;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The GPU driver of this node, reached in this process.
+ *
+ * <p>Every call may block for as long as the driver likes, without a way to interrupt it: call from a thread that may be lost.
+ * All calls are thread-safe. Nothing here throws for what a driver may do; failures come back as absences.
+ */
+public interface Driver extends AutoCloseable {
+
+    /** Versions and origin, read once at start. */
+    DriverInfo info();
+
+    /** Each optional function with what it is for and whether this library has it. */
+    List<Capability> capabilities();
+
+    /** Answers of the library that were refused because they contradict themselves, most recent last; bounded. */
+    List<Refusal> refusals();
+
+    /**
+     * Asks the driver which GPUs there are, by its index. GPUs that cannot be asked are listed with their absences.
+     *
+     * @return absent when the driver cannot even count them
+     */
+    Reading<List<GpuIdentity>> enumerate();
+
+    /**
+     * Shuts the library down and initialises it again, so that GPUs that came back or went away are seen. Handles of samplers
+     * stay valid: they are looked up again. Calls that are under way in other threads may fail once.
+     */
+    Reading<Boolean> reinitialise();
+
+    /** A sampler for the GPU with this index. Not thread-safe: one per worker thread. */
+    Sampler sampler(int gpuIndex);
+
+    /** A sampler for one MIG partition: most readings are NOT_SUPPORTED there, memory is not. */
+    Sampler migSampler(int gpuIndex, int migIndex);
+
+    /** The processes that hold this GPU, MIG partitions and MPS clients included. Dear: takes a lock in the driver. */
+    Reading<List<GpuProcess>> processes(int gpuIndex);
+
+    /** Critical events, XIDs foremost. Absent where the driver has none (WSL, no permission). */
+    Reading<EventStream> events();
+
+    @Override
+    void close();
+
+    /** Takes one GPU's readings. */
+    interface Sampler extends AutoCloseable {
+        /**
+         * Fills every slot of the cadence, and nothing else, with a value or an absence, then the header. Blocks in the driver.
+         * Allocates nothing on the JNI path.
+         */
+        void sample(Cadence cadence, GpuFrame frame);
+
+        @Override
+        void close();
+    }
+
+    /** Events as they come. */
+    interface EventStream extends AutoCloseable {
+        /** Waits at most this long; empty when nothing came. */
+        Optional<DriverEvent> await(Duration timeout);
+
+        @Override
+        void close();
+    }
+
+    /**
+     * A critical event.
+     *
+     * @param type NVML's event type bit; 8 is an XID (nvml.h 13.3, nvmlEventTypeXidCriticalError)
+     * @param data the XID for XID events; 999 = unknown
+     */
+    record DriverEvent(Reading<String> gpuUuid, long type, long data, Reading<Integer> gpuInstance) {}
+}

@@ -1,0 +1,14 @@
+package dev.gpuwarden.core.process;
+
+import dev.gpuwarden.core.model.Reading;
+
+/**
+ * GPU memory of one process on one GPU, with its owner.
+ *
+ * @param command the process's short name from /proc, untrusted
+ */
+public record MemoryUse(GpuProcess process, Reading<String> command, Owner owner) {
+    public Reading<Long> usedBytes() {
+        return process.usedBytes();
+    }
+}

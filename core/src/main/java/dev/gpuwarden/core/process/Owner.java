@@ -1,0 +1,36 @@
+package dev.gpuwarden.core.process;
+
+import dev.gpuwarden.core.model.Reading;
+
+/** Whom a process belongs to, as its cgroup says. Names come from the node and may be hostile: escape before printing. */
+public sealed interface Owner {
+
+    /**
+     * A Kubernetes pod.
+     *
+     * @param uid 36 characters with dashes; for static pods the 32-digit hash of their manifest
+     * @param namespace absent where nothing on the node names the pod
+     * @param name absent where nothing on the node names the pod
+     * @param container absent where nothing on the node names the container
+     * @param containerId 64 hexadecimal digits, absent for the pod's own sandbox cgroup
+     */
+    record Pod(
+            String uid,
+            Reading<String> namespace,
+            Reading<String> name,
+            Reading<String> container,
+            Reading<String> containerId)
+            implements Owner {}
+
+    /** A container without a pod; runtime is "docker", "podman", "containerd", "cri-o". */
+    record Container(String runtime, String containerId) implements Owner {}
+
+    /** A systemd unit, for example "jupyter.service" or "session-3.scope". */
+    record Unit(String name) implements Owner {}
+
+    /** A batch job. */
+    record SlurmJob(String jobId, String step) implements Owner {}
+
+    /** Nobody could be named; the cause says why: process gone, no permission, foreign PID namespace. */
+    record Unknown(String cause) implements Owner {}
+}

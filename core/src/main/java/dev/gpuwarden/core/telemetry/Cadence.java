@@ -1,0 +1,9 @@
+package dev.gpuwarden.core.telemetry;
+
+/** How often a reading is taken. The ordinal is the number that native code receives. */
+public enum Cadence {
+    /** Memory and health: every second by default. */
+    FAST,
+    /** Everything that changes slowly or costs more: every 10 seconds by default. */
+    SLOW
+}

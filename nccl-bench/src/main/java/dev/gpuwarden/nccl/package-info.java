@@ -1,0 +1,2 @@
+/** Collectives benchmark. Empty until NCCL is bound. */
+package dev.gpuwarden.nccl;
