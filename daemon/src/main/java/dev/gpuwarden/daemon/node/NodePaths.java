@@ -1,0 +1,50 @@
+package dev.gpuwarden.daemon.node;
+
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/** Where the node's own trees are: not where one looks first when this program runs in a container. */
+public final class NodePaths {
+
+    @Option(
+            names = "--path.procfs",
+            defaultValue = "/proc",
+            paramLabel = "DIR",
+            description = "The node's /proc (default: ${DEFAULT-VALUE}).")
+    Path procfs = Path.of("/proc");
+
+    @Option(
+            names = "--path.sysfs",
+            defaultValue = "/sys",
+            paramLabel = "DIR",
+            description = "The node's /sys (default: ${DEFAULT-VALUE}).")
+    Path sysfs = Path.of("/sys");
+
+    @Option(
+            names = "--path.podlogs",
+            defaultValue = "/var/log/pods",
+            paramLabel = "DIR",
+            description = "The kubelet's folder of pod logs, whose names tell pods by UID (default: ${DEFAULT-VALUE}).")
+    Path podLogs = Path.of("/var/log/pods");
+
+    /** For tests and for commands without options. */
+    public static NodePaths of(Path procfs, Path sysfs, Path podLogs) {
+        NodePaths paths = new NodePaths();
+        paths.procfs = procfs;
+        paths.sysfs = sysfs;
+        paths.podLogs = podLogs;
+        return paths;
+    }
+
+    public Path procfs() {
+        return procfs;
+    }
+
+    public Path sysfs() {
+        return sysfs;
+    }
+
+    public Path podLogs() {
+        return podLogs;
+    }
+}
