@@ -1,0 +1,130 @@
+/*
+ * How an exported call is written. A call's body sees a resolved device and may run more than once:
+ * it runs again when the table changed underneath it, so that no answer mixes two states. Bodies
+ * therefore only read the table and write the caller's buffers.
+ */
+#ifndef GPUWARDEN_SIM_CALL_H
+#define GPUWARDEN_SIM_CALL_H
+
+#include <stddef.h>
+
+#include "sim_functions.h"
+#include "sim_state.h"
+
+#define SIM_EXPORT __attribute__((visibility("default")))
+#define SIM_UNWRAP(...) __VA_ARGS__
+
+typedef struct {
+    sim_table_t *table;
+    sim_gpu_t *gpu; /* of a MIG device: its parent */
+    sim_mig_t *mig; /* NULL for a whole GPU */
+    int slot;
+    int function;
+    int lie;
+} sim_call_t;
+
+/* What a call works on. */
+enum {
+    SIM_GPU_ONLY = 0,    /* NOT_SUPPORTED on a MIG device */
+    SIM_MIG_TOO = 1,     /* works on a MIG device */
+    SIM_IDENTITY = 2,    /* still answers when the GPU waits for a reset */
+    SIM_NOT_WITH_MIG = 4 /* NOT_SUPPORTED on a GPU in MIG mode */
+};
+
+/* Init state and planned faults; blocks or sleeps if a fault says so. Once per call. */
+nvmlReturn_t sim_gate(sim_call_t *call, int function, nvmlDevice_t device);
+nvmlReturn_t sim_locate(sim_call_t *call, nvmlDevice_t device, int flags);
+nvmlReturn_t sim_done(const sim_call_t *call, nvmlReturn_t result);
+
+nvmlDevice_t sim_gpu_handle(int slot);
+nvmlDevice_t sim_mig_handle(int slot, int instance);
+bool sim_handle_slot(nvmlDevice_t device, int *slot, int *instance); /* instance -1: the GPU */
+
+/* Answers: NOT_SUPPORTED for SIM_NA or an empty string, INVALID_ARGUMENT for a missing buffer. */
+nvmlReturn_t sim_put_u32(const sim_call_t *call, int64_t value, void *out);
+nvmlReturn_t sim_put_u64(const sim_call_t *call, int64_t value, unsigned long long *out);
+nvmlReturn_t sim_put_string(const sim_call_t *call, const char *value, char *out, unsigned length);
+/* A number inside a struct: absent is all ones. */
+unsigned sim_u32(const sim_call_t *call, int64_t value);
+unsigned long long sim_u64(const sim_call_t *call, int64_t value);
+/* What a symbol that the simulator does not implement answers. */
+nvmlReturn_t sim_stub(int function);
+const char *sim_function_name(int function);
+/* A list's entry count after the body filled it. */
+unsigned sim_list_count(const sim_call_t *call, unsigned count, unsigned capacity);
+
+#define SIM_NEED(pointer)                       \
+    if (!(pointer)) {                           \
+        return NVML_ERROR_INVALID_ARGUMENT;     \
+    }
+
+/* SIM_DEVICE(nvmlDeviceGetX, flags, (type *out), (out)) { body, sees `call` and the parameters } */
+#define SIM_DEVICE(name, flags, parameters, arguments)                                           \
+    static nvmlReturn_t body_##name(const sim_call_t *call, SIM_UNWRAP parameters);              \
+    SIM_EXPORT nvmlReturn_t name(nvmlDevice_t device, SIM_UNWRAP parameters);                    \
+    nvmlReturn_t name(nvmlDevice_t device, SIM_UNWRAP parameters)                                \
+    {                                                                                            \
+        sim_call_t call;                                                                         \
+        nvmlReturn_t result = sim_gate(&call, FN_##name, device);                                \
+        if (result == NVML_SUCCESS) {                                                            \
+            int64_t sequence;                                                                    \
+            do {                                                                                 \
+                sequence = sim_begin_read(call.table);                                           \
+                result = sim_locate(&call, device, flags);                                       \
+                if (result == NVML_SUCCESS) {                                                    \
+                    result = body_##name(&call, SIM_UNWRAP arguments);                           \
+                }                                                                                \
+            } while (sim_changed(call.table, sequence));                                         \
+        }                                                                                        \
+        return sim_done(&call, result);                                                          \
+    }                                                                                            \
+    static nvmlReturn_t body_##name(const sim_call_t *call, SIM_UNWRAP parameters)
+
+/* The same for calls without a device. */
+#define SIM_SYSTEM(name, parameters, arguments)                                                  \
+    static nvmlReturn_t body_##name(const sim_call_t *call, SIM_UNWRAP parameters);              \
+    SIM_EXPORT nvmlReturn_t name parameters;                                                     \
+    nvmlReturn_t name parameters                                                                 \
+    {                                                                                            \
+        sim_call_t call;                                                                         \
+        nvmlReturn_t result = sim_gate(&call, FN_##name, NULL);                                  \
+        if (result == NVML_SUCCESS) {                                                            \
+            int64_t sequence;                                                                    \
+            do {                                                                                 \
+                sequence = sim_begin_read(call.table);                                           \
+                result = body_##name(&call, SIM_UNWRAP arguments);                               \
+            } while (sim_changed(call.table, sequence));                                         \
+        }                                                                                        \
+        return sim_done(&call, result);                                                          \
+    }                                                                                            \
+    static nvmlReturn_t body_##name(const sim_call_t *call, SIM_UNWRAP parameters)
+
+/* One number or one string straight from the GPU's row: `value` sees `gpu`. */
+#define SIM_GET_U32(name, flags, value)                      \
+    SIM_DEVICE(name, flags, (unsigned *out), (out))          \
+    {                                                        \
+        const sim_gpu_t *gpu = call->gpu;                    \
+        return sim_put_u32(call, (value), out);              \
+    }
+#define SIM_GET_U64(name, flags, value)                      \
+    SIM_DEVICE(name, flags, (unsigned long long *out), (out)) \
+    {                                                        \
+        const sim_gpu_t *gpu = call->gpu;                    \
+        return sim_put_u64(call, (value), out);              \
+    }
+#define SIM_GET_STRING(name, flags, value)                               \
+    SIM_DEVICE(name, flags, (char *out, unsigned length), (out, length)) \
+    {                                                                    \
+        const sim_gpu_t *gpu = call->gpu;                                \
+        return sim_put_string(call, (value), out, length);               \
+    }
+/* Two numbers that come together; the second may be NA only if the first is. */
+#define SIM_GET_U32_PAIR(name, flags, first, second)                        \
+    SIM_DEVICE(name, flags, (unsigned *one, unsigned *two), (one, two))     \
+    {                                                                       \
+        const sim_gpu_t *gpu = call->gpu;                                   \
+        nvmlReturn_t result = sim_put_u32(call, (first), one);              \
+        return result != NVML_SUCCESS ? result : sim_put_u32(call, (second), two); \
+    }
+
+#endif

@@ -1,0 +1,101 @@
+/* Init, shutdown, and which GPUs this process sees. */
+#include <pthread.h>
+#include <string.h>
+
+#include "sim_call.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int init_count;
+static int attached_count;
+static int attached[SIM_GPU_MAX];
+
+bool sim_initialised(void)
+{
+    return __atomic_load_n(&init_count, __ATOMIC_ACQUIRE) > 0;
+}
+
+int sim_attached_count(void)
+{
+    return attached_count;
+}
+
+int sim_attached_slot(int index)
+{
+    return index >= 0 && index < attached_count ? attached[index] : -1;
+}
+
+int sim_attached_index(int slot)
+{
+    for (int index = 0; index < attached_count; index++) {
+        if (attached[index] == slot) {
+            return index;
+        }
+    }
+    return -1;
+}
+
+static void attach_gpus(const sim_table_t *table)
+{
+    int count = 0;
+    for (int slot = 0; slot < SIM_GPU_MAX && slot < table->header->gpu_count; slot++) {
+        if (table->gpu[slot].state != SIM_STATE_HIDDEN) {
+            attached[count++] = slot;
+        }
+    }
+    attached_count = count;
+}
+
+static nvmlReturn_t first_init(void)
+{
+    nvmlReturn_t result = sim_attach();
+    if (result != NVML_SUCCESS) {
+        return result;
+    }
+    sim_call_t call;
+    result = sim_gate(&call, FN_nvmlInit_v2, NULL);
+    if (result == NVML_SUCCESS) {
+        sim_begin_read(call.table);
+        result = (nvmlReturn_t)call.table->header->init_result;
+    }
+    if (result == NVML_SUCCESS) {
+        attach_gpus(call.table);
+    }
+    return sim_done(&call, result);
+}
+
+SIM_EXPORT nvmlReturn_t nvmlInitWithFlags(unsigned flags);
+nvmlReturn_t nvmlInitWithFlags(unsigned flags)
+{
+    (void)flags; /* no flag changes what the simulator shows */
+    pthread_mutex_lock(&lock);
+    nvmlReturn_t result = init_count > 0 ? NVML_SUCCESS : first_init();
+    if (result == NVML_SUCCESS) {
+        __atomic_add_fetch(&init_count, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+SIM_EXPORT nvmlReturn_t nvmlInit_v2(void);
+nvmlReturn_t nvmlInit_v2(void)
+{
+    return nvmlInitWithFlags(0);
+}
+
+SIM_EXPORT nvmlReturn_t nvmlInit(void);
+nvmlReturn_t nvmlInit(void)
+{
+    return nvmlInitWithFlags(0);
+}
+
+/* Shutdown after a failed init answers 0 on the real library, and so it does here. */
+SIM_EXPORT nvmlReturn_t nvmlShutdown(void);
+nvmlReturn_t nvmlShutdown(void)
+{
+    pthread_mutex_lock(&lock);
+    if (init_count > 0) {
+        __atomic_sub_fetch(&init_count, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    return NVML_SUCCESS;
+}
