@@ -1,8 +1,12 @@
 #include "sim_state.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -43,10 +47,26 @@ static nvmlReturn_t map_file(int fd)
     return NVML_SUCCESS;
 }
 
+/* GPUWARDEN_SIM, else the file beside this library: so one process can hold several nodes. */
+static int open_table(void)
+{
+    const char *named = getenv("GPUWARDEN_SIM");
+    if (named && *named) {
+        return open(named, O_RDWR | O_CLOEXEC);
+    }
+    Dl_info self;
+    char path[PATH_MAX];
+    if (dladdr(&mapped, &self) == 0 || !self.dli_fname || !strrchr(self.dli_fname, '/')) {
+        return -1;
+    }
+    int folder = (int)(strrchr(self.dli_fname, '/') - self.dli_fname);
+    int length = snprintf(path, sizeof path, "%.*s/gpuwarden-sim.table", folder, self.dli_fname);
+    return length > 0 && length < (int)sizeof path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+}
+
 nvmlReturn_t sim_attach(void)
 {
-    const char *path = getenv("GPUWARDEN_SIM");
-    int fd = path && *path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    int fd = open_table();
     if (fd < 0) {
         return NVML_ERROR_DRIVER_NOT_LOADED;
     }

@@ -13,10 +13,10 @@ extern const int sim_generation;
 extern const char sim_default_driver[];
 extern const char sim_default_nvml[];
 
-/* The table, or NULL when GPUWARDEN_SIM names none. Maps it on first use. */
+/* The table, or NULL when there is none. Maps it on first use. */
 sim_table_t *sim_table(void);
 
-/* Maps the file that GPUWARDEN_SIM names now. What nvmlInit answers if that is not possible. */
+/* Maps the file that GPUWARDEN_SIM names, or the one beside the library. What nvmlInit answers if not. */
 nvmlReturn_t sim_attach(void);
 
 /* Waits until no change is under way; the value to give to sim_changed. */
