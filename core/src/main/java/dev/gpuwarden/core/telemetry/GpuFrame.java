@@ -31,7 +31,26 @@ public final class GpuFrame {
     /** Number of slots, whole-GPU and per-link ones together. */
     public static final int SLOTS = (BYTES - HEADER_BYTES) / SLOT_BYTES;
 
-    private final ByteBuffer buffer = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.nativeOrder());
+    private final ByteBuffer buffer;
+
+    /** An empty frame that native code can fill. */
+    public GpuFrame() {
+        this(ByteBuffer.allocateDirect(BYTES));
+    }
+
+    private GpuFrame(ByteBuffer buffer) {
+        this.buffer = buffer.order(ByteOrder.nativeOrder());
+    }
+
+    /**
+     * A copy on the Java heap, for readers: direct memory would wait for a garbage collection that an idle daemon seldom has.
+     * No sampler can fill it.
+     */
+    public GpuFrame copy() {
+        GpuFrame copy = new GpuFrame(ByteBuffer.allocate(BYTES));
+        copy.copyFrom(this);
+        return copy;
+    }
 
     public static int slot(GpuMetric metric) {
         return metric.ordinal();

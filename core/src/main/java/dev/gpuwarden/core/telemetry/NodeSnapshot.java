@@ -18,6 +18,9 @@ public record NodeSnapshot(DriverState driver, Reading<List<PciAddress>> pciGpus
 
     /** What is known of the driver. */
     public sealed interface DriverState {
+        /** Opening it has not ended yet and is not late: nothing is known so far. */
+        record Opening() implements DriverState {}
+
         record Running(DriverInfo info) implements DriverState {}
 
         record Unavailable(DriverOpening.Reason reason, int code, String detail) implements DriverState {}
