@@ -234,6 +234,10 @@ typedef struct {
     unsigned version, bChannelRepairPending, bTpcRepairPending;
 } nvmlRepairStatus_v1_t;
 
+typedef struct { /* after 13.3's measurement; from NVIDIA's Python binding 13.615 */
+    unsigned version, unrepairableMemory;
+} nvmlUnrepairableMemory_v1_t;
+
 /* ---- field values, samples, events ------------------------------------------------------- */
 
 typedef union {
@@ -467,6 +471,7 @@ typedef struct {
 #define nvmlProcessesUtilizationInfo_v1 NVML_VERSION_WORD(nvmlProcessesUtilizationInfo_v1_t, 1)
 #define nvmlUUID_v1 NVML_VERSION_WORD(nvmlUUID_v1_t, 1)
 #define nvmlRepairStatus_v1 NVML_VERSION_WORD(nvmlRepairStatus_v1_t, 1)
+#define nvmlUnrepairableMemory_v1 NVML_VERSION_WORD(nvmlUnrepairableMemory_v1_t, 1)
 #define nvmlC2cModeInfo_v1 NVML_VERSION_WORD(nvmlC2cModeInfo_v1_t, 1)
 #define nvmlSystemEventSetCreateRequest_v1 NVML_VERSION_WORD(nvmlSystemEventSetCreateRequest_v1_t, 1)
 #define nvmlSystemRegisterEventRequest_v1 NVML_VERSION_WORD(nvmlSystemRegisterEventRequest_v1_t, 1)

@@ -153,6 +153,22 @@ nvmlReturn_t sim_put_string(const sim_call_t *call, const char *value, char *out
     return NVML_SUCCESS;
 }
 
+void sim_parse_hex(const char *text, unsigned char bytes[16])
+{
+    int digits = 0;
+    memset(bytes, 0, 16);
+    for (; *text && digits < 32; text++) {
+        int digit = *text >= '0' && *text <= '9'   ? *text - '0'
+                    : *text >= 'a' && *text <= 'f' ? *text - 'a' + 10
+                    : *text >= 'A' && *text <= 'F' ? *text - 'A' + 10
+                                                   : -1;
+        if (digit >= 0) {
+            bytes[digits / 2] = (unsigned char)(bytes[digits / 2] | digit << (digits % 2 ? 0 : 4));
+            digits++;
+        }
+    }
+}
+
 unsigned sim_list_count(const sim_call_t *call, unsigned count, unsigned capacity)
 {
     switch (call->lie) {

@@ -21,6 +21,7 @@ typedef struct {
     int slot;
     int function;
     int lie;
+    unsigned capacity; /* of the caller's buffer, in entries; kept, since a list call writes it */
 } sim_call_t;
 
 /* What a call works on. */
@@ -47,6 +48,9 @@ nvmlReturn_t sim_put_string(const sim_call_t *call, const char *value, char *out
 /* A number inside a struct: absent is all ones. */
 unsigned sim_u32(const sim_call_t *call, int64_t value);
 unsigned long long sim_u64(const sim_call_t *call, int64_t value);
+/* 16 bytes from hex digits; other characters are skipped, missing digits are 0. */
+void sim_parse_hex(const char *text, unsigned char bytes[16]);
+
 /* What a symbol that the simulator does not implement answers. */
 nvmlReturn_t sim_stub(int function);
 const char *sim_function_name(int function);
@@ -59,7 +63,11 @@ unsigned sim_list_count(const sim_call_t *call, unsigned count, unsigned capacit
     }
 
 /* SIM_DEVICE(nvmlDeviceGetX, flags, (type *out), (out)) { body, sees `call` and the parameters } */
-#define SIM_DEVICE(name, flags, parameters, arguments)                                           \
+#define SIM_DEVICE(name, flags, parameters, arguments) \
+    SIM_LIST(name, flags, 0, parameters, arguments)
+
+/* The same for a call that writes a list: `room` is the capacity that the caller gave. */
+#define SIM_LIST(name, flags, room, parameters, arguments)                                       \
     static nvmlReturn_t body_##name(const sim_call_t *call, SIM_UNWRAP parameters);              \
     SIM_EXPORT nvmlReturn_t name(nvmlDevice_t device, SIM_UNWRAP parameters);                    \
     nvmlReturn_t name(nvmlDevice_t device, SIM_UNWRAP parameters)                                \
@@ -68,6 +76,7 @@ unsigned sim_list_count(const sim_call_t *call, unsigned count, unsigned capacit
         nvmlReturn_t result = sim_gate(&call, FN_##name, device);                                \
         if (result == NVML_SUCCESS) {                                                            \
             int64_t sequence;                                                                    \
+            call.capacity = (room);                                                              \
             do {                                                                                 \
                 sequence = sim_begin_read(call.table);                                           \
                 result = sim_locate(&call, device, flags);                                       \

@@ -17,6 +17,11 @@ static sim_table_t *mapped;
 static dev_t mapped_device;
 static ino_t mapped_inode;
 
+int sim_driver_major(void)
+{
+    return sim_generation > 1000 ? 535 : sim_generation;
+}
+
 /* A table of another layout is what a driver of another version would be. */
 static nvmlReturn_t map_file(int fd)
 {

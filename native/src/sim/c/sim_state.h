@@ -10,6 +10,9 @@
 
 /* From the generated file of each generation (sim_stubs.awk). 535.54 is 53554, 550 is 550. */
 extern const int sim_generation;
+/* 535 for both of its generations. */
+int sim_driver_major(void);
+extern const unsigned sim_field_max; /* field ids from here on are unknown to it */
 extern const char sim_default_driver[];
 extern const char sim_default_nvml[];
 

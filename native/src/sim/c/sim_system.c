@@ -41,16 +41,11 @@ static const struct {
     {29, 550, "Resource not in correct state to perform requested operation"},
 };
 
-static int major_generation(void)
-{
-    return sim_generation > 1000 ? 535 : sim_generation;
-}
-
 SIM_EXPORT const char *nvmlErrorString(nvmlReturn_t code);
 const char *nvmlErrorString(nvmlReturn_t code)
 {
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-        if (errors[i].code == code && major_generation() >= errors[i].since) {
+        if (errors[i].code == code && sim_driver_major() >= errors[i].since) {
             return errors[i].text;
         }
     }
@@ -68,7 +63,7 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned length)
 {
     sim_call_t call;
     nvmlReturn_t result = sim_gate(&call, FN_nvmlSystemGetNVMLVersion, NULL);
-    bool early = result == NVML_ERROR_UNINITIALIZED && major_generation() >= 535;
+    bool early = result == NVML_ERROR_UNINITIALIZED && sim_driver_major() >= 535;
     if (result == NVML_SUCCESS || early) {
         const sim_table_t *table = sim_table();
         const char *text = table ? table->header->nvml_version : "";
