@@ -1,0 +1,10 @@
+package dev.gpuwarden.core.process;
+
+import dev.gpuwarden.core.model.Reading;
+
+/**
+ * What the node knows of one process.
+ *
+ * @param command the process's short name, untrusted
+ */
+public record ProcessFacts(Reading<String> command, Owner owner) {}

@@ -1,0 +1,190 @@
+package dev.gpuwarden.daemon.process;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.Owner;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Names pods and containers by the folders in which kubelet keeps their logs: `NAMESPACE_NAME_UID/CONTAINER`, and beside it
+ * `containers/NAME_NAMESPACE_CONTAINER-ID.log`. Only names are read, and only names that Kubernetes could have given count.
+ * Looks again when somebody unknown shows up, not per question. Not thread-safe.
+ */
+final class PodNames {
+
+    private static final String LABEL = "([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)";
+    private static final String SUBDOMAIN = "([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)";
+    private static final Pattern POD =
+            Pattern.compile(LABEL + "_" + SUBDOMAIN + "_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})");
+    private static final Pattern CONTAINER = Pattern.compile(LABEL);
+    private static final Pattern CONTAINER_LOG =
+            Pattern.compile(SUBDOMAIN + "_" + LABEL + "_" + LABEL + "-([0-9a-f]{64})\\.log");
+    /** Far above what a node holds (110 pods by default); beyond it names are missing, memory is not. */
+    private static final int MAX_ENTRIES = 20_000;
+
+    /** Folders appear within seconds of a container; who is unknown after that stays so, and is asked for ever less. */
+    private static final long FIRST_RETRY_NANOS = 2_000_000_000L;
+
+    private static final int MAX_DOUBLINGS = 8;
+
+    private final Path podLogs;
+    private final Path containerLogs;
+    private final LongSupplier nanoTime;
+    private final Map<String, PodFolder> podsByUid = new HashMap<>();
+    private final Map<String, ContainerLog> logsById = new HashMap<>();
+    private final Map<String, Retry> unknown = new HashMap<>();
+    private boolean readable;
+
+    PodNames(Path podLogs, LongSupplier nanoTime) {
+        this.podLogs = podLogs;
+        this.containerLogs = podLogs.resolveSibling("containers");
+        this.nanoTime = nanoTime;
+    }
+
+    /** The same owner with the names that the node knows; another kind of owner where a container turns out to be a pod's. */
+    Owner name(Owner owner) {
+        if (owner instanceof Owner.Pod pod) {
+            return name(pod);
+        }
+        if (owner instanceof Owner.Container container && !container.runtime().matches("docker|podman")) {
+            return name(container);
+        }
+        return owner;
+    }
+
+    private Owner.Pod name(Owner.Pod pod) {
+        String id = pod.containerId().asOptional().orElse("");
+        if (!podsByUid.containsKey(pod.uid())) {
+            lookAgain(pod.uid());
+        } else if (!id.isEmpty() && !logsById.containsKey(id)) {
+            lookAgain(id);
+        }
+        PodFolder folder = podsByUid.get(pod.uid());
+        if (folder == null) {
+            Reading<String> none = Reading.absent(
+                    Absence.NO_DATA, 0, readable ? "no logs of this pod in " + podLogs : "cannot list " + podLogs);
+            return new Owner.Pod(pod.uid(), none, none, none, pod.containerId());
+        }
+        return new Owner.Pod(
+                pod.uid(),
+                Reading.of(folder.namespace),
+                Reading.of(folder.name),
+                container(folder, pod.containerId()),
+                pod.containerId());
+    }
+
+    private Reading<String> container(PodFolder folder, Reading<String> containerId) {
+        if (!(containerId instanceof Reading.Present<String> id)) {
+            return containerId;
+        }
+        ContainerLog log = logsById.get(id.value());
+        if (log != null && log.namespace.equals(folder.namespace) && log.pod.equals(folder.name)) {
+            return Reading.of(log.container);
+        }
+        List<String> containers = containers(folder);
+        return containers.size() == 1
+                ? Reading.of(containers.get(0))
+                : Reading.absent(Absence.NO_DATA, 0, "one of " + containers.size() + " containers");
+    }
+
+    private Owner name(Owner.Container container) {
+        if (!logsById.containsKey(container.containerId())) {
+            lookAgain(container.containerId());
+        }
+        ContainerLog log = logsById.get(container.containerId());
+        if (log != null) {
+            for (Map.Entry<String, PodFolder> pod : podsByUid.entrySet()) {
+                if (pod.getValue().namespace.equals(log.namespace)
+                        && pod.getValue().name.equals(log.pod)) {
+                    return new Owner.Pod(
+                            pod.getKey(),
+                            Reading.of(log.namespace),
+                            Reading.of(log.pod),
+                            Reading.of(log.container),
+                            Reading.of(container.containerId()));
+                }
+            }
+        }
+        return container;
+    }
+
+    private void lookAgain(String wanted) {
+        long now = nanoTime.getAsLong();
+        Retry last = unknown.get(wanted);
+        if (last != null && now - last.atNanos < FIRST_RETRY_NANOS << last.doublings) {
+            return;
+        }
+        list();
+        if (podsByUid.containsKey(wanted) || logsById.containsKey(wanted)) {
+            unknown.remove(wanted);
+            return;
+        }
+        if (unknown.size() >= MAX_ENTRIES) {
+            unknown.clear();
+        }
+        unknown.put(wanted, new Retry(now, last == null ? 0 : Math.min(MAX_DOUBLINGS, last.doublings + 1)));
+    }
+
+    private void list() {
+        podsByUid.clear();
+        logsById.clear();
+        readable = list(podLogs, name -> {
+            Matcher pod = POD.matcher(name);
+            if (pod.matches()) {
+                podsByUid.put(pod.group(3), new PodFolder(pod.group(1), pod.group(2), name, new ArrayList<>()));
+            }
+        });
+        list(containerLogs, name -> {
+            Matcher log = CONTAINER_LOG.matcher(name);
+            if (log.matches()) {
+                logsById.put(log.group(4), new ContainerLog(log.group(1), log.group(2), log.group(3)));
+            }
+        });
+    }
+
+    private List<String> containers(PodFolder folder) {
+        Path path = podLogs.resolve(folder.folder);
+        if (folder.containers.isEmpty() && Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+            list(path, name -> {
+                if (CONTAINER.matcher(name).matches()) {
+                    folder.containers.add(name);
+                }
+            });
+        }
+        return folder.containers;
+    }
+
+    private static boolean list(Path folder, Consumer<String> names) {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+            int left = MAX_ENTRIES;
+            for (Path entry : entries) {
+                if (left-- == 0) {
+                    break;
+                }
+                names.accept(entry.getFileName().toString());
+            }
+            return true;
+        } catch (IOException | DirectoryIteratorException e) {
+            return false;
+        }
+    }
+
+    private record Retry(long atNanos, int doublings) {}
+
+    private record PodFolder(String namespace, String name, String folder, List<String> containers) {}
+
+    private record ContainerLog(String pod, String namespace, String container) {}
+}

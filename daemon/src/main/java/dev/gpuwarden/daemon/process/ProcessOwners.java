@@ -1,0 +1,106 @@
+package dev.gpuwarden.daemon.process;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.CgroupPath;
+import dev.gpuwarden.core.process.MemoryAttribution;
+import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.core.process.ProcessFacts;
+import dev.gpuwarden.daemon.node.NodePaths;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/**
+ * Names the owners of processes. Remembers what it read for as long as the process is asked for and stays the same one; at rest
+ * one small file per process is read. Thread-safe; reads files, never waits for the driver.
+ */
+public final class ProcessOwners {
+
+    static final String OWN_NAMESPACE = "gpuwarden runs in a PID namespace of its own; give it the host's (hostPID)";
+    static final String REUSED = "the process ended and its number was given to another";
+    static final String GONE = "no such process";
+    static final String HIDDEN = "processes are hidden from this user (hidepid)";
+
+    /** A process may be moved to another cgroup, or run another program, without a new number. */
+    private static final long READ_AGAIN_NANOS = 60_000_000_000L;
+    /** A process that began this much after the driver named it is another one; the margin covers ticks and clocks. */
+    private static final double REUSE_MARGIN_SECONDS = 0.5;
+
+    private final Procfs procfs;
+    private final PodNames pods;
+    private final LongSupplier nanoTime;
+    private final boolean privateNamespace;
+    private final Map<Integer, Known> known = new HashMap<>();
+
+    public ProcessOwners(NodePaths paths) {
+        this(paths, System::nanoTime);
+    }
+
+    public ProcessOwners(NodePaths paths, LongSupplier nanoTime) {
+        this.procfs = new Procfs(paths.procfs());
+        this.pods = new PodNames(paths.podLogs(), nanoTime);
+        this.nanoTime = nanoTime;
+        this.privateNamespace = procfs.inPrivatePidNamespace();
+    }
+
+    /**
+     * What is known of these processes; everything else is forgotten.
+     *
+     * @param ageNanosByPid how long ago the driver named each process
+     */
+    public synchronized Map<Integer, ProcessFacts> lookUp(Map<Integer, Long> ageNanosByPid) {
+        known.keySet().retainAll(ageNanosByPid.keySet());
+        Map<Integer, ProcessFacts> facts = new HashMap<>();
+        ageNanosByPid.forEach((pid, age) -> facts.put(pid, lookUp(pid, age)));
+        return facts;
+    }
+
+    private ProcessFacts lookUp(int pid, long ageNanos) {
+        if (privateNamespace) {
+            return MemoryAttribution.unknown(OWN_NAMESPACE);
+        }
+        Reading<Long> start = procfs.startTicks(pid);
+        if (!(start instanceof Reading.Present<Long> ticks)) {
+            known.remove(pid);
+            return MemoryAttribution.unknown(cause(start));
+        }
+        Known entry = known.get(pid);
+        long now = nanoTime.getAsLong();
+        if (entry == null || entry.startTicks != ticks.value() || now - entry.readAtNanos > READ_AGAIN_NANOS) {
+            if (startedSince(ticks.value(), ageNanos)) {
+                known.remove(pid);
+                return MemoryAttribution.unknown(REUSED);
+            }
+            entry = read(pid, ticks.value(), now);
+            known.put(pid, entry);
+        }
+        return new ProcessFacts(entry.command, pods.name(entry.owner));
+    }
+
+    private Known read(int pid, long startTicks, long now) {
+        Reading<String> cgroup = procfs.cgroup(pid);
+        Reading<String> command = procfs.command(pid);
+        if (!procfs.startTicks(pid).equals(Reading.of(startTicks))) {
+            return new Known(startTicks, now, Reading.absent(Absence.NO_DATA, 0, GONE), new Owner.Unknown(GONE));
+        }
+        Owner owner = cgroup instanceof Reading.Present<String> text
+                ? CgroupPath.parse(text.value()).owner()
+                : new Owner.Unknown(cause(cgroup));
+        return new Known(startTicks, now, command, owner);
+    }
+
+    private boolean startedSince(long startTicks, long ageNanos) {
+        return procfs.uptimeSeconds() instanceof Reading.Present<Double> uptime
+                && Procfs.seconds(startTicks) > uptime.value() - ageNanos * 1e-9 + REUSE_MARGIN_SECONDS;
+    }
+
+    private String cause(Reading<?> reading) {
+        if (reading instanceof Reading.Absent<?> absent && absent.cause() != Absence.NO_DATA) {
+            return absent.text();
+        }
+        return procfs.hidesProcesses() ? HIDDEN : GONE;
+    }
+
+    private record Known(long startTicks, long readAtNanos, Reading<String> command, Owner owner) {}
+}
