@@ -1,43 +1,60 @@
 package dev.gpuwarden.cli;
 
-import java.io.PrintWriter;
-import java.util.ServiceLoader;
+import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 
 /** Finds every command on the path and runs the one that is asked for. */
 @Command(
         name = "gpuwarden",
         mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
         description = "Finds GPU faults, says whose memory it is, and keeps a fleet fit.",
         subcommands = CommandLine.HelpCommand.class)
 public final class Main {
+
+    @Option(
+            names = "--config",
+            scope = ScopeType.INHERIT,
+            paramLabel = "FILE",
+            description = "Configuration file (GPUWARDEN_CONFIG; /etc/gpuwarden/gpuwarden.yaml if it exists).")
+    @Nullable Path config;
 
     private Main() {}
 
     @SuppressForbidden("this is the one place that ends the process")
     public static void main(String[] args) {
-        int code = commandLine().execute(args);
+        CommandLine line = commandLine();
+        line.setOut(ConsoleWriter.out());
+        line.setErr(ConsoleWriter.err());
+        int code = line.execute(args);
+        line.getOut().flush();
+        line.getErr().flush();
         Runtime.getRuntime().halt(code);
     }
 
-    /** The whole command line, for tests and for shell completion. */
+    /** The whole command line with this process's environment and configuration file. */
     public static CommandLine commandLine() {
-        CommandLine line = new CommandLine(new Main());
-        for (CommandGroup group : ServiceLoader.load(CommandGroup.class)) {
-            group.commands().forEach(line::addSubcommand);
-        }
-        line.setExecutionExceptionHandler(Main::onException);
-        return line;
+        return new Program(new Main(), Commands.onPath(), SettingSources.ofProcess());
     }
 
-    private static int onException(Exception e, CommandLine line, CommandLine.ParseResult parsed) throws Exception {
-        if (e instanceof UserError) {
-            PrintWriter err = line.getErr();
-            err.println("gpuwarden: " + e.getMessage());
-            err.flush();
-            return ExitCode.USAGE;
-        }
-        throw e;
+    /** The whole command line with other sources of settings. */
+    public static CommandLine commandLine(SettingSources sources) {
+        return new Program(new Main(), Commands.onPath(), sources);
+    }
+
+    /** A command line of these groups alone. */
+    public static CommandLine commandLine(SettingSources sources, Iterator<CommandGroup> groups) {
+        return new Program(new Main(), Commands.of(groups), sources);
+    }
+
+    Optional<Path> configFile() {
+        return Optional.ofNullable(config);
     }
 }

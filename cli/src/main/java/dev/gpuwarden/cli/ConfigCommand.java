@@ -1,0 +1,112 @@
+package dev.gpuwarden.cli;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Spec;
+
+/** Shows what every setting is and why. */
+@Command(
+        name = "config",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Shows every setting with its value and where that comes from.",
+            "Flag before environment before file before default; takes every setting as a flag."
+        })
+final class ConfigCommand implements Callable<Integer> {
+
+    private final Supplier<Settings> settings;
+    private final SettingDefaults defaults;
+
+    @Mixin
+    private final Output output = new Output();
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    ConfigCommand(Supplier<Settings> settings, SettingDefaults defaults) {
+        this.settings = settings;
+        this.defaults = defaults;
+    }
+
+    /** Lets this command take every setting that any other takes. Dear, so only once it is asked for. */
+    static void addSettings(CommandSpec config, Settings settings) {
+        for (Setting setting : settings.all()) {
+            if (config.findOption(setting.flag()) == null) {
+                config.addOption(SettingCheck.detached(OptionSpec.builder(setting.option())
+                        .names(setting.flag())
+                        .build()));
+            }
+        }
+    }
+
+    @Override
+    public Integer call() {
+        Configuration configuration = defaults.configuration();
+        Map<String, Object> tree = new LinkedHashMap<>();
+        Table table = new Table("SETTING", "VALUE", "FROM");
+        for (Setting setting : settings.get().all()) {
+            Configuration.Given given = flag(setting)
+                    .or(() -> configuration.find(setting.key()))
+                    .orElseGet(
+                            () -> new Configuration.Given(setting, declared(setting.option()), new Origin.Default()));
+            tree.put(setting.key(), entry(given));
+            table.row(setting.key(), given.joined(), given.origin());
+        }
+        Map<String, Object> whole = new LinkedHashMap<>();
+        whole.put("file", configuration.file().map(Object::toString).orElse(null));
+        whole.put("settings", tree);
+        output.write(spec.commandLine().getOut(), whole, table::print);
+        return ExitCode.OK;
+    }
+
+    private static Map<String, Object> entry(Configuration.Given given) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        if (given.setting().takesMany()) {
+            entry.put("value", given.values());
+        } else {
+            entry.put("value", given.values().isEmpty() ? null : given.values().get(0));
+        }
+        entry.put("from", given.origin().toString());
+        entry.put("variable", given.setting().variable());
+        return entry;
+    }
+
+    private Optional<Configuration.Given> flag(Setting setting) {
+        if (!spec.commandLine().getParseResult().hasMatchedOption(setting.flag())) {
+            return Optional.empty();
+        }
+        OptionSpec option = spec.findOption(setting.flag());
+        List<String> values = List.of(String.join(Setting.SEPARATOR, option.originalStringValues()));
+        return Optional.of(new Configuration.Given(
+                setting, setting.takesMany() ? split(values.get(0)) : values, new Origin.Flag(setting.flag())));
+    }
+
+    private static List<String> declared(OptionSpec option) {
+        String value = option.defaultValue();
+        if (value != null) {
+            return option.isMultiValue() ? split(value) : List.of(value);
+        }
+        Object initial = option.initialValue();
+        if (initial instanceof Collection<?> many) {
+            List<String> texts = new ArrayList<>();
+            many.forEach(one -> texts.add(String.valueOf(one)));
+            return texts;
+        }
+        return initial == null ? List.of() : List.of(String.valueOf(initial));
+    }
+
+    private static List<String> split(String text) {
+        return text.isEmpty() ? List.of() : List.of(text.split(Setting.SEPARATOR, -1));
+    }
+}

@@ -1,0 +1,171 @@
+package dev.gpuwarden.cli;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
+
+/**
+ * The configuration file, flattened: sections joined with dots, each key with the line that it stands on. Scalars stay as
+ * they are written: what `010` means is up to the option that takes it.
+ */
+final class ConfigFile {
+
+    /** A section inside a section inside ... no setting is deeper; a file that is was not written by a person. */
+    private static final int MAX_DEPTH = 16;
+
+    /** One key. */
+    record Entry(String key, Value value, int line) {}
+
+    /** What stands behind a key. */
+    sealed interface Value {
+        record Scalar(String text) implements Value {}
+
+        record Many(List<String> texts) implements Value {}
+
+        /** The key stands there alone. */
+        record Nothing() implements Value {}
+    }
+
+    private final Path file;
+    private final Map<String, Entry> entries = new TreeMap<>();
+    private final List<String> problems = new ArrayList<>();
+    private final Set<Node> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    private ConfigFile(Path file) {
+        this.file = file;
+    }
+
+    /** Reads a file. What is wrong with its form is in {@link #problems()}; the keys are not judged here. */
+    static ConfigFile read(Path path) {
+        ConfigFile file = new ConfigFile(path);
+        try {
+            InputStream in = new ByteArrayInputStream(Files.readAllBytes(path));
+            LoadSettings settings = LoadSettings.builder()
+                    .setLabel(path.toString())
+                    .setAllowNonScalarKeys(true)
+                    .build();
+            Optional<Node> root = new Compose(settings).composeInputStream(in);
+            root.ifPresent(file::addRoot);
+        } catch (NoSuchFileException e) {
+            file.problems.add(path + ": no such file");
+        } catch (IOException e) {
+            file.problems.add(path + ": cannot be read: " + e.getMessage());
+        } catch (MarkedYamlEngineException e) {
+            int line = e.getProblemMark().map(m -> m.getLine() + 1).orElse(1);
+            file.problems.add(path + ":" + line + ": not YAML: " + e.getProblem());
+        } catch (YamlEngineException e) {
+            file.problems.add(path + ": not YAML: " + firstLine(String.valueOf(e.getMessage())));
+        }
+        return file;
+    }
+
+    Path path() {
+        return file;
+    }
+
+    Iterable<Entry> entries() {
+        return entries.values();
+    }
+
+    List<String> problems() {
+        return problems;
+    }
+
+    private void addRoot(Node root) {
+        if (root instanceof MappingNode map) {
+            addSection("", map, 0);
+        } else if (!isNull(root)) {
+            problem(line(root), "expected sections with keys, found " + describe(root));
+        }
+    }
+
+    private void addSection(String prefix, MappingNode section, int depth) {
+        if (depth > MAX_DEPTH || !seen.add(section)) {
+            problem(line(section), "aliases and sections nested this deep are not understood");
+            return;
+        }
+        for (NodeTuple tuple : section.getValue()) {
+            if (tuple.getKeyNode() instanceof ScalarNode key) {
+                add(prefix + key.getValue(), tuple.getValueNode(), line(key), depth);
+            } else {
+                problem(line(tuple.getKeyNode()), "a key must be a word");
+            }
+        }
+    }
+
+    private void add(String key, Node node, int line, int depth) {
+        if (node instanceof MappingNode section && !section.getValue().isEmpty()) {
+            addSection(key + ".", section, depth + 1);
+            return;
+        }
+        Entry entry = new Entry(key, value(key, node), line);
+        Entry first = entries.putIfAbsent(key, entry);
+        if (first != null) {
+            problem(line, "duplicate key " + key + ", first on line " + first.line());
+        }
+    }
+
+    private Value value(String key, Node node) {
+        if (node instanceof ScalarNode scalar) {
+            return isNull(scalar) ? new Value.Nothing() : new Value.Scalar(scalar.getValue());
+        }
+        if (!(node instanceof SequenceNode sequence)) {
+            return new Value.Nothing();
+        }
+        List<String> texts = new ArrayList<>();
+        for (Node item : sequence.getValue()) {
+            if (item instanceof ScalarNode scalar && !isNull(scalar)) {
+                texts.add(scalar.getValue());
+            } else {
+                problem(line(item), key + ": expected a value in the list, found " + describe(item));
+            }
+        }
+        return new Value.Many(texts);
+    }
+
+    private void problem(int line, String text) {
+        problems.add(file + ":" + line + ": " + text);
+    }
+
+    private static boolean isNull(Node node) {
+        return Tag.NULL.equals(node.getTag());
+    }
+
+    private static String describe(Node node) {
+        return switch (node.getNodeType()) {
+            case MAPPING -> "a section";
+            case SEQUENCE -> "a list";
+            default -> isNull(node) ? "nothing" : "a value";
+        };
+    }
+
+    private static int line(Node node) {
+        return node.getStartMark().map(m -> m.getLine() + 1).orElse(1);
+    }
+
+    private static String firstLine(String text) {
+        int end = text.indexOf('\n');
+        return end < 0 ? text : text.substring(0, end);
+    }
+}

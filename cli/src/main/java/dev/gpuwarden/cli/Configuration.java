@@ -1,0 +1,128 @@
+package dev.gpuwarden.cli;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The values that environment and configuration file give to settings, all of them checked: a mistake in one stops every
+ * command that reads settings, so that a wrong file is found by whoever looks first and not by the restart at night.
+ */
+final class Configuration {
+
+    /** The values of one setting; one value unless it takes many. */
+    record Given(Setting setting, List<String> values, Origin origin) {
+        String joined() {
+            return setting.joined(values);
+        }
+    }
+
+    private final Map<String, Given> given = new HashMap<>();
+    private final Optional<Path> file;
+
+    private Configuration(Optional<Path> file) {
+        this.file = file;
+    }
+
+    /**
+     * Reads file and environment.
+     *
+     * @param named the file that a flag names
+     * @param lenient why some commands are missing; then unknown keys may be theirs and are no mistake
+     * @throws UserError naming every mistake with its place
+     */
+    static Configuration load(Settings settings, SettingSources sources, Optional<Path> named, boolean lenient) {
+        Optional<Path> file = named.or(
+                        () -> variable(sources, SettingSources.FILE_VARIABLE).map(Path::of))
+                .or(() -> Optional.of(sources.defaultFile()).filter(Files::exists));
+        Configuration configuration = new Configuration(file);
+        List<String> problems = new ArrayList<>();
+        file.ifPresent(path -> configuration.addFile(ConfigFile.read(path), settings, lenient, problems));
+        configuration.addEnvironment(settings, sources, problems);
+        if (!problems.isEmpty()) {
+            throw new UserError(String.join("\n", problems));
+        }
+        return configuration;
+    }
+
+    Optional<Given> find(String key) {
+        return Optional.ofNullable(given.get(key));
+    }
+
+    Optional<Path> file() {
+        return file;
+    }
+
+    private void addFile(ConfigFile read, Settings settings, boolean lenient, List<String> problems) {
+        problems.addAll(read.problems());
+        for (ConfigFile.Entry entry : read.entries()) {
+            Origin at = new Origin.FileLine(read.path(), entry.line());
+            Optional<Setting> setting = settings.find(entry.key());
+            if (setting.isPresent()) {
+                addEntry(setting.get(), entry, at, problems);
+            } else {
+                String problem = judgeUnknown(entry, settings, lenient);
+                if (!problem.isEmpty()) {
+                    problems.add(at + ": " + problem);
+                }
+            }
+        }
+    }
+
+    private void addEntry(Setting setting, ConfigFile.Entry entry, Origin at, List<String> problems) {
+        if (entry.value() instanceof ConfigFile.Value.Scalar scalar) {
+            add(new Given(setting, List.of(scalar.text()), at), problems);
+        } else if (entry.value() instanceof ConfigFile.Value.Many many) {
+            if (setting.takesMany()) {
+                add(new Given(setting, many.texts(), at), problems);
+            } else {
+                problems.add(at + ": " + setting.key() + ": expected one value, found a list");
+            }
+        } else {
+            problems.add(at + ": " + setting.key() + ": expected a value, found nothing");
+        }
+    }
+
+    /** Empty when nothing is wrong: a section whose keys are all commented out stands there alone. */
+    private static String judgeUnknown(ConfigFile.Entry entry, Settings settings, boolean lenient) {
+        Optional<Setting> below = settings.firstIn(entry.key());
+        if (below.isPresent()) {
+            return entry.value() instanceof ConfigFile.Value.Nothing
+                    ? ""
+                    : entry.key() + " is a section: expected keys under it, such as "
+                            + below.get().key();
+        }
+        if (lenient) {
+            return "";
+        }
+        return "unknown key " + entry.key()
+                + settings.nearest(entry.key())
+                        .map(s -> ", did you mean " + s + "?")
+                        .orElse("");
+    }
+
+    private void addEnvironment(Settings settings, SettingSources sources, List<String> problems) {
+        for (Setting setting : settings.all()) {
+            variable(sources, setting.variable()).ifPresent(text -> {
+                List<String> values = setting.takesMany() ? List.of(text.split(Setting.SEPARATOR, -1)) : List.of(text);
+                add(new Given(setting, values, new Origin.Variable(setting.variable())), problems);
+            });
+        }
+    }
+
+    private void add(Given value, List<String> problems) {
+        SettingCheck.problem(value.setting(), value.values())
+                .ifPresentOrElse(
+                        problem -> problems.add(value.origin() + ": " + problem),
+                        () -> given.put(value.setting().key(), value));
+    }
+
+    /** An empty variable counts as not set: that is how manifests and unit files take one away. */
+    private static Optional<String> variable(SettingSources sources, String name) {
+        return Optional.ofNullable(sources.environment().get(name)).filter(v -> !v.isEmpty());
+    }
+}

@@ -1,0 +1,62 @@
+package dev.gpuwarden.cli;
+
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.TypeConversionException;
+
+/** Durations as people write them: `15s`, `500ms`, `1h30m`. */
+public final class Durations {
+
+    private static final Pattern PART = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
+
+    private Durations() {}
+
+    /**
+     * Parses one; every {@link Duration} option is read with this.
+     *
+     * @throws TypeConversionException when the text is no duration; a number without unit is none
+     */
+    public static Duration parse(String text) {
+        if (text.equals("0")) {
+            return Duration.ZERO;
+        }
+        Duration sum = Duration.ZERO;
+        Matcher part = PART.matcher(text);
+        int end = 0;
+        while (part.find() && part.start() == end) {
+            long amount = Long.parseLong(part.group(1));
+            sum = sum.plus(
+                    switch (part.group(2)) {
+                        case "ms" -> Duration.ofMillis(amount);
+                        case "s" -> Duration.ofSeconds(amount);
+                        case "m" -> Duration.ofMinutes(amount);
+                        case "h" -> Duration.ofHours(amount);
+                        default -> Duration.ofDays(amount);
+                    });
+            end = part.end();
+        }
+        if (end == 0 || end != text.length()) {
+            throw new TypeConversionException("'" + text + "' is not a duration such as 500ms, 15s or 1h30m");
+        }
+        return sum;
+    }
+
+    /** The shortest text that {@link #parse} reads back; whole milliseconds. */
+    public static String text(Duration duration) {
+        long millis = duration.toMillis();
+        if (millis == 0) {
+            return "0s";
+        }
+        StringBuilder text = new StringBuilder();
+        String[] units = {"d", "h", "m", "s", "ms"};
+        long[] sizes = {86_400_000, 3_600_000, 60_000, 1_000, 1};
+        for (int i = 0; i < units.length; i++) {
+            if (millis >= sizes[i]) {
+                text.append(millis / sizes[i]).append(units[i]);
+                millis %= sizes[i];
+            }
+        }
+        return text.toString();
+    }
+}

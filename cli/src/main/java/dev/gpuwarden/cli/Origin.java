@@ -1,0 +1,35 @@
+package dev.gpuwarden.cli;
+
+import java.nio.file.Path;
+
+/** Where the value of a setting comes from; the earlier kinds win over the later ones. */
+sealed interface Origin {
+
+    record Flag(String name) implements Origin {
+        @Override
+        public String toString() {
+            return "flag " + name;
+        }
+    }
+
+    record Variable(String name) implements Origin {
+        @Override
+        public String toString() {
+            return "environment " + name;
+        }
+    }
+
+    record FileLine(Path file, int line) implements Origin {
+        @Override
+        public String toString() {
+            return file + ":" + line;
+        }
+    }
+
+    record Default() implements Origin {
+        @Override
+        public String toString() {
+            return "default";
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package dev.gpuwarden.cli;
+
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** The whole command line, ready to run: commands of all modules, settings, and what to do about errors. */
+final class Program extends CommandLine {
+
+    private final Commands commands;
+    private final SettingSources sources;
+    private final SettingDefaults defaults;
+    private final CommandLine config;
+
+    Program(Main main, Commands commands, SettingSources sources) {
+        super(main);
+        this.commands = commands;
+        this.sources = sources;
+        commands.addTo(this);
+        defaults = new SettingDefaults(
+                () -> Settings.of(this),
+                sources,
+                main::configFile,
+                !commands.failures().isEmpty());
+        config = new CommandLine(new ConfigCommand(() -> Settings.of(this), defaults));
+        addSubcommand(config);
+        setDefaultValueProvider(defaults);
+        configure(this);
+        setParameterExceptionHandler(this::onUsageError);
+        setExecutionExceptionHandler(this::onException);
+        setExecutionStrategy(this::run);
+    }
+
+    /** A parser with the program's rules for a command that is not part of it. */
+    static CommandLine parserOf(CommandSpec spec) {
+        return configure(new CommandLine(spec));
+    }
+
+    private static CommandLine configure(CommandLine line) {
+        // An argument that starts with @ is an argument: pod names and paths may.
+        line.setExpandAtFiles(false);
+        line.registerConverter(Duration.class, Durations::parse);
+        return line;
+    }
+
+    @Override
+    public ParseResult parseArgs(String... args) {
+        defaults.reset();
+        if (List.of(args).contains("config")) {
+            ConfigCommand.addSettings(config.getCommandSpec(), Settings.of(this));
+        }
+        return super.parseArgs(args);
+    }
+
+    /** Runs and returns the exit code; nothing escapes, not even a missing class. */
+    @Override
+    public int execute(String... args) {
+        try {
+            return super.execute(args);
+        } catch (StackOverflowError | OutOfMemoryError | LinkageError e) {
+            return onThrowable(e);
+        }
+    }
+
+    private int run(ParseResult parsed) {
+        Integer help = executeHelpRequest(parsed);
+        if (help != null) {
+            if (!parsed.hasSubcommand() || parsed.isUsageHelpRequested()) {
+                reportMissing();
+            }
+            return help;
+        }
+        if (defaults.failure().isPresent()) {
+            return complain(defaults.failure().get().getMessage());
+        }
+        if (explicitFile()) {
+            try {
+                defaults.configuration();
+            } catch (UserError e) {
+                return complain(e.getMessage());
+            }
+        }
+        return new RunLast().execute(parsed);
+    }
+
+    private boolean explicitFile() {
+        Main main = (Main) getCommandSpec().userObject();
+        return main.configFile().isPresent() || sources.environment().containsKey(SettingSources.FILE_VARIABLE);
+    }
+
+    private int onUsageError(ParameterException e, String[] args) {
+        if (defaults.failure().isPresent()) {
+            return complain(defaults.failure().get().getMessage());
+        }
+        CommandLine line = e.getCommandLine();
+        complain(Table.escape(String.valueOf(e.getMessage())));
+        PrintWriter err = getErr();
+        if (!UnmatchedArgumentException.printSuggestions(e, err) && line == this && args.length == 0) {
+            usage(err);
+        } else {
+            err.println("Try '" + line.getCommandSpec().qualifiedName() + " --help'.");
+        }
+        if (e instanceof UnmatchedArgumentException) {
+            reportMissing();
+        }
+        err.flush();
+        return dev.gpuwarden.cli.ExitCode.USAGE;
+    }
+
+    private int onException(Exception e, CommandLine line, ParseResult parsed) {
+        return e instanceof UserError ? complain(e.getMessage()) : onThrowable(e);
+    }
+
+    private int onThrowable(Throwable e) {
+        String message = e.getMessage() == null ? e.getClass().getName() : e.getMessage();
+        complain("failed: " + Table.escape(message) + (debug() ? "" : " (GPUWARDEN_DEBUG=1 shows where)"));
+        if (debug()) {
+            e.printStackTrace(getErr());
+            getErr().flush();
+        }
+        return dev.gpuwarden.cli.ExitCode.NOT_FIT;
+    }
+
+    private boolean debug() {
+        return "1".equals(sources.environment().get("GPUWARDEN_DEBUG"));
+    }
+
+    private void reportMissing() {
+        List<String> failures = commands.failures();
+        failures.forEach(failure -> complain("some commands are missing: " + Table.escape(failure)));
+    }
+
+    private int complain(@org.jspecify.annotations.Nullable String message) {
+        Optional.ofNullable(message)
+                .orElse("unknown error")
+                .lines()
+                .forEach(line -> getErr().println("gpuwarden: " + line));
+        getErr().flush();
+        return dev.gpuwarden.cli.ExitCode.USAGE;
+    }
+}

@@ -1,0 +1,75 @@
+package dev.gpuwarden.cli;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** Every setting that any command knows, by key. */
+final class Settings {
+
+    private final Map<String, Setting> byKey = new TreeMap<>();
+
+    private Settings() {}
+
+    /**
+     * Collects the settings of a command line and of all commands below it.
+     *
+     * @throws IllegalStateException when two commands contradict each other, which is a mistake in their code
+     */
+    static Settings of(CommandLine line) {
+        Settings settings = new Settings();
+        settings.collect(line);
+        Map<String, String> variables = new HashMap<>();
+        for (Setting setting : settings.all()) {
+            String other = variables.put(setting.variable(), setting.key());
+            if (other != null) {
+                throw new IllegalStateException(
+                        "settings " + other + " and " + setting.key() + " share the variable " + setting.variable());
+            }
+        }
+        return settings;
+    }
+
+    private void collect(CommandLine line) {
+        for (OptionSpec option : line.getCommandSpec().options()) {
+            Setting.of(option).ifPresent(this::add);
+        }
+        line.getSubcommands().values().forEach(this::collect);
+    }
+
+    private void add(Setting setting) {
+        if (setting.takesMany() && !Setting.SEPARATOR.equals(setting.option().splitRegex())) {
+            throw new IllegalStateException(setting.flag() + " takes many values and must be declared with split = \""
+                    + Setting.SEPARATOR + "\"");
+        }
+        Setting known = byKey.putIfAbsent(setting.key(), setting);
+        if (known != null && !known.agreesWith(setting)) {
+            throw new IllegalStateException(setting.flag() + " means different things to different commands");
+        }
+    }
+
+    Collection<Setting> all() {
+        return Collections.unmodifiableCollection(byKey.values());
+    }
+
+    Optional<Setting> find(String key) {
+        return Optional.ofNullable(byKey.get(key));
+    }
+
+    /** The first setting below a section: "web" holds "web.listen-address". */
+    Optional<Setting> firstIn(String section) {
+        return byKey.values().stream()
+                .filter(s -> s.key().startsWith(section + "."))
+                .findFirst();
+    }
+
+    /** The known key that an unknown one was probably meant to be. */
+    Optional<String> nearest(String key) {
+        return Spelling.nearest(key, byKey.keySet());
+    }
+}

@@ -1,0 +1,30 @@
+package dev.gpuwarden.cli;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine.IVersionProvider;
+
+/** What `--version` says: the program, the Java that runs it, the system below. */
+public final class Version implements IVersionProvider {
+
+    /** The program's version, as the build wrote it. */
+    public static String program() {
+        try (InputStream in = Version.class.getResourceAsStream("version.txt")) {
+            return in == null ? "unknown" : new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public String[] getVersion() {
+        return new String[] {
+            "gpuwarden " + program(),
+            "java " + System.getProperty("java.runtime.version") + " (" + System.getProperty("java.vendor") + ")",
+            "os " + System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
+                    + System.getProperty("os.arch"),
+        };
+    }
+}
