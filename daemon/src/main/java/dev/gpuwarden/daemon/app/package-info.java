@@ -1,0 +1,2 @@
+/** Wiring: the one place that knows every part of the daemon. */
+package dev.gpuwarden.daemon.app;

@@ -1,0 +1,335 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.core.telemetry.NodeSnapshot.DriverState;
+import dev.gpuwarden.daemon.node.PciBus;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The thread that opens the driver, asks it which GPUs there are, and opens or initialises it again when it or a GPU went
+ * away. Every one of these calls may hang; then this thread is late, says so, and nobody waits for it.
+ */
+final class DriverKeeper implements Runnable {
+
+    private static final System.Logger LOG = System.getLogger(DriverKeeper.class.getName());
+    private static final long LONGEST_RECOVERY_NANOS = TimeUnit.HOURS.toNanos(1);
+
+    private final DriverProvider provider;
+    private final PciBus pciBus;
+    private final GpuStation.Sampling sampling;
+    private final LongSupplier clock;
+    private final Recovery recovery;
+
+    private volatile @Nullable Driver driver;
+    private volatile DriverState state = new DriverState.Opening();
+    private volatile Reading<List<PciAddress>> pciGpus = Reading.absent(Absence.PENDING);
+    private volatile List<GpuStation> stations = List.of();
+    /** The driver call under way; null when none is. */
+    private volatile @Nullable Call call;
+
+    private volatile boolean stopped;
+    private volatile @Nullable Thread thread;
+    private long inventoryDue;
+
+    private record Call(String what, long startedNanos) {}
+
+    DriverKeeper(DriverProvider provider, PciBus pciBus, GpuStation.Sampling sampling) {
+        this.provider = provider;
+        this.pciBus = pciBus;
+        this.sampling = sampling;
+        this.clock = sampling.clock();
+        this.recovery = new Recovery(sampling.settings().recoveryInterval.toNanos(), LONGEST_RECOVERY_NANOS);
+    }
+
+    @Override
+    public void run() {
+        thread = Thread.currentThread();
+        while (!stopped) {
+            long wait = step() - clock.getAsLong();
+            if (wait > 0 && !stopped) {
+                LockSupport.parkNanos(this, wait);
+            }
+        }
+        shutDown();
+    }
+
+    /** One look. Returns when to look again. */
+    long step() {
+        SamplingSettings settings = sampling.settings();
+        if (driver == null) {
+            open();
+            if (driver == null) {
+                return clock.getAsLong() + settings.retryInterval.toNanos();
+            }
+        } else {
+            recover();
+        }
+        long now = clock.getAsLong();
+        if (driver != null && now - inventoryDue >= 0 && !stopped) {
+            inventory();
+            inventoryDue = clock.getAsLong() + settings.inventoryInterval.toNanos();
+        }
+        if (driver == null || state instanceof DriverState.Silent) {
+            inventoryDue = now + settings.retryInterval.toNanos();
+            return inventoryDue;
+        }
+        return now + Math.min(settings.inventoryInterval.toNanos(), settings.recoveryInterval.toNanos());
+    }
+
+    private void open() {
+        pciGpus = pciBus.gpus();
+        sampling.counters().driverOpenings.incrementAndGet();
+        DriverOpening opening = calling(
+                "opening the driver", () -> provider.open(sampling.settings().driverOptions()));
+        if (opening instanceof DriverOpening.Opened opened) {
+            driver = opened.driver();
+            inventoryDue = clock.getAsLong();
+            LOG.log(Level.INFO, "driver opened: " + opened.driver().info());
+        } else if (opening instanceof DriverOpening.Unavailable none) {
+            unavailable(new DriverState.Unavailable(none.reason(), none.code(), none.detail()));
+        }
+    }
+
+    private void unavailable(DriverState.Unavailable next) {
+        if (!next.equals(state)) {
+            LOG.log(Level.WARNING, "no driver: " + next.reason() + ", " + next.detail());
+        }
+        state = next;
+    }
+
+    /** Asks which GPUs there are, unless a call hangs: this one would hang too and tell nothing. */
+    private void inventory() {
+        Driver open = driver;
+        if (open == null) {
+            return;
+        }
+        pciGpus = pciBus.gpus();
+        if (anyInDriverTooLong()) {
+            return;
+        }
+        Reading<List<GpuIdentity>> listed = calling("listing the GPUs", open::enumerate);
+        if (listed instanceof Reading.Present<List<GpuIdentity>> gpus) {
+            apply(open, gpus.value(), false);
+            state = new DriverState.Running(open.info());
+        } else if (listed instanceof Reading.Absent<List<GpuIdentity>> none) {
+            LOG.log(Level.WARNING, "the driver does not list its GPUs: " + none.text());
+            state = new DriverState.Silent(open.info(), none.text());
+        }
+    }
+
+    private void recover() {
+        Driver open = driver;
+        if (open == null) {
+            return;
+        }
+        Reading<List<PciAddress>> before = pciGpus;
+        pciGpus = pciBus.gpus();
+        long now = clock.getAsLong();
+        boolean silent = state instanceof DriverState.Silent;
+        boolean wanted = silent || missing(now);
+        boolean blocked = anyInDriverTooLong();
+        boolean due = recovery.due(now, wanted, !before.equals(pciGpus), blocked);
+        if (due || silent && !blocked) {
+            reinitialise(open);
+        }
+    }
+
+    private boolean missing(long nowNanos) {
+        for (GpuStation station : stations) {
+            GpuState seen = station.state(nowNanos);
+            if (seen == GpuState.LOST || seen == GpuState.RESET_REQUIRED || seen == GpuState.GONE) {
+                return true;
+            }
+        }
+        List<PciAddress> onBus = pciGpus.asOptional().orElse(List.of());
+        for (PciAddress address : onBus) {
+            if (stations.stream().noneMatch(s -> s.binding().identity().pci().equals(Reading.of(address)))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean anyInDriverTooLong() {
+        long now = clock.getAsLong();
+        return stations.stream().anyMatch(s -> s.hungThreads(now) > 0);
+    }
+
+    private void reinitialise(Driver open) {
+        sampling.gate().close();
+        try {
+            if (!workersOutside()) {
+                return;
+            }
+            sampling.counters().reinitialisations.incrementAndGet();
+            Reading<Boolean> done = calling("initialising the library again", open::reinitialise);
+            if (done instanceof Reading.Absent<Boolean> failed) {
+                abandon(open, failed);
+                return;
+            }
+            Reading<List<GpuIdentity>> listed = calling("listing the GPUs", open::enumerate);
+            if (listed instanceof Reading.Present<List<GpuIdentity>> gpus) {
+                apply(open, gpus.value(), true);
+                state = new DriverState.Running(open.info());
+            } else if (listed instanceof Reading.Absent<List<GpuIdentity>> none) {
+                state = new DriverState.Silent(open.info(), none.text());
+            }
+            inventoryDue =
+                    clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
+        } finally {
+            sampling.gate().open();
+        }
+    }
+
+    /** The library could be shut down and not initialised: opened anew from the next step on. */
+    private void abandon(Driver open, Reading.Absent<Boolean> failed) {
+        stations.forEach(GpuStation::leave);
+        driver = null;
+        DriverOpening.Reason reason = switch (failed.code()) {
+            case 4 -> DriverOpening.Reason.NO_PERMISSION;
+            case 9 -> DriverOpening.Reason.DRIVER_NOT_LOADED;
+            case 18 -> DriverOpening.Reason.VERSION_MISMATCH;
+            default -> DriverOpening.Reason.FAILED;
+        };
+        unavailable(new DriverState.Unavailable(reason, failed.code(), failed.text()));
+        calling("closing the driver", () -> {
+            open.close();
+            return true;
+        });
+    }
+
+    /** Waits, the deadline at most, until no worker is in the driver. */
+    private boolean workersOutside() {
+        long giveUp = clock.getAsLong() + sampling.settings().deadline().toNanos();
+        while (stations.stream().anyMatch(GpuStation::inDriver)) {
+            if (clock.getAsLong() - giveUp >= 0) {
+                return false;
+            }
+            LockSupport.parkNanos(this, Gate.POLL_NANOS);
+        }
+        return true;
+    }
+
+    private void apply(Driver open, List<GpuIdentity> listed, boolean handlesChanged) {
+        List<GpuStation> before = stations;
+        List<GpuIdentity> known =
+                before.stream().map(s -> s.binding().identity()).toList();
+        int[] match = Inventory.match(known, listed);
+        List<GpuStation> after = new ArrayList<>();
+        List<GpuStation> fresh = new ArrayList<>();
+        for (int i = 0; i < match.length; i++) {
+            if (match[i] < 0) {
+                GpuStation station = new GpuStation(sampling, new Binding(open, listed.get(i)), i, match.length);
+                after.add(station);
+                fresh.add(station);
+                continue;
+            }
+            GpuStation station = before.get(match[i]);
+            GpuIdentity identity = Inventory.merge(known.get(match[i]), listed.get(i));
+            Binding bound = station.binding();
+            boolean gone = station.state(clock.getAsLong()) == GpuState.GONE;
+            if (handlesChanged || gone || bound.driver() != open || !identity.equals(bound.identity())) {
+                station.bind(new Binding(open, identity));
+            }
+            after.add(station);
+        }
+        for (GpuStation station : before) {
+            if (!after.contains(station)) {
+                station.leave();
+                after.add(station);
+            }
+        }
+        stations = List.copyOf(after);
+        fresh.forEach(GpuStation::start);
+    }
+
+    private interface DriverCall<T> {
+        T run();
+    }
+
+    private <T> T calling(String what, DriverCall<T> body) {
+        call = new Call(what, clock.getAsLong());
+        try {
+            return body.run();
+        } finally {
+            call = null;
+        }
+    }
+
+    private void shutDown() {
+        // Stations may have come up while stopping was asked for.
+        stations.forEach(GpuStation::stop);
+        Driver open = driver;
+        if (open == null) {
+            return;
+        }
+        // nvmlShutdown waits for calls under way: with one that hangs the library stays as it is, and the process ends
+        // anyway.
+        if (workersOutside()) {
+            calling("closing the driver", () -> {
+                open.close();
+                return true;
+            });
+        }
+    }
+
+    void stop() {
+        stopped = true;
+        LockSupport.unpark(thread);
+    }
+
+    boolean awaitEnd(long millis) throws InterruptedException {
+        Thread running = thread;
+        if (running == null) {
+            return true;
+        }
+        running.join(Math.max(1, millis));
+        return !running.isAlive();
+    }
+
+    // What readers see.
+
+    DriverState state(long nowNanos) {
+        DriverState known = state;
+        Call late = call;
+        if (late == null
+                || nowNanos - late.startedNanos()
+                        <= sampling.settings().openDeadline().toNanos()) {
+            return known;
+        }
+        String text = late.what() + " has not returned for "
+                + TimeUnit.NANOSECONDS.toSeconds(nowNanos - late.startedNanos()) + " s";
+        Driver open = driver;
+        if (open == null) {
+            return new DriverState.Unavailable(DriverOpening.Reason.FAILED, 0, text);
+        }
+        boolean costsReadings = stations.isEmpty() || sampling.gate().closed();
+        return costsReadings ? new DriverState.Silent(open.info(), text) : known;
+    }
+
+    Reading<List<PciAddress>> pciGpus() {
+        return pciGpus;
+    }
+
+    List<GpuStation> stations() {
+        return stations;
+    }
+
+    Optional<Driver> driver() {
+        return Optional.ofNullable(driver);
+    }
+}

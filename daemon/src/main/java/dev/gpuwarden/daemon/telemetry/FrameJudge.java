@@ -1,0 +1,58 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuState;
+
+/** What a frame as a whole says. */
+final class FrameJudge {
+
+    private static final Cadence[] CADENCE_OF = cadences();
+
+    private FrameJudge() {}
+
+    private static Cadence[] cadences() {
+        Cadence[] all = new Cadence[GpuFrame.SLOTS];
+        for (int slot = 0; slot < all.length; slot++) {
+            // Links are all read at the slow cadence.
+            all[slot] = slot < GpuMetric.count() ? GpuMetric.of(slot).cadence() : Cadence.SLOW;
+        }
+        return all;
+    }
+
+    /** Whether the GPU answers, by the fast sampling: one call that says "lost" is enough. Allocates nothing. */
+    static GpuState state(GpuFrame frame) {
+        boolean reset = false;
+        for (int slot = 0; slot < CADENCE_OF.length; slot++) {
+            if (CADENCE_OF[slot] == Cadence.FAST && !frame.present(slot)) {
+                Absence cause = frame.absence(slot);
+                if (cause == Absence.GPU_LOST) {
+                    return GpuState.LOST;
+                }
+                reset |= cause == Absence.RESET_REQUIRED;
+            }
+        }
+        return reset ? GpuState.RESET_REQUIRED : GpuState.ANSWERING;
+    }
+
+    /** Values of cadences that are stale no longer stand for the present; causes of absence stay as they are. */
+    static void markStale(GpuFrame frame, boolean[] staleByCadence) {
+        for (int slot = 0; slot < CADENCE_OF.length; slot++) {
+            if (staleByCadence[CADENCE_OF[slot].ordinal()] && frame.present(slot)) {
+                frame.putAbsent(slot, Absence.STALE, 0);
+            }
+        }
+    }
+
+    /** Marks a whole cadence failed, for a sampler that broke its contract and threw. */
+    static void fail(GpuFrame frame, Cadence cadence, long nowNanos) {
+        for (int slot = 0; slot < CADENCE_OF.length; slot++) {
+            if (CADENCE_OF[slot] == cadence) {
+                frame.putAbsent(slot, Absence.FAILED, 0);
+            }
+        }
+        frame.sampled(cadence, nowNanos, nowNanos, 0);
+    }
+}

@@ -1,0 +1,382 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.GpuProcess;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one GPU, and the threads that find it out: one, and at most one more while a call hangs. Its lock is never
+ * held during a driver call.
+ *
+ * <p>A thread whose call passes the deadline is replaced once. The replacement leaves out the kind of work that hangs, unless
+ * that is the fast sampling, without which there would be nothing left to do. If it hangs too, there are no more threads. The
+ * first one that the driver gives back goes on; the other ends when it comes back.
+ */
+final class GpuStation {
+
+    /** Longest pause between looks at a GPU that is lost. */
+    private static final long MAX_BACKOFF_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private static final GpuFrame EMPTY = new GpuFrame();
+
+    private final Sampling sampling;
+    private final int position;
+    private final int positions;
+    private volatile Binding binding;
+
+    private final GpuFrame frame = EMPTY.copy();
+    private GpuFrame[] mig;
+    private GpuState seen = GpuState.STARTING;
+    private GpuState logged = GpuState.STARTING;
+    private Reading<List<GpuProcess>> processes = Reading.absent(Absence.PENDING);
+    private long processesAt;
+    private long refused;
+    private long backoff;
+    private boolean gone;
+    private boolean broken;
+    private @Nullable GpuWorker current;
+    private @Nullable GpuWorker stuck;
+
+    /** What every station shares. */
+    record Sampling(SamplingSettings settings, LongSupplier clock, Counters counters, Gate gate, Launcher launcher) {}
+
+    GpuStation(Sampling sampling, Binding binding, int position, int positions) {
+        this.sampling = sampling;
+        this.binding = binding;
+        this.position = position;
+        this.positions = positions;
+        this.mig = emptyFrames(binding.identity());
+    }
+
+    private static GpuFrame[] emptyFrames(GpuIdentity identity) {
+        GpuFrame[] frames = new GpuFrame[identity.mig().size()];
+        for (int i = 0; i < frames.length; i++) {
+            frames[i] = EMPTY.copy();
+        }
+        return frames;
+    }
+
+    synchronized void start() {
+        current = launch("gpuwarden-gpu-" + binding.identity().index());
+    }
+
+    private GpuWorker launch(String name) {
+        Schedule schedule = new Schedule(sampling.settings(), sampling.clock().getAsLong(), position, positions);
+        GpuWorker worker = new GpuWorker(this, sampling.clock(), schedule);
+        sampling.launcher().launch(name, worker);
+        return worker;
+    }
+
+    Binding binding() {
+        return binding;
+    }
+
+    Gate gate() {
+        return sampling.gate();
+    }
+
+    Counters counters() {
+        return sampling.counters();
+    }
+
+    /** Stands for this binding from now on: the same GPU, perhaps at another index or with other partitions. */
+    synchronized void bind(Binding next) {
+        List<GpuIdentity.MigDevice> before = binding.identity().mig();
+        List<GpuIdentity.MigDevice> after = next.identity().mig();
+        GpuFrame[] frames = emptyFrames(next.identity());
+        for (int i = 0; i < frames.length; i++) {
+            for (int j = 0; j < mig.length; j++) {
+                if (after.get(i).uuid().equals(before.get(j).uuid())) {
+                    frames[i] = mig[j];
+                }
+            }
+        }
+        mig = frames;
+        binding = next;
+        if (gone) {
+            gone = false;
+            seen = GpuState.STARTING;
+            backoff = 0;
+            current = launch("gpuwarden-gpu-" + next.identity().index());
+        }
+    }
+
+    /** The driver no longer lists the GPU, or is no longer there itself. */
+    synchronized void leave() {
+        gone = true;
+        GpuWorker worker = current;
+        if (worker != null) {
+            worker.stop();
+            if (stuck == null && worker.callStarted() != 0) {
+                stuck = worker;
+            }
+        }
+        current = null;
+    }
+
+    synchronized void stop() {
+        if (current != null) {
+            current.stop();
+        }
+        if (stuck != null) {
+            stuck.stop();
+        }
+    }
+
+    /** Whether all threads ended in time. */
+    boolean awaitEnd(long deadlineNanos) throws InterruptedException {
+        GpuWorker first;
+        GpuWorker second;
+        synchronized (this) {
+            first = current;
+            second = stuck;
+        }
+        return awaitEnd(first, deadlineNanos) && awaitEnd(second, deadlineNanos);
+    }
+
+    private static boolean awaitEnd(@Nullable GpuWorker worker, long deadlineNanos) throws InterruptedException {
+        return worker == null || worker.awaitEnd(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+    }
+
+    // What workers hand in.
+
+    /** False when the worker has been replaced; its sample is dropped. */
+    synchronized boolean publish(
+            GpuWorker worker,
+            @Nullable Binding sampled,
+            Cadence cadence,
+            GpuFrame fresh,
+            GpuFrame[] freshMig,
+            int refusedNow) {
+        if (worker != current) {
+            return false;
+        }
+        if (sampled != binding || freshMig.length != mig.length) {
+            return true;
+        }
+        frame.copyFrom(fresh);
+        for (int i = 0; i < mig.length; i++) {
+            mig[i].copyFrom(freshMig[i]);
+        }
+        refused += refusedNow;
+        if (cadence == Cadence.FAST) {
+            seen = FrameJudge.state(frame);
+            boolean answers = seen == GpuState.ANSWERING;
+            long next = backoff == 0 ? sampling.settings().intervalNanos(Work.FAST) : 2 * backoff;
+            backoff = answers ? 0 : Math.min(next, MAX_BACKOFF_NANOS);
+        }
+        return true;
+    }
+
+    synchronized boolean publishProcesses(
+            GpuWorker worker, @Nullable Binding listedFor, Reading<List<GpuProcess>> listed, long nowNanos) {
+        if (worker != current) {
+            return false;
+        }
+        if (listedFor == binding) {
+            processes = listed;
+            processesAt = nowNanos;
+        }
+        return true;
+    }
+
+    /** Copies what is known, for a worker that begins: a turn of one cadence hands in the whole frame. */
+    synchronized void fill(GpuFrame scratch, GpuFrame[] migScratch) {
+        scratch.copyFrom(frame);
+        for (int i = 0; i < migScratch.length && i < mig.length; i++) {
+            migScratch[i].copyFrom(mig[i]);
+        }
+    }
+
+    synchronized long backoffNanos() {
+        return backoff;
+    }
+
+    /** True once: a defect is logged once, and counted by its readings. */
+    synchronized boolean firstBroken() {
+        boolean first = !broken;
+        broken = true;
+        return first;
+    }
+
+    /** Whether a replacement leaves this work out, because the thread before it hangs in the same. */
+    synchronized boolean avoids(GpuWorker worker, Work work) {
+        GpuWorker other = stuck;
+        return work != Work.FAST
+                && worker == current
+                && other != null
+                && other.callStarted() != 0
+                && other.callWork() == work;
+    }
+
+    /** Asked by a thread that was replaced and came back: true to go on, false to end. */
+    synchronized boolean resume(GpuWorker worker) {
+        if (worker == current) {
+            return true;
+        }
+        if (worker != stuck) {
+            return false;
+        }
+        GpuWorker other = current;
+        if (other != null && other.stuck(sampling.clock().getAsLong(), deadlineNanos())) {
+            stuck = other;
+            current = worker;
+            return true;
+        }
+        stuck = null;
+        return false;
+    }
+
+    // Supervision.
+
+    /** Replaces a hung thread where that is still allowed. Returns what changed, in a line for the log. */
+    synchronized Optional<String> supervise(long nowNanos) {
+        GpuWorker worker = current;
+        if (worker != null && worker.stuck(nowNanos, deadlineNanos())) {
+            if (worker.countedCall != worker.callStarted()) {
+                worker.countedCall = worker.callStarted();
+                counters().hungTurns.incrementAndGet();
+            }
+            if (stuck == null) {
+                stuck = worker;
+                current = launch("gpuwarden-gpu-" + binding.identity().index() + "b");
+                counters().replacementThreads.incrementAndGet();
+            }
+        }
+        GpuState state = state(nowNanos);
+        if (state == logged) {
+            return Optional.empty();
+        }
+        logged = state;
+        String detail = detail(state, nowNanos);
+        return Optional.of(
+                binding.identity().label() + " is " + state.label() + (detail.isEmpty() ? "" : ": " + detail));
+    }
+
+    private long deadlineNanos() {
+        return sampling.settings().deadline().toNanos();
+    }
+
+    synchronized int hungThreads(long nowNanos) {
+        return (isStuck(current, nowNanos) ? 1 : 0) + (isStuck(stuck, nowNanos) ? 1 : 0);
+    }
+
+    private boolean isStuck(@Nullable GpuWorker worker, long nowNanos) {
+        return worker != null && worker.stuck(nowNanos, deadlineNanos());
+    }
+
+    /** The hung turn of this work, or null. */
+    private @Nullable GpuWorker stuckIn(Work work, long nowNanos) {
+        if (isStuck(current, nowNanos) && current != null && current.callWork() == work) {
+            return current;
+        }
+        return isStuck(stuck, nowNanos) && stuck != null && stuck.callWork() == work ? stuck : null;
+    }
+
+    synchronized boolean inDriver() {
+        return current != null && current.callStarted() != 0 || stuck != null && stuck.callStarted() != 0;
+    }
+
+    /** Whether everything was looked at once, or will not be in time. */
+    synchronized boolean settled(long nowNanos) {
+        boolean complete =
+                frame.sampledAtNanos(Cadence.FAST) != 0 && frame.sampledAtNanos(Cadence.SLOW) != 0 && processesAt != 0;
+        return gone || complete || hungThreads(nowNanos) > 0;
+    }
+
+    // What readers see.
+
+    synchronized GpuState state(long nowNanos) {
+        if (gone) {
+            return GpuState.GONE;
+        }
+        boolean hung = stuckIn(Work.FAST, nowNanos) != null || stuckIn(Work.SLOW, nowNanos) != null;
+        return hung ? GpuState.HUNG : seen;
+    }
+
+    private String detail(GpuState state, long nowNanos) {
+        return switch (state) {
+            case STARTING, ANSWERING -> stuckText(Work.PROCESSES, "listing its processes", nowNanos);
+            case HUNG -> {
+                String fast = stuckText(Work.FAST, "reading memory and health", nowNanos);
+                yield fast.isEmpty() ? stuckText(Work.SLOW, "the slower sampling", nowNanos) : fast;
+            }
+            case LOST -> "the driver answers 15, GPU is lost";
+            case RESET_REQUIRED -> "the driver answers 16, reset required";
+            case GONE -> "the driver no longer lists it";
+        };
+    }
+
+    private String stuckText(Work work, String what, long nowNanos) {
+        GpuWorker worker = stuckIn(work, nowNanos);
+        if (worker == null) {
+            return "";
+        }
+        return what + " has not returned for " + seconds(nowNanos - worker.callStarted()) + " s";
+    }
+
+    private static long seconds(long nanos) {
+        return TimeUnit.NANOSECONDS.toSeconds(nanos);
+    }
+
+    synchronized long refused() {
+        return refused;
+    }
+
+    synchronized GpuSnapshot snapshot(long nowNanos) {
+        GpuState state = state(nowNanos);
+        boolean[] stale = {staleNow(Cadence.FAST, Work.FAST, nowNanos), staleNow(Cadence.SLOW, Work.SLOW, nowNanos)};
+        GpuFrame copy = frame.copy();
+        FrameJudge.markStale(copy, stale);
+        List<GpuSnapshot.MigSnapshot> partitions = new ArrayList<>(mig.length);
+        for (int i = 0; i < mig.length; i++) {
+            GpuFrame part = mig[i].copy();
+            FrameJudge.markStale(part, stale);
+            partitions.add(new GpuSnapshot.MigSnapshot(binding.identity().mig().get(i), part));
+        }
+        return new GpuSnapshot(
+                binding.identity(),
+                state,
+                detail(state, nowNanos),
+                copy,
+                age(frame.sampledAtNanos(Cadence.FAST), nowNanos),
+                processes(nowNanos),
+                age(processesAt, nowNanos),
+                refused,
+                List.copyOf(partitions));
+    }
+
+    private boolean staleNow(Cadence cadence, Work work, long nowNanos) {
+        return gone
+                || isStuck(current, nowNanos) && stuckIn(work, nowNanos) != null
+                || nowNanos - frame.sampledAtNanos(cadence)
+                        > sampling.settings().staleAfterNanos(work);
+    }
+
+    private Reading<List<GpuProcess>> processes(long nowNanos) {
+        if (processesAt == 0 || !(processes instanceof Reading.Present<?>)) {
+            return processes;
+        }
+        long age = nowNanos - processesAt;
+        if (gone || age > sampling.settings().staleAfterNanos(Work.PROCESSES)) {
+            return Reading.absent(Absence.STALE, 0, "listed " + seconds(age) + " s ago");
+        }
+        return processes;
+    }
+
+    private static Reading<Long> age(long atNanos, long nowNanos) {
+        return atNanos == 0 ? Reading.absent(Absence.PENDING) : Reading.of(Math.max(0, nowNanos - atNanos));
+    }
+}

@@ -1,0 +1,243 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.process.GpuProcess;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.Plausibility;
+import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thread that asks the driver about one GPU. It owns its samplers and the frames that they fill, and hands copies to its
+ * {@link GpuStation}; so a thread that the driver never gives back takes nothing along. A turn of {@link Cadence} work
+ * allocates nothing on the JNI path.
+ */
+final class GpuWorker implements Runnable {
+
+    private static final System.Logger LOG = System.getLogger(GpuWorker.class.getName());
+    private static final Work[] WORK = Work.values();
+
+    private final GpuStation station;
+    private final LongSupplier clock;
+    private final Schedule schedule;
+    private final GpuFrame scratch = new GpuFrame();
+    private GpuFrame[] migScratch = {};
+    private Driver.@Nullable Sampler sampler;
+    private Driver.Sampler[] migSamplers = {};
+    private @Nullable Binding bound;
+
+    /** System.nanoTime when the call under way began; 0 when none is. */
+    private volatile long callStarted;
+
+    private volatile Work callWork = Work.FAST;
+    private volatile boolean stopped;
+    private volatile @Nullable Thread thread;
+    /** Start of the call that was last counted as hung; guarded by the station. */
+    long countedCall;
+
+    GpuWorker(GpuStation station, LongSupplier clock, Schedule schedule) {
+        this.station = station;
+        this.clock = clock;
+        this.schedule = schedule;
+    }
+
+    @Override
+    public void run() {
+        thread = Thread.currentThread();
+        try {
+            while (!stopped) {
+                long next = turn();
+                long wait = next - clock.getAsLong();
+                if (wait > 0 && !stopped) {
+                    LockSupport.parkNanos(this, wait);
+                }
+            }
+        } finally {
+            closeSamplers();
+        }
+    }
+
+    /** Does what is due. Returns when to come again. */
+    long turn() {
+        for (Work work : WORK) {
+            if (stopped) {
+                break;
+            }
+            if (schedule.due(work, clock.getAsLong()) && !turn(work)) {
+                break;
+            }
+        }
+        return station.gate().closed() ? clock.getAsLong() + Gate.POLL_NANOS : schedule.next();
+    }
+
+    /** False when the gate is closed or this thread has been replaced. */
+    private boolean turn(Work work) {
+        if (station.avoids(this, work)) {
+            schedule.done(work, clock.getAsLong());
+            return true;
+        }
+        if (!begin(work)) {
+            return false;
+        }
+        long start = callStarted;
+        boolean current;
+        if (work == Work.PROCESSES) {
+            Reading<List<GpuProcess>> listed = listProcesses();
+            end();
+            current = station.publishProcesses(this, bound, listed, clock.getAsLong());
+        } else {
+            Cadence cadence = work == Work.FAST ? Cadence.FAST : Cadence.SLOW;
+            sample(cadence);
+            end();
+            int refused = Plausibility.refuse(scratch, cadence);
+            for (GpuFrame mig : migScratch) {
+                refused += Plausibility.refuse(mig, cadence);
+            }
+            current = station.publish(this, bound, cadence, scratch, migScratch, refused);
+        }
+        long now = clock.getAsLong();
+        station.counters().turn(work, now - start);
+        long missed = schedule.done(work, now);
+        if (missed > 0) {
+            station.counters().overrun(work, missed);
+        }
+        if (work == Work.FAST) {
+            long backoff = station.backoffNanos();
+            if (backoff > 0) {
+                schedule.postpone(Work.FAST, now + backoff);
+            }
+        }
+        if (current) {
+            return true;
+        }
+        if (station.resume(this)) {
+            station.fill(scratch, migScratch);
+            return true;
+        }
+        stopped = true;
+        return false;
+    }
+
+    private void sample(Cadence cadence) {
+        try {
+            Driver.Sampler own = bind();
+            own.sample(cadence, scratch);
+            for (int i = 0; i < migSamplers.length; i++) {
+                migSamplers[i].sample(cadence, migScratch[i]);
+            }
+        } catch (RuntimeException | LinkageError e) {
+            broken(e);
+            FrameJudge.fail(scratch, cadence, clock.getAsLong());
+        }
+    }
+
+    private Reading<List<GpuProcess>> listProcesses() {
+        try {
+            bind();
+            Binding now = bound;
+            return now == null
+                    ? Reading.absent(Absence.PENDING)
+                    : now.driver().processes(now.identity().index());
+        } catch (RuntimeException | LinkageError e) {
+            broken(e);
+            return Reading.absent(Absence.FAILED, 0, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Opens samplers where the station's GPU is another than last time, or the library was initialised again. */
+    private Driver.Sampler bind() {
+        Binding wanted = station.binding();
+        Driver.Sampler open = sampler;
+        if (open != null && wanted == bound) {
+            return open;
+        }
+        closeSamplers();
+        Driver driver = wanted.driver();
+        int index = wanted.identity().index();
+        int migs = wanted.identity().mig().size();
+        Driver.Sampler[] openedMigs = new Driver.Sampler[migs];
+        GpuFrame[] frames = new GpuFrame[migs];
+        Driver.Sampler opened = driver.sampler(index);
+        for (int i = 0; i < migs; i++) {
+            openedMigs[i] =
+                    driver.migSampler(index, wanted.identity().mig().get(i).index());
+            frames[i] = new GpuFrame();
+        }
+        station.fill(scratch, frames);
+        sampler = opened;
+        migSamplers = openedMigs;
+        migScratch = frames;
+        bound = wanted;
+        return opened;
+    }
+
+    private void closeSamplers() {
+        Driver.Sampler open = sampler;
+        sampler = null;
+        bound = null;
+        if (open != null) {
+            open.close();
+        }
+        for (Driver.Sampler mig : migSamplers) {
+            mig.close();
+        }
+        migSamplers = new Driver.Sampler[0];
+        migScratch = new GpuFrame[0];
+    }
+
+    private void broken(Throwable e) {
+        if (station.firstBroken()) {
+            LOG.log(Level.ERROR, "sampling " + station.binding().identity().label() + " failed, a defect: " + e, e);
+        }
+    }
+
+    /** Announces a call before looking at the gate, so that whoever closes it either sees the call or stops it. */
+    private boolean begin(Work work) {
+        callWork = work;
+        callStarted = clock.getAsLong();
+        if (station.gate().closed()) {
+            end();
+            return false;
+        }
+        return true;
+    }
+
+    private void end() {
+        callStarted = 0;
+    }
+
+    /** When the call under way began; 0 when none is. */
+    long callStarted() {
+        return callStarted;
+    }
+
+    Work callWork() {
+        return callWork;
+    }
+
+    boolean stuck(long nowNanos, long deadlineNanos) {
+        long started = callStarted;
+        return started != 0 && nowNanos - started > deadlineNanos;
+    }
+
+    void stop() {
+        stopped = true;
+        LockSupport.unpark(thread);
+    }
+
+    boolean awaitEnd(long millis) throws InterruptedException {
+        Thread running = thread;
+        if (running != null && running != Thread.currentThread()) {
+            running.join(Math.max(1, millis));
+            return !running.isAlive();
+        }
+        return true;
+    }
+}

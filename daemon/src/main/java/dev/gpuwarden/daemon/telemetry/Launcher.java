@@ -1,0 +1,18 @@
+package dev.gpuwarden.daemon.telemetry;
+
+/** Starts a thread. Tests give one that does not, and take the turns themselves. */
+interface Launcher {
+
+    void launch(String name, Runnable body);
+
+    /** Threads that do not keep the process alive, since the driver may never give them back. */
+    static Launcher threads() {
+        // JNA and the driver need little; the default of a megabyte is only reserved, but 64 GPUs reserve it 64 times.
+        long stackBytes = 256 * 1024;
+        return (name, body) -> {
+            Thread thread = new Thread(null, body, name, stackBytes);
+            thread.setDaemon(true);
+            thread.start();
+        };
+    }
+}

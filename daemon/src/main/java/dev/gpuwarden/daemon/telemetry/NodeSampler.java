@@ -1,0 +1,184 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.Refusal;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.NodeSnapshot.DriverState;
+import dev.gpuwarden.daemon.node.PciBus;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Samples every GPU of this node, each on its own thread, and opens the driver again when it comes and goes. Nothing that is
+ * asked of this class waits for the driver.
+ */
+public final class NodeSampler implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(NodeSampler.class.getName());
+    private static final long AWAIT_POLL_NANOS = 2_000_000;
+    private static final long CLOSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1200);
+
+    private final SamplingSettings settings;
+    private final LongSupplier clock;
+    private final Launcher launcher;
+    private final Counters counters;
+    private final DriverKeeper keeper;
+    private volatile boolean stopped;
+    private volatile @Nullable Thread supervisor;
+
+    public NodeSampler(DriverProvider provider, SamplingSettings settings, PciBus pciBus) {
+        this(provider, settings, pciBus, System::nanoTime, Launcher.threads());
+    }
+
+    NodeSampler(
+            DriverProvider provider, SamplingSettings settings, PciBus pciBus, LongSupplier clock, Launcher launcher) {
+        settings.validate();
+        this.settings = settings;
+        this.clock = clock;
+        this.launcher = launcher;
+        this.counters = new Counters(this::hungThreads, this::refusedValues);
+        this.keeper = new DriverKeeper(
+                provider, pciBus, new GpuStation.Sampling(settings, clock, counters, new Gate(), launcher));
+    }
+
+    /** Starts; returns at once. */
+    public void start() {
+        launcher.launch("gpuwarden-driver", keeper);
+        launcher.launch("gpuwarden-supervisor", this::superviseAll);
+    }
+
+    /**
+     * Waits until every GPU was read once and its processes listed, or it is known that this will not be: no driver, or a call
+     * that hangs.
+     *
+     * @return whether that was so in time
+     */
+    public boolean awaitFirst(Duration timeout) {
+        long giveUp = System.nanoTime() + timeout.toNanos();
+        while (!settled()) {
+            if (System.nanoTime() - giveUp >= 0 || stopped) {
+                return false;
+            }
+            LockSupport.parkNanos(this, AWAIT_POLL_NANOS);
+        }
+        return true;
+    }
+
+    private boolean settled() {
+        long now = clock.getAsLong();
+        return !(keeper.state(now) instanceof DriverState.Opening)
+                && keeper.stations().stream().allMatch(s -> s.settled(now));
+    }
+
+    /** Reads the node once. Takes as long as the driver does, up to its deadlines. */
+    public static <R> R once(
+            DriverProvider provider,
+            SamplingSettings settings,
+            PciBus pciBus,
+            java.util.function.Function<NodeSampler, R> look) {
+        try (NodeSampler sampler = new NodeSampler(provider, settings, pciBus)) {
+            sampler.start();
+            sampler.awaitFirst(settings.openDeadline().plus(settings.deadline()).plusSeconds(1));
+            return look.apply(sampler);
+        }
+    }
+
+    /** The node now. A copy: nothing in it changes any more. */
+    public NodeSnapshot snapshot() {
+        long now = clock.getAsLong();
+        List<GpuStation> stations = keeper.stations();
+        List<GpuSnapshot> gpus = new ArrayList<>(stations.size());
+        for (GpuStation station : stations) {
+            gpus.add(station.snapshot(now));
+        }
+        return new NodeSnapshot(keeper.state(now), keeper.pciGpus(), List.copyOf(gpus));
+    }
+
+    public SamplerStats stats() {
+        return counters;
+    }
+
+    /** What the driver library can and cannot do; empty while there is none. */
+    public List<Capability> capabilities() {
+        return keeper.driver().map(Driver::capabilities).orElse(List.of());
+    }
+
+    /** Answers of the driver library that were refused; empty while there is none. */
+    public List<Refusal> refusals() {
+        return keeper.driver().map(Driver::refusals).orElse(List.of());
+    }
+
+    private int hungThreads() {
+        long now = clock.getAsLong();
+        int hung = 0;
+        for (GpuStation station : keeper.stations()) {
+            hung += station.hungThreads(now);
+        }
+        return hung;
+    }
+
+    private long refusedValues() {
+        long refused = 0;
+        for (GpuStation station : keeper.stations()) {
+            refused += station.refused();
+        }
+        return refused;
+    }
+
+    private void superviseAll() {
+        supervisor = Thread.currentThread();
+        // A quarter of the deadline late at most, and no more often than needed for that.
+        long period = Math.max(settings.deadline().toNanos() / 4, TimeUnit.MILLISECONDS.toNanos(5));
+        long next = clock.getAsLong();
+        while (!stopped) {
+            long now = clock.getAsLong();
+            supervise(now);
+            next = Math.max(next + period, now);
+            LockSupport.parkNanos(this, next - now);
+        }
+    }
+
+    void supervise(long nowNanos) {
+        List<GpuStation> stations = keeper.stations();
+        for (int i = 0; i < stations.size(); i++) {
+            stations.get(i).supervise(nowNanos).ifPresent(line -> LOG.log(Level.INFO, line));
+        }
+    }
+
+    /** For tests that take the turns themselves. */
+    DriverKeeper keeper() {
+        return keeper;
+    }
+
+    /** Ends within about a second, even when threads are stuck in the driver: those are left behind. */
+    @Override
+    public void close() {
+        stopped = true;
+        LockSupport.unpark(supervisor);
+        List<GpuStation> stations = keeper.stations();
+        stations.forEach(GpuStation::stop);
+        keeper.stop();
+        long giveUp = System.nanoTime() + CLOSE_NANOS;
+        try {
+            for (GpuStation station : stations) {
+                if (!station.awaitEnd(giveUp)) {
+                    LOG.log(Level.WARNING, station.binding().identity().label() + ": a thread is left in the driver");
+                }
+            }
+            if (!keeper.awaitEnd(TimeUnit.NANOSECONDS.toMillis(giveUp - System.nanoTime()))) {
+                LOG.log(Level.WARNING, "the driver did not close in time");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
