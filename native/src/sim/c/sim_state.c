@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,12 +96,16 @@ sim_table_t *sim_table(void)
 int64_t sim_begin_read(const sim_table_t *table)
 {
     int64_t sequence = 0;
-    for (int attempt = 0; attempt < 2000; attempt++) {
+    for (int attempt = 0; attempt < 2100; attempt++) {
         sequence = __atomic_load_n(&table->header->sequence, __ATOMIC_ACQUIRE);
         if ((sequence & 1) == 0) {
             break;
         }
-        sim_sleep_ms(1);
+        if (attempt < 100) {
+            sched_yield();
+        } else {
+            sim_sleep_ms(1);
+        }
     }
     return sequence;
 }

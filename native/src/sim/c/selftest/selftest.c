@@ -1,0 +1,179 @@
+/*
+ * Proves the simulated drivers' protocol.
+ *   selftest SIM_DIRECTORY SYMBOLS_DIRECTORY [library=]generation...
+ * "550=470" runs the expectations of 550 against the library of 470: it must fail, and `make check`
+ * uses that to show that this test can.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "selftest.h"
+
+static const char *current_generation, *current_case;
+static int failures;
+
+void expect(const char *file, int line, const char *subject, long long expected, long long seen)
+{
+    if (expected != seen) {
+        failures++;
+        fprintf(stderr, "%s, %s: %s: expected %lld, seen %lld (%s:%d)\n", current_generation,
+                current_case, subject, expected, seen, strrchr(file, '/') + 1, line);
+    }
+}
+
+static nvmlReturn_t absent()
+{
+    return NVML_ERROR_FUNCTION_NOT_FOUND;
+}
+
+call_t find(const test_t *test, const char *name)
+{
+    void *address = dlsym(test->library, name);
+    call_t call = absent;
+    if (address) {
+        memcpy(&call, &address, sizeof call);
+    }
+    return call;
+}
+
+bool has(const test_t *test, const char *function)
+{
+    return dlsym(test->library, function) != NULL;
+}
+
+bool is(const test_t *test, const char *generation)
+{
+    return strcmp(test->generation, generation) == 0;
+}
+
+void begin(test_t *test)
+{
+    EXPECT("nvmlInit_v2", 0, CALL(nvmlInit_v2));
+    EXPECT("nvmlDeviceGetHandleByIndex_v2", 0, CALL(nvmlDeviceGetHandleByIndex_v2, 0, &test->gpu));
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+#define DEFAULT_I(name, standard) row->name = (standard);
+#define DEFAULT_A(name, count, standard)      \
+    for (int i = 0; i < (count); i++) {       \
+        row->name[i] = (standard);            \
+    }
+#define DEFAULT_S(name, bytes) memset(row->name, 0, bytes);
+#define DEFAULT_T(name, type, count)          \
+    for (int i = 0; i < (count); i++) {       \
+        default_##type(&row->name[i]);        \
+    }
+#define DEFAULTS(name, LIST)                          \
+    static void default_##name(sim_##name##_t *row)   \
+    {                                                 \
+        LIST(DEFAULT_I, DEFAULT_A, DEFAULT_S, DEFAULT_T) \
+    }
+SIM_STRUCTS(DEFAULTS)
+
+void add_process(const test_t *test, int gpu, int pid, int64_t bytes, int type)
+{
+    sim_process_t *process = &test->table->process[test->table->header->process_count++];
+    process->gpu = gpu;
+    process->pid = pid;
+    process->bytes = bytes;
+    process->type = type;
+}
+
+static void fill(sim_table_t *table)
+{
+    default_table(table);
+    table->header->gpu_count = 2;
+    for (int g = 0; g < 2; g++) {
+        sim_gpu_t *gpu = &table->gpu[g];
+        snprintf(gpu->name, sizeof gpu->name, "Simulated GPU");
+        snprintf(gpu->uuid, sizeof gpu->uuid, "GPU-00000000-0000-0000-0000-00000000000%d", g);
+        snprintf(gpu->serial, sizeof gpu->serial, "serial-%d", g);
+        gpu->pci_bus = 0x1b + g;
+        gpu->minor = g;
+        gpu->mem_total = 80 << 10;
+        gpu->mem_reserved = 1 << 10;
+        gpu->mem_used = 2 << 10;
+        gpu->temp_gpu = 40 + g;
+        gpu->temp_memory = 50;
+        gpu->util_gpu = 30;
+        gpu->events_supported = 0x1f;
+        gpu->fabric_state = 3;
+        gpu->link[0].state = 1;
+        gpu->nvlink_count = 1;
+        gpu->mig_current = 0;
+    }
+}
+
+typedef void (*case_t)(test_t *);
+
+static void run(test_t *test, const char *name, case_t body, const char *library)
+{
+    current_case = name;
+    char path[] = "/tmp/gpuwarden-sim-XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0 || ftruncate(fd, sizeof(sim_table_t)) != 0) {
+        perror(path);
+        exit(2);
+    }
+    test->path = path;
+    test->table = mmap(NULL, sizeof(sim_table_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    fill(test->table);
+    setenv("GPUWARDEN_SIM", path, 1);
+    test->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    EXPECT(library, 1, test->library != NULL);
+    if (test->library) {
+        body(test);
+        dlclose(test->library); /* really unloads: each case starts with a fresh library */
+    }
+    munmap(test->table, sizeof(sim_table_t));
+    close(fd);
+    unlink(path);
+}
+
+static int run_generation(const char *sim, const char *symbols, const char *generation,
+                          const char *library_generation)
+{
+    char library[4096], list[4096];
+    snprintf(library, sizeof library, "%s/%s/libnvidia-ml.so.1", sim, library_generation);
+    snprintf(list, sizeof list, "%s/%s.txt", symbols, generation);
+    current_generation = generation;
+    test_t test = {.generation = generation, .symbols = list};
+    static const struct {
+        const char *name;
+        case_t body;
+    } cases[] = {
+        {"start", test_start},         {"symbols", test_symbols}, {"values", test_values},
+        {"states", test_states},       {"fields", test_fields},   {"MIG", test_mig},
+        {"processes", test_processes}, {"events", test_events},   {"faults", test_faults},
+        {"consistency", test_consistency},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        run(&test, cases[i].name, cases[i].body, library);
+    }
+    return failures;
+}
+
+int main(int count, char **arguments)
+{
+    int failed = 0;
+    for (int i = 3; i < count; i++) {
+        char *expected = strdup(arguments[i]);
+        char *library = strchr(expected, '=');
+        library = library ? (*library = '\0', library + 1) : expected;
+        if (run_generation(arguments[1], arguments[2], expected, library) > 0) {
+            failed++;
+        }
+        failures = 0;
+        free(expected);
+    }
+    if (failed == 0) {
+        printf("simulated drivers: %d generations hold their protocol\n", count - 3);
+    }
+    return failed > 0;
+}

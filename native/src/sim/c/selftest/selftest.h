@@ -1,0 +1,47 @@
+/* Harness: a fresh library and a table of two GPUs per case; a case reports what it expected. */
+#ifndef GPUWARDEN_SIM_SELFTEST_H
+#define GPUWARDEN_SIM_SELFTEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nvml_mirror.h"
+#include "sim_functions.h"
+#include "sim_table.h"
+
+typedef struct {
+    const char *generation;
+    const char *symbols; /* this generation's list */
+    const char *path;    /* the table's file */
+    void *library;
+    sim_table_t *table;
+    nvmlDevice_t gpu; /* index 0, after begin() */
+} test_t;
+
+void expect(const char *file, int line, const char *subject, long long expected, long long seen);
+#define EXPECT(subject, expected, seen) \
+    expect(__FILE__, __LINE__, subject, (long long)(expected), (long long)(seen))
+
+/* The exported function, called with whatever arguments; 13 if this generation has none. */
+typedef nvmlReturn_t (*call_t)();
+call_t find(const test_t *test, const char *name);
+#define CALL(name, ...) (find(test, #name)(__VA_ARGS__))
+
+bool is(const test_t *test, const char *generation);
+bool has(const test_t *test, const char *function);
+/* nvmlInit and the first handle. */
+void begin(test_t *test);
+void add_process(const test_t *test, int gpu, int pid, int64_t bytes, int type);
+
+void test_start(test_t *test);
+void test_symbols(test_t *test);
+void test_values(test_t *test);
+void test_states(test_t *test);
+void test_fields(test_t *test);
+void test_mig(test_t *test);
+void test_processes(test_t *test);
+void test_events(test_t *test);
+void test_faults(test_t *test);
+void test_consistency(test_t *test);
+
+#endif
