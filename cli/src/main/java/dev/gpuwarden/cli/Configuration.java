@@ -22,6 +22,7 @@ final class Configuration {
     }
 
     private final Map<String, Given> given = new HashMap<>();
+    private final List<String> doubts = new ArrayList<>();
     private final Optional<Path> file;
 
     private Configuration(Optional<Path> file) {
@@ -32,7 +33,7 @@ final class Configuration {
      * Reads file and environment.
      *
      * @param named the file that a flag names
-     * @param lenient why some commands are missing; then unknown keys may be theirs and are no mistake
+     * @param lenient whether some commands are missing: then unknown keys may be theirs, and are doubts but no mistakes
      * @throws UserError naming every mistake with its place
      */
     static Configuration load(Settings settings, SettingSources sources, Optional<Path> named, boolean lenient) {
@@ -57,6 +58,11 @@ final class Configuration {
         return file;
     }
 
+    /** Unknown keys that may belong to commands which are missing. */
+    List<String> doubts() {
+        return doubts;
+    }
+
     private void addFile(ConfigFile read, Settings settings, boolean lenient, List<String> problems) {
         problems.addAll(read.problems());
         for (ConfigFile.Entry entry : read.entries()) {
@@ -65,10 +71,8 @@ final class Configuration {
             if (setting.isPresent()) {
                 addEntry(setting.get(), entry, at, problems);
             } else {
-                String problem = judgeUnknown(entry, settings, lenient);
-                if (!problem.isEmpty()) {
-                    problems.add(at + ": " + problem);
-                }
+                judgeUnknown(entry, settings)
+                        .ifPresent(problem -> (lenient ? doubts : problems).add(at + ": " + problem));
             }
         }
     }
@@ -88,21 +92,17 @@ final class Configuration {
     }
 
     /** Empty when nothing is wrong: a section whose keys are all commented out stands there alone. */
-    private static String judgeUnknown(ConfigFile.Entry entry, Settings settings, boolean lenient) {
+    private static Optional<String> judgeUnknown(ConfigFile.Entry entry, Settings settings) {
         Optional<Setting> below = settings.firstIn(entry.key());
-        if (below.isPresent()) {
-            return entry.value() instanceof ConfigFile.Value.Nothing
-                    ? ""
-                    : entry.key() + " is a section: expected keys under it, such as "
-                            + below.get().key();
+        if (below.isEmpty()) {
+            Optional<String> meant = settings.nearest(entry.key());
+            return Optional.of("unknown key " + entry.key()
+                    + meant.map(key -> ", did you mean " + key + "?").orElse(""));
         }
-        if (lenient) {
-            return "";
-        }
-        return "unknown key " + entry.key()
-                + settings.nearest(entry.key())
-                        .map(s -> ", did you mean " + s + "?")
-                        .orElse("");
+        return entry.value() instanceof ConfigFile.Value.Nothing
+                ? Optional.empty()
+                : Optional.of(entry.key() + " is a section: expected keys under it, such as "
+                        + below.get().key());
     }
 
     private void addEnvironment(Settings settings, SettingSources sources, List<String> problems) {

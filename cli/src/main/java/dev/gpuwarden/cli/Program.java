@@ -1,6 +1,7 @@
 package dev.gpuwarden.cli;
 
 import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -27,6 +28,7 @@ final class Program extends CommandLine {
                 !commands.failures().isEmpty());
         config = new CommandLine(new ConfigCommand(() -> Settings.of(this), defaults));
         addSubcommand(config);
+        addSubcommand(new CompletionCommand());
         setDefaultValueProvider(defaults);
         configure(this);
         setParameterExceptionHandler(this::onUsageError);
@@ -49,7 +51,7 @@ final class Program extends CommandLine {
     @Override
     public ParseResult parseArgs(String... args) {
         defaults.reset();
-        if (List.of(args).contains("config")) {
+        if (List.of(args).contains("config") || List.of(args).contains("completion")) {
             ConfigCommand.addSettings(config.getCommandSpec(), Settings.of(this));
         }
         return super.parseArgs(args);
@@ -83,6 +85,7 @@ final class Program extends CommandLine {
                 return complain(e.getMessage());
             }
         }
+        defaults.doubts().forEach(this::complain);
         return new RunLast().execute(parsed);
     }
 
@@ -118,7 +121,9 @@ final class Program extends CommandLine {
         String message = e.getMessage() == null ? e.getClass().getName() : e.getMessage();
         complain("failed: " + Table.escape(message) + (debug() ? "" : " (GPUWARDEN_DEBUG=1 shows where)"));
         if (debug()) {
-            e.printStackTrace(getErr());
+            StringWriter stack = new StringWriter();
+            e.printStackTrace(new PrintWriter(stack));
+            stack.toString().lines().forEach(line -> getErr().println(Table.escape(line.replace("\t", "    "))));
             getErr().flush();
         }
         return dev.gpuwarden.cli.ExitCode.NOT_FIT;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.cli;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,11 @@ final class SettingDefaults implements IDefaultValueProvider {
      */
     Optional<UserError> failure() {
         return Optional.ofNullable(failure);
+    }
+
+    /** Keys that nobody can judge now; empty as long as no setting was asked for. */
+    List<String> doubts() {
+        return configuration == null ? List.of() : configuration.doubts();
     }
 
     Configuration configuration() {

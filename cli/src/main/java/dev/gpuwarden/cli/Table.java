@@ -3,60 +3,157 @@ package dev.gpuwarden.cli;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Columns of text, aligned. Cells may hold anything: control characters are shown, never sent to the terminal. */
 public final class Table {
 
-    private final List<String[]> rows = new ArrayList<>();
-
-    public Table(String... header) {
-        rows.add(header);
+    private record Cell(String text, int width, Style style) {
+        static Cell of(Object value) {
+            Style style = value instanceof Styled styled ? styled.style() : Style.NONE;
+            String text = escape(String.valueOf(value));
+            return new Cell(text, columns(text), style);
+        }
     }
 
+    /** How a cell looks where colour is wanted. */
+    public enum Style {
+        NONE(""),
+        GOOD("\u001b[32m"),
+        WARNING("\u001b[33m"),
+        BAD("\u001b[31m"),
+        FAINT("\u001b[2m"),
+        HEADER("\u001b[1m");
+
+        private final String start;
+
+        Style(String start) {
+            this.start = start;
+        }
+    }
+
+    /** A cell's text with its look; made by {@link #styled}. */
+    public record Styled(String text, Style style) {
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    private final List<Cell[]> rows = new ArrayList<>();
+
+    public Table(String... header) {
+        Cell[] cells = new Cell[header.length];
+        for (int i = 0; i < header.length; i++) {
+            cells[i] = Cell.of(new Styled(header[i], Style.HEADER));
+        }
+        rows.add(cells);
+    }
+
+    /**
+     * Adds a row; {@link #styled} cells have colour.
+     *
+     * @throws IllegalArgumentException when it has more or fewer cells than the header
+     */
     public Table row(Object... cells) {
-        String[] row = new String[cells.length];
+        if (cells.length != rows.get(0).length) {
+            throw new IllegalArgumentException(cells.length + " cells under " + rows.get(0).length + " headers");
+        }
+        Cell[] row = new Cell[cells.length];
         for (int i = 0; i < cells.length; i++) {
-            row[i] = escape(String.valueOf(cells[i]));
+            row[i] = Cell.of(cells[i]);
         }
         rows.add(row);
         return this;
     }
 
+    /** A cell that has colour where colour is wanted. */
+    public static Styled styled(Style style, Object text) {
+        return new Styled(String.valueOf(text), style);
+    }
+
+    /** Prints; in colour where the writer is a terminal that wants it. */
     public void print(PrintWriter out) {
+        print(out, ConsoleWriter.colour(out));
+    }
+
+    void print(PrintWriter out, boolean colour) {
         int columns = rows.get(0).length;
         int[] width = new int[columns];
-        for (String[] row : rows) {
+        for (Cell[] row : rows) {
             for (int i = 0; i < columns; i++) {
-                width[i] = Math.max(width[i], row[i].codePointCount(0, row[i].length()));
+                width[i] = Math.max(width[i], row[i].width());
             }
         }
-        for (String[] row : rows) {
+        for (Cell[] row : rows) {
             StringBuilder line = new StringBuilder();
+            int owed = 0;
             for (int i = 0; i < columns; i++) {
-                line.append(row[i]);
-                if (i < columns - 1) {
-                    line.append(" ".repeat(width[i] - row[i].codePointCount(0, row[i].length()) + 2));
+                Cell cell = row[i];
+                if (!cell.text().isEmpty()) {
+                    line.append(" ".repeat(owed)).append(paint(cell, colour));
+                    owed = 0;
                 }
+                owed += width[i] - cell.width() + 2;
             }
-            out.println(line.toString().stripTrailing());
+            out.println(line);
         }
+    }
+
+    private static String paint(Cell cell, boolean colour) {
+        return colour && cell.style() != Style.NONE ? cell.style().start + cell.text() + "\u001b[0m" : cell.text();
     }
 
     /** Makes text from outside safe for a terminal: control and format characters become `\\u....`. */
     public static String escape(String text) {
         StringBuilder safe = new StringBuilder(text.length());
         text.codePoints().forEach(c -> {
-            int type = Character.getType(c);
-            if (type == Character.CONTROL
-                    || type == Character.FORMAT
-                    || type == Character.SURROGATE
-                    || type == Character.LINE_SEPARATOR
-                    || type == Character.PARAGRAPH_SEPARATOR) {
-                safe.append(String.format(java.util.Locale.ROOT, "\\u%04x", c));
-            } else {
+            if (visible(c)) {
                 safe.appendCodePoint(c);
+            } else {
+                safe.append(String.format(Locale.ROOT, "\\u%04x", c));
             }
         });
         return safe.toString();
+    }
+
+    /** Whether a terminal shows this character as itself, rather than acting on it or hiding it. */
+    static boolean visible(int c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+
+    /** How many columns of a terminal a text takes: none for marks on other characters, two for wide ones. */
+    static int columns(String text) {
+        return text.codePoints().map(Table::columns).sum();
+    }
+
+    private static int columns(int c) {
+        int type = Character.getType(c);
+        if (type == Character.NON_SPACING_MARK || type == Character.ENCLOSING_MARK) {
+            return 0;
+        }
+        // The wide blocks of Unicode's EastAsianWidth.txt (version 15), coarsely.
+        boolean wide = c >= 0x1100
+                && (c <= 0x115f
+                        || c >= 0x2e80 && c <= 0x303e
+                        || c >= 0x3041 && c <= 0xa4cf
+                        || c >= 0xac00 && c <= 0xd7a3
+                        || c >= 0xf900 && c <= 0xfaff
+                        || c >= 0xfe30 && c <= 0xfe6f
+                        || c >= 0xff00 && c <= 0xff60
+                        || c >= 0xffe0 && c <= 0xffe6
+                        || c >= 0x1f300 && c <= 0x1f64f
+                        || c >= 0x1f900 && c <= 0x1f9ff
+                        || c >= 0x20000 && c <= 0x3fffd);
+        return wide ? 2 : 1;
     }
 }

@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -68,11 +69,11 @@ final class SampleCommands implements CommandGroup {
 
     @Command(name = "fall", mixinStandardHelpOptions = true)
     static final class Fall implements Callable<Integer> {
-        static RuntimeException with = new IllegalStateException("it broke\u001b[31m");
+        static Supplier<RuntimeException> with = IllegalStateException::new;
 
         @Override
         public Integer call() {
-            throw with;
+            throw with.get();
         }
     }
 

@@ -123,42 +123,42 @@ class SettingPrecedenceTest {
         assertThat(run.code()).isZero();
         assertThat(run.out()).isEqualToNormalizingNewlines("""
                 {
-                  "file" : "%1$s",
-                  "settings" : {
-                    "check.every" : {
-                      "value" : "15s",
-                      "from" : "default",
-                      "variable" : "GPUWARDEN_CHECK_EVERY"
+                  "file": "%1$s",
+                  "settings": {
+                    "check.every": {
+                      "value": "15s",
+                      "from": "default",
+                      "variable": "GPUWARDEN_CHECK_EVERY"
                     },
-                    "check.mode" : {
-                      "value" : "slow",
-                      "from" : "default",
-                      "variable" : "GPUWARDEN_CHECK_MODE"
+                    "check.mode": {
+                      "value": "slow",
+                      "from": "default",
+                      "variable": "GPUWARDEN_CHECK_MODE"
                     },
-                    "check.skip" : {
-                      "value" : [ "a", "b" ],
-                      "from" : "%1$s:4",
-                      "variable" : "GPUWARDEN_CHECK_SKIP"
+                    "check.skip": {
+                      "value": ["a", "b"],
+                      "from": "%1$s:4",
+                      "variable": "GPUWARDEN_CHECK_SKIP"
                     },
-                    "path.procfs" : {
-                      "value" : "/p",
-                      "from" : "flag --path.procfs",
-                      "variable" : "GPUWARDEN_PATH_PROCFS"
+                    "path.procfs": {
+                      "value": "/p",
+                      "from": "flag --path.procfs",
+                      "variable": "GPUWARDEN_PATH_PROCFS"
                     },
-                    "web.listen-address" : {
-                      "value" : "from-file",
-                      "from" : "%1$s:2",
-                      "variable" : "GPUWARDEN_WEB_LISTEN_ADDRESS"
+                    "web.listen-address": {
+                      "value": "from-file",
+                      "from": "%1$s:2",
+                      "variable": "GPUWARDEN_WEB_LISTEN_ADDRESS"
                     },
-                    "web.threads" : {
-                      "value" : "4",
-                      "from" : "environment GPUWARDEN_WEB_THREADS",
-                      "variable" : "GPUWARDEN_WEB_THREADS"
+                    "web.threads": {
+                      "value": "4",
+                      "from": "environment GPUWARDEN_WEB_THREADS",
+                      "variable": "GPUWARDEN_WEB_THREADS"
                     },
-                    "web.tls" : {
-                      "value" : "false",
-                      "from" : "default",
-                      "variable" : "GPUWARDEN_WEB_TLS"
+                    "web.tls": {
+                      "value": "false",
+                      "from": "default",
+                      "variable": "GPUWARDEN_WEB_TLS"
                     }
                   }
                 }
