@@ -1,0 +1,72 @@
+package dev.gpuwarden.daemon.metrics;
+
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Supplier;
+
+/**
+ * Turns what is known of the node into metrics. The same scrape gives the same metrics, but for the count of collectors that
+ * failed: a collector that does costs its own series only. Thread-safe.
+ */
+public final class Exposition {
+
+    private static final System.Logger LOG = System.getLogger(Exposition.class.getName());
+    private static final Family ERRORS = Family.counter(
+            "gpuwarden_collector_errors", "Scrapes in which a collector failed and its series are missing.");
+
+    private final List<Collector> collectors;
+    private final AtomicLongArray errors;
+
+    public Exposition(MetricsOptions options, Supplier<String> hostName) {
+        this(collectors(options, hostName));
+    }
+
+    Exposition(List<Collector> collectors) {
+        this.collectors = List.copyOf(collectors);
+        this.errors = new AtomicLongArray(collectors.size());
+    }
+
+    private static List<Collector> collectors(MetricsOptions options, Supplier<String> hostName) {
+        List<Collector> collectors = new ArrayList<>();
+        collectors.add(new NodeCollector());
+        collectors.add(new GpuCollector(options.unsupported()));
+        collectors.add(new LinkCollector());
+        collectors.add(new MemoryCollector(options.processes()));
+        collectors.add(new DaemonCollector());
+        if (options.dcgmNames()) {
+            collectors.add(new DcgmCollector(hostName));
+        }
+        return collectors;
+    }
+
+    /** All metrics, sorted by name. */
+    public MetricSnapshots snapshots(Scrape scrape) {
+        List<MetricSnapshot> snapshots = new ArrayList<>();
+        for (int i = 0; i < collectors.size(); i++) {
+            Collector collector = collectors.get(i);
+            try {
+                Families families = new Families();
+                collector.collect(scrape, families);
+                snapshots.addAll(families.snapshots());
+            } catch (RuntimeException e) {
+                if (errors.getAndIncrement(i) == 0) {
+                    LOG.log(
+                            Level.ERROR,
+                            "metrics of " + collector.name() + " are missing; further cases are counted only",
+                            e);
+                }
+            }
+        }
+        Families own = new Families();
+        for (int i = 0; i < collectors.size(); i++) {
+            own.add(ERRORS, Labels.of("collector", collectors.get(i).name()), errors.get(i));
+        }
+        snapshots.addAll(own.snapshots());
+        return new MetricSnapshots(snapshots);
+    }
+}

@@ -1,0 +1,141 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.Locale;
+
+/** Every reading of every GPU in base units, and for each that is not there the cause. */
+final class GpuCollector implements Collector {
+
+    private static final Absence[] CAUSES = Absence.values();
+    private static final GpuState[] STATES = GpuState.values();
+    private static final Cadence[] CADENCES = Cadence.values();
+    private static final Family[] READINGS = new Family[GpuMetric.count()];
+
+    static {
+        for (int i = 0; i < READINGS.length; i++) {
+            GpuMetric metric = GpuMetric.of(i);
+            READINGS[i] = Family.of(
+                    metric.kind(),
+                    "gpuwarden_gpu_" + metric.label(),
+                    metric.unit().base(),
+                    metric.help());
+        }
+    }
+
+    private static final Family INFO = Family.info("gpuwarden_gpu", "What the GPU is.");
+    private static final Family STATE =
+            Family.gauge("gpuwarden_gpu_state", "1 for the state that the GPU is in, 0 for the others.");
+    private static final Family SAMPLE_AGE =
+            Family.gauge("gpuwarden_gpu_sample_age", "seconds", "Time since the GPU was last read to the end.");
+    private static final Family SAMPLE_DURATION = Family.gauge(
+            "gpuwarden_gpu_sample_duration", "seconds", "How long the last reading of the GPU took, driver and all.");
+    private static final Family PROCESS_LIST_AGE = Family.gauge(
+            "gpuwarden_gpu_process_list_age", "seconds", "Time since the GPU's processes were last listed.");
+    private static final Family REFUSED = Family.counter(
+            "gpuwarden_implausible_values", "Answers of the driver that cannot be true and were refused.");
+    private static final Family ABSENT = Family.gauge(
+            "gpuwarden_gpu_reading_absent",
+            "1 for each reading that is not there, with the cause; those that board or driver do not support are only counted.");
+    private static final Family ABSENT_COUNT =
+            Family.gauge("gpuwarden_gpu_readings_absent", "How many readings of the GPU are not there, by cause.");
+    private static final Family CLOCK_EVENT =
+            Family.gauge("gpuwarden_gpu_clock_event_reason", "1 for each reason for which clocks are held down now.");
+
+    private final boolean unsupported;
+
+    GpuCollector(boolean unsupported) {
+        this.unsupported = unsupported;
+    }
+
+    @Override
+    public String name() {
+        return "gpu";
+    }
+
+    @Override
+    public void collect(Scrape scrape, Families out) {
+        for (GpuSnapshot gpu : scrape.node().gpus()) {
+            Labels labels = GpuLabels.of(gpu.identity());
+            out.add(INFO, info(gpu.identity(), labels), 1);
+            for (GpuState state : STATES) {
+                out.add(STATE, labels.add("state", state.label()), gpu.state() == state ? 1 : 0);
+            }
+            age(out, SAMPLE_AGE, labels, gpu.ageNanos());
+            age(out, PROCESS_LIST_AGE, labels, gpu.processesAgeNanos());
+            out.add(REFUSED, labels, gpu.refusedValues());
+            readings(gpu.frame(), labels, out);
+            for (Cadence cadence : CADENCES) {
+                if (gpu.frame().sampledAtNanos(cadence) != 0) {
+                    Labels withCadence = labels.add("cadence", cadence.name().toLowerCase(Locale.ROOT));
+                    out.add(SAMPLE_DURATION, withCadence, gpu.frame().durationNanos(cadence) * 1e-9);
+                }
+            }
+        }
+    }
+
+    private void readings(GpuFrame frame, Labels labels, Families out) {
+        int[] absent = new int[CAUSES.length];
+        for (int i = 0; i < READINGS.length; i++) {
+            GpuMetric metric = GpuMetric.of(i);
+            Absence absence = frame.absence(i);
+            if (absence == Absence.PRESENT) {
+                if (metric == GpuMetric.CLOCK_EVENT_REASONS) {
+                    clockEvents(frame.raw(i), labels, out);
+                } else {
+                    out.add(READINGS[i], labels, metric.unit().toBase(frame.raw(i)));
+                }
+                continue;
+            }
+            absent[absence.ordinal()]++;
+            if (unsupported || !isStatic(absence)) {
+                out.add(ABSENT, labels.merge(Labels.of("reading", metric.label(), "cause", absence.label())), 1);
+            }
+        }
+        for (Absence cause : CAUSES) {
+            if (absent[cause.ordinal()] > 0) {
+                out.add(ABSENT_COUNT, labels.add("cause", cause.label()), absent[cause.ordinal()]);
+            }
+        }
+    }
+
+    /** Board and driver do not change while they run: a series per reading would say the same for ever. */
+    private static boolean isStatic(Absence absence) {
+        return absence == Absence.NOT_SUPPORTED || absence == Absence.NO_SYMBOL;
+    }
+
+    private static void clockEvents(long mask, Labels labels, Families out) {
+        for (ClockEventReason reason : ClockEventReason.all()) {
+            out.add(CLOCK_EVENT, labels.add("reason", reason.label()), reason.in(mask) ? 1 : 0);
+        }
+    }
+
+    private static void age(Families out, Family family, Labels labels, Reading<Long> nanos) {
+        if (nanos instanceof Reading.Present<Long> age) {
+            out.add(family, labels, age.value() * 1e-9);
+        }
+    }
+
+    private static Labels info(GpuIdentity gpu, Labels labels) {
+        return labels.merge(Labels.of(
+                "pci_bus_id", text(gpu.pci()),
+                "minor", text(gpu.minor()),
+                "name", text(gpu.name()),
+                "serial", text(gpu.serial()),
+                "vbios", text(gpu.vbios()),
+                "board_part", text(gpu.boardPart()),
+                "compute_capability", text(gpu.computeCapability()),
+                "numa_node", text(gpu.numaNode())));
+    }
+
+    static String text(Reading<?> reading) {
+        return reading.asOptional().map(Object::toString).orElse("");
+    }
+}

@@ -1,0 +1,71 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.LinkMetric;
+import io.prometheus.metrics.model.snapshots.Labels;
+
+/** Every reading of every NVLink. Slots of links that a GPU does not have are left out. */
+final class LinkCollector implements Collector {
+
+    private static final Family[] READINGS = new Family[LinkMetric.count()];
+
+    static {
+        for (int i = 0; i < READINGS.length; i++) {
+            LinkMetric metric = LinkMetric.of(i);
+            READINGS[i] = Family.of(
+                    metric.kind(),
+                    "gpuwarden_nvlink_" + metric.label(),
+                    metric.unit().base(),
+                    metric.help());
+        }
+    }
+
+    private static final Family ABSENT = Family.gauge(
+            "gpuwarden_nvlink_reading_absent",
+            "1 for each reading of an NVLink that board and driver support and that is not there, with the cause.");
+
+    @Override
+    public String name() {
+        return "nvlink";
+    }
+
+    @Override
+    public void collect(Scrape scrape, Families out) {
+        for (GpuSnapshot gpu : scrape.node().gpus()) {
+            Labels labels = GpuLabels.of(gpu.identity());
+            int links = links(gpu.frame());
+            for (int link = 0; link < links; link++) {
+                link(gpu.frame(), link, labels.add("link", Integer.toString(link)), out);
+            }
+        }
+    }
+
+    /** As many as the GPU says, and no fewer than those that were read. */
+    private static int links(GpuFrame frame) {
+        int links = frame.present(GpuMetric.NVLINK_LINKS) ? (int) frame.raw(GpuMetric.NVLINK_LINKS) : 0;
+        for (int link = LinkMetric.MAX_LINKS - 1; link >= links; link--) {
+            for (int i = 0; i < READINGS.length; i++) {
+                if (frame.present(GpuFrame.slot(LinkMetric.of(i), link))) {
+                    return link + 1;
+                }
+            }
+        }
+        return links;
+    }
+
+    private static void link(GpuFrame frame, int link, Labels labels, Families out) {
+        for (int i = 0; i < READINGS.length; i++) {
+            LinkMetric metric = LinkMetric.of(i);
+            int slot = GpuFrame.slot(metric, link);
+            Absence absence = frame.absence(slot);
+            if (absence == Absence.PRESENT) {
+                out.add(READINGS[i], labels, metric.unit().toBase(frame.raw(slot)));
+            } else if (absence != Absence.NOT_SUPPORTED && absence != Absence.NO_SYMBOL) {
+                out.add(ABSENT, labels.merge(Labels.of("reading", metric.label(), "cause", absence.label())), 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package dev.gpuwarden.daemon.metrics;
+
+import picocli.CommandLine.Option;
+
+/** Which series are exported beyond those that always are. */
+public final class MetricsOptions {
+
+    @Option(
+            names = "--metrics.processes",
+            description = "Export memory per process too: a series for each process that ever held a GPU.")
+    boolean processes;
+
+    @Option(
+            names = "--metrics.dcgm-names",
+            description =
+                    "Export readings a second time under the names of dcgm-exporter, so that dashboards made for it"
+                            + " keep working.")
+    boolean dcgmNames;
+
+    @Option(
+            names = "--metrics.unsupported",
+            description = "Name each reading that board or driver do not support, instead of counting them.")
+    boolean unsupported;
+
+    /** For tests and embedding. */
+    public static MetricsOptions of(boolean processes, boolean dcgmNames, boolean unsupported) {
+        MetricsOptions options = new MetricsOptions();
+        options.processes = processes;
+        options.dcgmNames = dcgmNames;
+        options.unsupported = unsupported;
+        return options;
+    }
+
+    public boolean processes() {
+        return processes;
+    }
+
+    public boolean dcgmNames() {
+        return dcgmNames;
+    }
+
+    public boolean unsupported() {
+        return unsupported;
+    }
+}

@@ -1,0 +1,70 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.cli.Version;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.DriverInfo;
+import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.telemetry.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.NodeSnapshot.DriverState;
+import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.List;
+import java.util.Locale;
+
+/** The driver as a whole, how many GPUs there are and should be, and which program says so. */
+final class NodeCollector implements Collector {
+
+    private static final Family BUILD =
+            Family.info("gpuwarden_build", "Version of gpuwarden and of the Java that runs it.");
+    private static final Family DRIVER = Family.info("gpuwarden_driver", "Version and origin of the driver library.");
+    private static final Family UP =
+            Family.gauge("gpuwarden_driver_up", "1 if the driver answers which GPUs there are.");
+    private static final Family OPENING =
+            Family.gauge("gpuwarden_driver_opening", "1 while the driver is being opened.");
+    private static final Family UNAVAILABLE = Family.gauge(
+            "gpuwarden_driver_unavailable", "1 for the reason for which there is no driver, 0 for the others.");
+    private static final Family GPUS = Family.gauge("gpuwarden_gpus", "GPUs that the driver lists or has listed.");
+    private static final Family PCI_GPUS = Family.gauge("gpuwarden_pci_gpus", "NVIDIA GPUs on the PCI bus.");
+    private static final String SILENT = "silent";
+
+    private final Labels build = Labels.of(
+            "version", Version.program(), "java_version", Runtime.version().toString());
+
+    @Override
+    public String name() {
+        return "node";
+    }
+
+    @Override
+    public void collect(Scrape scrape, Families out) {
+        NodeSnapshot node = scrape.node();
+        out.add(BUILD, build, 1);
+        out.add(GPUS, Labels.EMPTY, node.gpus().size());
+        if (node.pciGpus() instanceof Reading.Present<List<PciAddress>> pci) {
+            out.add(PCI_GPUS, Labels.EMPTY, pci.value().size());
+        }
+        DriverState driver = node.driver();
+        out.add(UP, Labels.EMPTY, driver instanceof DriverState.Running ? 1 : 0);
+        out.add(OPENING, Labels.EMPTY, driver instanceof DriverState.Opening ? 1 : 0);
+        if (driver instanceof DriverState.Running running) {
+            out.add(DRIVER, labels(running.info()), 1);
+        } else if (driver instanceof DriverState.Silent silent) {
+            out.add(DRIVER, labels(silent.info()), 1);
+        }
+        for (DriverOpening.Reason reason : DriverOpening.Reason.values()) {
+            boolean is = driver instanceof DriverState.Unavailable none && none.reason() == reason;
+            out.add(UNAVAILABLE, Labels.of("reason", reason.name().toLowerCase(Locale.ROOT)), is ? 1 : 0);
+        }
+        out.add(UNAVAILABLE, Labels.of("reason", SILENT), driver instanceof DriverState.Silent ? 1 : 0);
+    }
+
+    private static Labels labels(DriverInfo info) {
+        return Labels.of(
+                "provider", info.name(),
+                "library_path", GpuCollector.text(info.libraryPath()),
+                "library_version", GpuCollector.text(info.libraryVersion()),
+                "driver_version", GpuCollector.text(info.driverVersion()),
+                "cuda_version", GpuCollector.text(info.cudaVersion()),
+                "sampler_path", info.samplerPath());
+    }
+}

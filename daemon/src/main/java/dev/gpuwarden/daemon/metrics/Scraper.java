@@ -1,0 +1,108 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.NodeSnapshot;
+import dev.gpuwarden.daemon.process.NodeMemory;
+import dev.gpuwarden.daemon.telemetry.SamplerStats;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.zip.Deflater;
+import java.util.zip.GZIPOutputStream;
+
+/**
+ * Makes the text that scrapers get. Scrapes at the same time, or within a second, share one exposition, so their number does not
+ * multiply the work. Thread-safe; reads /proc, never waits for the driver.
+ */
+public final class Scraper {
+
+    /** As often as readings change by default. */
+    private static final long SHARED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Supplier<NodeSnapshot> nodes;
+    private final SamplerStats sampler;
+    private final NodeMemory memory;
+    private final SelfReader self;
+    private final Exposition exposition;
+    private final LongSupplier nanoTime;
+
+    private final Map<Form, byte[]> texts = new HashMap<>();
+    private MetricSnapshots snapshots = new MetricSnapshots();
+    private long madeAtNanos;
+    private long made;
+    private long lastNanos;
+
+    /** @param text the format; @param gzip whether it is compressed */
+    private record Form(TextFormat text, boolean gzip) {}
+
+    public Scraper(Supplier<NodeSnapshot> nodes, SamplerStats sampler, NodeMemory memory, Exposition exposition) {
+        this(nodes, sampler, memory, new SelfReader(), exposition, System::nanoTime);
+    }
+
+    Scraper(
+            Supplier<NodeSnapshot> nodes,
+            SamplerStats sampler,
+            NodeMemory memory,
+            SelfReader self,
+            Exposition exposition,
+            LongSupplier nanoTime) {
+        this.nodes = nodes;
+        this.sampler = sampler;
+        this.memory = memory;
+        this.self = self;
+        this.exposition = exposition;
+        this.nanoTime = nanoTime;
+    }
+
+    /** One exposition, made now. */
+    public MetricSnapshots scrape() {
+        NodeSnapshot node = nodes.get();
+        Reading<Double> last = made == 0 ? Reading.absent(Absence.PENDING) : Reading.of(lastNanos * 1e-9);
+        return exposition.snapshots(new Scrape(node, () -> memory.attribute(node), sampler, self.read(made, last)));
+    }
+
+    /** The bytes of one exposition, at most a second old. Nobody may change them. */
+    synchronized byte[] text(TextFormat format, boolean gzip) {
+        long now = nanoTime.getAsLong();
+        if (made == 0 || now - madeAtNanos > SHARED_NANOS) {
+            texts.clear();
+            snapshots = scrape();
+            madeAtNanos = now;
+            made++;
+        }
+        Form form = new Form(format, gzip);
+        byte[] text = texts.get(form);
+        if (text == null) {
+            text = write(form);
+            texts.put(form, text);
+            lastNanos = nanoTime.getAsLong() - now;
+        }
+        return text;
+    }
+
+    private byte[] write(Form form) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(form.gzip ? 32 * 1024 : 256 * 1024);
+        try (OutputStream out = form.gzip ? fastGzip(bytes) : bytes) {
+            form.text.writer().write(out, snapshots);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    private static OutputStream fastGzip(OutputStream out) throws IOException {
+        return new GZIPOutputStream(out, 8192) {
+            {
+                def.setLevel(Deflater.BEST_SPEED);
+            }
+        };
+    }
+}

@@ -1,0 +1,33 @@
+package dev.gpuwarden.daemon.metrics;
+
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
+import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+
+/** The formats that scrapers ask for. */
+enum TextFormat {
+    PROMETHEUS("text/plain", PrometheusTextFormatWriter.create()),
+    OPEN_METRICS("application/openmetrics-text", OpenMetricsTextFormatWriter.create());
+
+    private final String mediaType;
+    private final ExpositionFormatWriter writer;
+
+    TextFormat(String mediaType, ExpositionFormatWriter writer) {
+        this.mediaType = mediaType;
+        this.writer = writer;
+    }
+
+    ExpositionFormatWriter writer() {
+        return writer;
+    }
+
+    String contentType() {
+        return writer.getContentType();
+    }
+
+    /** What an Accept header prefers; the older format where it names neither. */
+    static TextFormat negotiate(String accept) {
+        double open = HeaderPreference.of(accept, OPEN_METRICS.mediaType);
+        return open > 0 && open >= HeaderPreference.of(accept, PROMETHEUS.mediaType) ? OPEN_METRICS : PROMETHEUS;
+    }
+}
