@@ -5,6 +5,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuState;
@@ -98,10 +99,16 @@ final class DriverKeeper implements Runnable {
         if (opening instanceof DriverOpening.Opened opened) {
             driver = opened.driver();
             inventoryDue = clock.getAsLong();
-            LOG.log(Level.INFO, "driver opened: " + opened.driver().info());
+            LOG.log(Level.INFO, "driver opened: " + text(opened.driver().info()));
         } else if (opening instanceof DriverOpening.Unavailable none) {
             unavailable(new DriverState.Unavailable(none.reason(), none.code(), none.detail()));
         }
+    }
+
+    private static String text(DriverInfo info) {
+        return info.name() + " " + info.libraryVersion().asOptional().orElse("of unknown version") + " from "
+                + info.libraryPath().asOptional().orElse("an unknown file") + ", driver "
+                + info.driverVersion().asOptional().orElse("unknown") + ", read through " + info.samplerPath();
     }
 
     private void unavailable(DriverState.Unavailable next) {

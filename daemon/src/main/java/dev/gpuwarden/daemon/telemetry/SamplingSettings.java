@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
@@ -19,7 +20,6 @@ public final class SamplingSettings {
             names = "--sampling.fast-interval",
             defaultValue = "1s",
             paramLabel = "DURATION",
-            converter = DurationConverter.class,
             description = "How often memory and health are read (default: ${DEFAULT-VALUE}).")
     Duration fastInterval = Duration.ofSeconds(1);
 
@@ -27,7 +27,6 @@ public final class SamplingSettings {
             names = "--sampling.slow-interval",
             defaultValue = "10s",
             paramLabel = "DURATION",
-            converter = DurationConverter.class,
             description = "How often everything else is read (default: ${DEFAULT-VALUE}).")
     Duration slowInterval = Duration.ofSeconds(10);
 
@@ -35,7 +34,6 @@ public final class SamplingSettings {
             names = "--sampling.process-interval",
             defaultValue = "15s",
             paramLabel = "DURATION",
-            converter = DurationConverter.class,
             description = "How often processes are listed; takes a lock in the driver (default: ${DEFAULT-VALUE}).")
     Duration processInterval = Duration.ofSeconds(15);
 
@@ -43,7 +41,6 @@ public final class SamplingSettings {
             names = "--sampling.inventory-interval",
             defaultValue = "1m",
             paramLabel = "DURATION",
-            converter = DurationConverter.class,
             description = "How often the PCI bus is read and the driver asked which GPUs there are"
                     + " (default: ${DEFAULT-VALUE}).")
     Duration inventoryInterval = Duration.ofMinutes(1);
@@ -52,7 +49,6 @@ public final class SamplingSettings {
             names = "--sampling.deadline",
             defaultValue = "2s",
             paramLabel = "DURATION",
-            converter = DurationConverter.class,
             description = "A call that takes longer makes its GPU count as hung (default: ${DEFAULT-VALUE}).")
     Duration deadline = Duration.ofSeconds(2);
 
@@ -60,7 +56,6 @@ public final class SamplingSettings {
             names = "--driver.open-deadline",
             defaultValue = "30s",
             paramLabel = "DURATION",
-            converter = DurationConverter.class,
             description = "Opening the driver may take this long; without persistence mode it wakes every GPU"
                     + " (default: ${DEFAULT-VALUE}).")
     Duration openDeadline = Duration.ofSeconds(30);
@@ -69,7 +64,6 @@ public final class SamplingSettings {
             names = "--driver.retry-interval",
             defaultValue = "10s",
             paramLabel = "DURATION",
-            converter = DurationConverter.class,
             description = "How long to wait before a driver that is not there is tried again"
                     + " (default: ${DEFAULT-VALUE}).")
     Duration retryInterval = Duration.ofSeconds(10);
@@ -78,13 +72,13 @@ public final class SamplingSettings {
             names = "--driver.recovery-interval",
             defaultValue = "30s",
             paramLabel = "DURATION",
-            converter = DurationConverter.class,
             description = "How soon the library is initialised again to look for GPUs that went away;"
                     + " doubles up to an hour (default: ${DEFAULT-VALUE}).")
     Duration recoveryInterval = Duration.ofSeconds(30);
 
     @Option(
             names = "--driver.library-path",
+            split = ",",
             paramLabel = "PATH",
             description = "File or folder to look for the driver's library in before the loader's own search;"
                     + " may be repeated.")
@@ -119,19 +113,19 @@ public final class SamplingSettings {
         Duration shortest = Duration.ofMillis(10);
         durations().forEach((option, value) -> {
             if (value.compareTo(shortest) < 0) {
-                throw new UserError(option + " must be at least 10ms, but was " + DurationConverter.format(value));
+                throw new UserError(option + " must be at least 10ms, but was " + Durations.text(value));
             }
         });
         if (slowInterval.compareTo(fastInterval) < 0) {
             throw new UserError("--sampling.slow-interval must not be shorter than --sampling.fast-interval ("
-                    + DurationConverter.format(fastInterval) + "), but was " + DurationConverter.format(slowInterval));
+                    + Durations.text(fastInterval) + "), but was " + Durations.text(slowInterval));
         }
     }
 
     /** Every setting in force, by its option's name, in the form that the option reads. */
     public Map<String, String> effective() {
         Map<String, String> all = new LinkedHashMap<>();
-        durations().forEach((option, value) -> all.put(option, DurationConverter.format(value)));
+        durations().forEach((option, value) -> all.put(option, Durations.text(value)));
         all.put("--driver.path", samplerPath.name().toLowerCase(Locale.ROOT));
         all.put("--driver.library-path", String.join(",", libraryPaths));
         return all;

@@ -1,0 +1,251 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of threads that the driver does not give back, in virtual time: a "hang" is time passing within a call. */
+class SupervisionTest {
+
+    private final VirtualNode node = new VirtualNode().opened("GPU-a", "GPU-b");
+
+    @Test
+    void everythingIsReadAtOnceAndThenAtItsOwnPace() {
+        long next = node.workers.get(0).turn();
+        assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
+        assertThat(node.driver.calls).containsExactly("enumerate", "FAST 0", "SLOW 0", "PROCESSES 0");
+        assertThat(next - node.now)
+                .isPositive()
+                .isLessThanOrEqualTo(Duration.ofSeconds(1).toNanos());
+    }
+
+    @Test
+    void aHungCallCostsOneThreadAndTheReplacementGoesOn() {
+        GpuWorker first = node.workers.get(0);
+        node.driver.during.put("FAST 0", () -> {
+            node.pass(Duration.ofMillis(1999));
+            node.supervise();
+            assertThat(node.gpu(0).state()).isEqualTo(GpuState.STARTING);
+            node.pass(Duration.ofMillis(2));
+            node.supervise();
+            node.supervise();
+            assertThat(node.workers).hasSize(3);
+            assertThat(node.gpu(0).state()).isEqualTo(GpuState.HUNG);
+            assertThat(node.gpu(0).detail()).isEqualTo("reading memory and health has not returned for 2 s");
+            assertThat(node.stats().hungThreads()).isEqualTo(1);
+
+            node.workers.get(2).turn();
+            assertThat(node.gpu(0).frame().present(GpuMetric.TEMPERATURE)).isTrue();
+        });
+        first.turn();
+        assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
+        assertThat(node.stats().hungThreads()).isZero();
+        assertThat(node.stats().hungTurns()).isEqualTo(1);
+        assertThat(node.stats().replacementThreads()).isEqualTo(1);
+
+        // The first one was told to end and does nothing more.
+        node.driver.calls.clear();
+        node.pass(Duration.ofMinutes(1));
+        first.turn();
+        assertThat(node.driver.calls).isEmpty();
+    }
+
+    @Test
+    void whenTheReplacementHangsTooThereIsNoThirdAndTheReadingsAreStale() {
+        node.workers.get(0).turn();
+        node.pass(Duration.ofSeconds(1));
+        node.driver.during.put("FAST 0", () -> {
+            node.pass(Duration.ofSeconds(3));
+            node.supervise();
+            node.driver.during.put("FAST 0", () -> {
+                node.pass(Duration.ofSeconds(3));
+                node.supervise();
+                assertThat(node.workers).hasSize(3);
+                assertThat(node.stats().hungThreads()).isEqualTo(2);
+                assertThat(node.gpu(0).state()).isEqualTo(GpuState.HUNG);
+                assertThat(node.gpu(0).frame().absence(GpuMetric.TEMPERATURE.ordinal()))
+                        .isEqualTo(Absence.STALE);
+                assertThat(node.gpu(0).ageNanos())
+                        .isEqualTo(Reading.of(Duration.ofSeconds(7).toNanos()));
+            });
+            node.workers.get(2).turn();
+        });
+        node.workers.get(0).turn();
+        assertThat(node.stats().hungTurns()).isEqualTo(2);
+    }
+
+    @Test
+    void theFirstThreadThatComesBackGoesOn() throws InterruptedException {
+        HungCall one = new HungCall(0);
+        HungCall two = new HungCall(2);
+
+        one.release();
+        assertThat(node.stats().hungThreads()).isEqualTo(1);
+        node.pass(Duration.ofSeconds(1));
+        node.workers.get(0).turn();
+        assertThat(node.gpu(0).frame().present(GpuMetric.TEMPERATURE)).isTrue();
+        // One call still hangs, and says so.
+        assertThat(node.gpu(0).state()).isEqualTo(GpuState.HUNG);
+
+        two.release();
+        assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
+        node.driver.calls.clear();
+        node.pass(Duration.ofMinutes(1));
+        node.workers.get(2).turn();
+        assertThat(node.driver.calls).isEmpty();
+        node.workers.get(0).turn();
+        assertThat(node.driver.calls).contains("FAST 0");
+        assertThat(node.workers).hasSize(3);
+    }
+
+    /** A turn of GPU 0 in a thread of its own, which hangs past the deadline until it is released. */
+    private final class HungCall {
+        private final CountDownLatch released = new CountDownLatch(1);
+        private final Thread thread;
+
+        HungCall(int worker) throws InterruptedException {
+            CountDownLatch inside = new CountDownLatch(1);
+            node.driver.during.put("FAST 0", () -> {
+                inside.countDown();
+                try {
+                    released.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            thread = new Thread(() -> node.workers.get(worker).turn());
+            thread.start();
+            assertThat(inside.await(10, TimeUnit.SECONDS)).isTrue();
+            node.pass(Duration.ofSeconds(3));
+            node.supervise();
+        }
+
+        void release() throws InterruptedException {
+            released.countDown();
+            thread.join(10_000);
+            assertThat(thread.isAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void theReplacementLeavesOutWhatHangs() {
+        node.driver.during.put("SLOW 0", () -> {
+            node.pass(Duration.ofSeconds(3));
+            node.supervise();
+            node.driver.calls.clear();
+            node.workers.get(2).turn();
+            assertThat(node.driver.calls).containsExactly("FAST 0", "PROCESSES 0");
+            assertThat(node.gpu(0).state()).isEqualTo(GpuState.HUNG);
+            assertThat(node.gpu(0).detail()).startsWith("the slower sampling has not returned");
+            assertThat(node.gpu(0).frame().present(GpuMetric.TEMPERATURE)).isTrue();
+            node.pass(Duration.ofSeconds(1));
+        });
+        node.workers.get(0).turn();
+        node.driver.calls.clear();
+        node.pass(Duration.ofSeconds(10));
+        node.workers.get(2).turn();
+        assertThat(node.driver.calls).contains("SLOW 0");
+    }
+
+    @Test
+    void aHungProcessListCostsTheProcessListAlone() {
+        node.driver.during.put("PROCESSES 0", () -> {
+            node.pass(Duration.ofSeconds(3));
+            node.supervise();
+            node.workers.get(2).turn();
+            assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
+            assertThat(node.gpu(0).detail()).isEqualTo("listing its processes has not returned for 3 s");
+            assertThat(node.gpu(0).processes()).isEqualTo(Reading.absent(Absence.PENDING));
+        });
+        node.workers.get(0).turn();
+        assertThat(node.stats().hungTurns()).isEqualTo(1);
+    }
+
+    @Test
+    void aHungGpuCostsOnlyItsOwnReadings() {
+        node.workers.get(1).turn();
+        node.driver.during.put("FAST 0", () -> {
+            node.pass(Duration.ofSeconds(30));
+            node.supervise();
+            node.workers.get(1).turn();
+            assertThat(node.gpu(0).state()).isEqualTo(GpuState.HUNG);
+            assertThat(node.gpu(1).state()).isEqualTo(GpuState.ANSWERING);
+            assertThat(node.gpu(1).frame().present(GpuMetric.TEMPERATURE)).isTrue();
+        });
+        node.workers.get(0).turn();
+    }
+
+    @Test
+    void readingsOfALateWorkerAreStaleByCadence() {
+        node.workers.get(0).turn();
+        node.pass(Duration.ofSeconds(4));
+        assertThat(node.gpu(0).frame().present(GpuMetric.TEMPERATURE)).isTrue();
+        node.pass(Duration.ofMillis(1));
+        assertThat(node.gpu(0).frame().absence(GpuMetric.TEMPERATURE.ordinal())).isEqualTo(Absence.STALE);
+        assertThat(node.gpu(0).frame().present(GpuMetric.ECC_MODE)).isTrue();
+        assertThat(node.gpu(0).processes()).isInstanceOf(Reading.Present.class);
+        node.pass(Duration.ofSeconds(60));
+        assertThat(node.gpu(0).frame().absence(GpuMetric.ECC_MODE.ordinal())).isEqualTo(Absence.STALE);
+        assertThat(node.gpu(0).processes()).isEqualTo(Reading.absent(Absence.STALE, 0, "listed 64 s ago"));
+    }
+
+    @Test
+    void aLostGpuIsAskedLessAndLessOftenAndComesBack() {
+        node.driver.broken.put(0, Absence.GPU_LOST);
+        GpuWorker worker = node.workers.get(0);
+        worker.turn();
+        assertThat(node.gpu(0).state()).isEqualTo(GpuState.LOST);
+        long asked = 0;
+        for (int second = 0; second < 300; second++) {
+            node.pass(Duration.ofSeconds(1));
+            node.driver.calls.clear();
+            worker.turn();
+            asked += node.driver.calls.stream().filter("FAST 0"::equals).count();
+        }
+        assertThat(asked).isBetween(10L, 20L);
+        assertThat(node.stats().overruns(Work.FAST)).isZero();
+
+        node.driver.broken.clear();
+        node.pass(Duration.ofSeconds(31));
+        worker.turn();
+        assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
+        node.driver.calls.clear();
+        node.pass(Duration.ofSeconds(1));
+        worker.turn();
+        assertThat(node.driver.calls).contains("FAST 0");
+    }
+
+    @Test
+    void missedTurnsAreCountedAndNotMadeUpFor() {
+        GpuWorker worker = node.workers.get(1);
+        worker.turn();
+        node.pass(Duration.ofSeconds(1));
+        worker.turn();
+        node.driver.calls.clear();
+        node.pass(Duration.ofSeconds(5));
+        worker.turn();
+        assertThat(node.driver.calls).containsExactly("FAST 1");
+        assertThat(node.stats().overruns(Work.FAST)).isEqualTo(4);
+    }
+
+    @Test
+    void valuesThatCannotBeTrueAreRefusedAndCounted() {
+        node.driver.value = 808_334_905;
+        node.workers.get(0).turn();
+        GpuFrame frame = node.gpu(0).frame();
+        assertThat(frame.absence(GpuMetric.UTILIZATION_GPU.ordinal())).isEqualTo(Absence.IMPLAUSIBLE);
+        assertThat(frame.present(GpuMetric.MEMORY_USED)).isTrue();
+        assertThat(node.gpu(0).refusedValues())
+                .isPositive()
+                .isEqualTo(node.stats().refusedValues());
+    }
+}

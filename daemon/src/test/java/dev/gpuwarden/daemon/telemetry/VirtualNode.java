@@ -1,0 +1,80 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.DriverOptions;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.node.PciBus;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A sampler whose time stands still and whose threads are turns that the test takes. */
+final class VirtualNode implements DriverProvider {
+
+    volatile long now = Duration.ofHours(1).toNanos();
+    final FakeDriver driver = new FakeDriver(() -> now);
+    DriverOpening opening = new DriverOpening.Opened(driver);
+    /** In the order in which they were started. */
+    final List<GpuWorker> workers = new ArrayList<>();
+
+    final NodeSampler sampler;
+
+    VirtualNode() {
+        this(Path.of("/nonexistent"));
+    }
+
+    VirtualNode(Path sysfs) {
+        NodePaths paths = NodePaths.of(Path.of("/proc"), sysfs, Path.of("/nonexistent"));
+        SamplingSettings settings = SamplingSettings.of(
+                Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(15), Duration.ofSeconds(2));
+        sampler = new NodeSampler(this, settings, new PciBus(paths), () -> now, (name, body) -> {
+            if (body instanceof GpuWorker worker) {
+                workers.add(worker);
+            }
+        });
+    }
+
+    @Override
+    public String name() {
+        return "fake";
+    }
+
+    @Override
+    public DriverOpening open(DriverOptions options) {
+        return opening;
+    }
+
+    /** Opens the driver and lists its GPUs. */
+    VirtualNode opened(String... uuids) {
+        list(uuids);
+        sampler.keeper().step();
+        return this;
+    }
+
+    void list(String... uuids) {
+        List<dev.gpuwarden.core.model.GpuIdentity> gpus = new ArrayList<>();
+        for (int i = 0; i < uuids.length; i++) {
+            gpus.add(FakeDriver.gpu(i, uuids[i]));
+        }
+        driver.listed = dev.gpuwarden.core.model.Reading.of(gpus);
+    }
+
+    void pass(Duration time) {
+        now = now + time.toNanos();
+    }
+
+    void supervise() {
+        sampler.supervise(now);
+    }
+
+    GpuSnapshot gpu(int position) {
+        return sampler.snapshot().gpus().get(position);
+    }
+
+    SamplerStats stats() {
+        return sampler.stats();
+    }
+}
