@@ -85,6 +85,8 @@ static const sim_field_t fields[] = {
     GPU(197, 197, U64, pcie_tx_bytes),
     GPU(198, 198, U64, pcie_rx_bytes),
     LINK(201, 222, U64, nvl5_counter[0]),
+    {226, 226, SIM_FIELD_RECOVERY, U32, 0, 1}, /* reset */
+    {227, 227, SIM_FIELD_RECOVERY, U32, 0, 4}, /* drain and reset */
     GPU(230, 230, U32, recovery_action),
     LINK(235, 250, U64, nvl5_fec_history[0]),
     GPU(269, 271, U64, reason_ns[0]),

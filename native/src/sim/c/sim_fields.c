@@ -64,6 +64,10 @@ static answer_t look_up(const sim_call_t *call, const nvmlFieldValue_t *asked)
         return link_value(gpu, field, 0, index + field->link);
     case SIM_FIELD_SUM:
         return (answer_t){sum_links(gpu, field->offset, index), field->type, NVML_SUCCESS};
+    case SIM_FIELD_RECOVERY:
+        return (answer_t){gpu->recovery_action == SIM_NA ? SIM_NA
+                                                         : gpu->recovery_action == field->link,
+                          field->type, NVML_SUCCESS};
     default: return (answer_t){sim_energy_mj(call->table, gpu), field->type, NVML_SUCCESS};
     }
 }

@@ -8,7 +8,8 @@ enum {
     SIM_FIELD_LINK,     /* link row chosen by scopeId (all ones: the sum), one number per id */
     SIM_FIELD_NUMBERED, /* link row chosen by the id itself, counted from `link` */
     SIM_FIELD_SUM,      /* sum over the links */
-    SIM_FIELD_ENERGY
+    SIM_FIELD_ENERGY,
+    SIM_FIELD_RECOVERY /* 1 if the recovery action is the one in `link`, else 0 */
 };
 
 typedef struct {

@@ -1,9 +1,9 @@
 /* Process lists. The entry's size depends on the call and, for _v3, on the driver. */
 #include <string.h>
 
-#include "sim_call.h"
+#include "sim_process.h"
 
-static bool belongs(const sim_call_t *call, const sim_process_t *process, int64_t type)
+bool sim_process_belongs(const sim_call_t *call, const sim_process_t *process, int64_t type)
 {
     return process->gpu == call->slot && process->type == type
            && (!call->mig || (process->gi == call->mig->gi && process->ci == call->mig->ci));
@@ -40,7 +40,7 @@ static nvmlReturn_t list(const sim_call_t *call, unsigned types, size_t stride, 
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < total && i < SIM_PROCESS_MAX; i++) {
             for (unsigned type = 0; type < 3; type++) {
-                if (!(types >> type & 1) || !belongs(call, &all[i], type)) {
+                if (!(types >> type & 1) || !sim_process_belongs(call, &all[i], type)) {
                     continue;
                 }
                 if (pass == 0) {

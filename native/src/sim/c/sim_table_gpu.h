@@ -88,6 +88,7 @@
     S(uuid, 96)                                                                                  \
     S(serial, 32) /* empty: NOT_SUPPORTED, as for every string */                                \
     S(board_part, 80)                                                                            \
+    S(gpu_part, 80)                                                                              \
     S(vbios, 32)                                                                                 \
     S(inforom_image, 32)                                                                         \
     S(inforom_oem, 16)                                                                           \
@@ -182,6 +183,7 @@
     I(pcie_gen, SIM_NA)                                                                          \
     I(pcie_gen_max, SIM_NA)     /* of GPU and slot together */                                   \
     I(pcie_gen_gpu_max, SIM_NA) /* of the GPU alone */                                           \
+    I(pcie_gen_host_max, SIM_NA) /* of the slot alone */                                         \
     I(pcie_width, SIM_NA)                                                                        \
     I(pcie_width_max, SIM_NA)                                                                    \
     I(pcie_replay, SIM_NA)                                                                       \

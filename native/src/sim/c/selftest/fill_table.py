@@ -77,7 +77,7 @@ def invent(table, gpus):
         values = dict(
             minor=g, pci_bus=0x1B + 0x10 * g, pci_device_id=0x233010DE, pci_subsystem_id=0x16C110DE,
             name="NVIDIA H100 80GB HBM3", uuid=f"GPU-6f1a0000-1111-2222-3333-44445555000{g}",
-            serial=f"165302100000{g}", board_part="692-2G520-0200-000", vbios="96.00.61.00.01",
+            serial=f"165302100000{g}", board_part="692-2G520-0200-000", gpu_part="2330-885-A1", vbios="96.00.61.00.01",
             inforom_image="G520.0200.00.05", inforom_oem="2.1", inforom_ecc="7.16", brand=14,
             architecture=9, cuda_major=9, module_id=g + 1, numa_node=0, mem_total=85520809984,
             mem_reserved=578 << 20, mem_used=1 << 30, bar1_total=128 << 30, bar1_used=1 << 20,
@@ -87,7 +87,7 @@ def invent(table, gpus):
             power_min=200000, power_max=700000, energy_mj=123456789, pstate=0, clock_reasons=0,
             persistence=1, display_mode=0, display_active=0, compute_mode=0, accounting=0,
             ecc_current=1, ecc_pending=1, remap_corr=0, pcie_gen=5, pcie_gen_max=5,
-            pcie_gen_gpu_max=5, pcie_width=16, pcie_width_max=16, pcie_replay=0, pcie_rollover=0,
+            pcie_gen_gpu_max=5, pcie_gen_host_max=5, pcie_width=16, pcie_width_max=16, pcie_replay=0, pcie_rollover=0,
             pcie_tx_kbps=1200, pcie_rx_kbps=3400, nvlink_count=18, fabric_state=3,
             fabric_status=0, mig_current=0, events_supported=0x1C1F, recovery_action=0,
             gsp_version="550.163.01", gsp_mode=1, cpu_first=0, cpu_last=55)
@@ -101,6 +101,8 @@ def invent(table, gpus):
             for i in range(count):
                 table.set(f"gpu[{g}].{name}[{i}]", 0)
         table.set(f"gpu[{g}].remap_histogram[0]", 2560)
+        for i, degrees in enumerate((-8, -2, 0, 0)):
+            table.set(f"gpu[{g}].temp_tlimit[{i}]", degrees)
         for i in range(18):
             link = f"gpu[{g}].link[{i}]."
             for name, value in dict(state=1, version=4, speed_mbps=26562, remote_type=2,
