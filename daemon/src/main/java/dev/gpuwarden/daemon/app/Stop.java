@@ -1,0 +1,55 @@
+package dev.gpuwarden.daemon.app;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** Tells a long-running command when to stop. */
+interface Stop {
+
+    Registration register();
+
+    /** One command that runs. Closed when it has let go of everything. */
+    interface Registration extends AutoCloseable {
+        void await() throws InterruptedException;
+
+        @Override
+        void close();
+    }
+
+    /** On SIGTERM, SIGINT and SIGHUP, which Java answers by running shutdown hooks and ending when the last returns. */
+    static Stop onSignal() {
+        return () -> {
+            CountDownLatch asked = new CountDownLatch(1);
+            CountDownLatch done = new CountDownLatch(1);
+            Thread hook = new Thread(
+                    () -> {
+                        asked.countDown();
+                        awaitQuietly(done);
+                    },
+                    "gpuwarden-stop");
+            Runtime.getRuntime().addShutdownHook(hook);
+            return new Registration() {
+                @Override
+                public void await() throws InterruptedException {
+                    asked.await();
+                }
+
+                @Override
+                public void close() {
+                    done.countDown();
+                }
+            };
+        };
+    }
+
+    private static void awaitQuietly(CountDownLatch done) {
+        try {
+            if (done.await(3, TimeUnit.SECONDS)) {
+                // Main ends the process with the command's exit code meanwhile; returning first would make it 143.
+                new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.core.port.DriverInfo;
+import dev.gpuwarden.core.port.Refusal;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.NodeSnapshot.DriverState;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What is there, what is missing, and what that costs.
+ *
+ * @param surroundings what the program sees of the node, by what it needs it for
+ */
+record DoctorReport(
+        NodeSnapshot node,
+        List<Capability> capabilities,
+        List<Refusal> refusals,
+        Map<String, Reading<String>> surroundings) {
+
+    static final String SCHEMA = "gpuwarden.doctor/v1";
+
+    /** Could not decide where the driver could not be asked; what is merely missing is no failure. */
+    int exitCode() {
+        return node.driver() instanceof DriverState.Running ? ExitCode.OK : ExitCode.UNDECIDED;
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("driver", ScanReport.driver(node.driver()));
+        tree.put("gpus", node.gpus().size());
+        tree.put(
+                "capabilities",
+                capabilities.stream().map(DoctorReport::capability).toList());
+        tree.put("refusedAnswers", refusals.stream().map(DoctorReport::refusal).toList());
+        tree.put("refusedValues", implausible().stream().map(Implausible::tree).toList());
+        Map<String, Object> around = new LinkedHashMap<>();
+        surroundings.forEach((name, reading) -> around.put(name, Values.tree(reading)));
+        tree.put("surroundings", around);
+        return tree;
+    }
+
+    private static Map<String, Object> capability(Capability capability) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("symbol", capability.symbol());
+        tree.put("feature", capability.feature());
+        tree.put("available", capability.available());
+        tree.put("note", capability.note());
+        return tree;
+    }
+
+    private static Map<String, Object> refusal(Refusal refusal) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("function", refusal.function());
+        tree.put("subject", refusal.subject());
+        tree.put("seen", refusal.seen());
+        tree.put("count", refusal.count());
+        return tree;
+    }
+
+    /** What one GPU's readings were refused; {@code readings} names those of the last sample. */
+    private record Implausible(String gpu, long count, List<String> readings) {
+        Map<String, Object> tree() {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("gpu", gpu);
+            tree.put("count", count);
+            tree.put("readings", readings);
+            return tree;
+        }
+    }
+
+    private List<Implausible> implausible() {
+        List<Implausible> all = new ArrayList<>();
+        for (GpuSnapshot gpu : node.gpus()) {
+            List<String> labels = new ArrayList<>();
+            for (int i = 0; i < GpuMetric.count(); i++) {
+                if (gpu.frame().absence(i) == Absence.IMPLAUSIBLE) {
+                    labels.add(GpuMetric.of(i).label());
+                }
+            }
+            if (gpu.refusedValues() > 0) {
+                all.add(new Implausible(gpu.identity().label(), gpu.refusedValues(), labels));
+            }
+        }
+        return all;
+    }
+
+    void print(PrintWriter out) {
+        Table facts = new Table("WHAT", "SEEN");
+        driverFacts(facts);
+        surroundings.forEach((name, reading) -> facts.row(name, text(reading)));
+        facts.print(out);
+        printCapabilities(out);
+        printRefusals(out);
+    }
+
+    private void driverFacts(Table facts) {
+        DriverState state = node.driver();
+        if (state instanceof DriverState.Running running) {
+            infoFacts(facts, running.info());
+        } else if (state instanceof DriverState.Silent silent) {
+            infoFacts(facts, silent.info());
+            facts.row("trouble", Table.styled(Style.BAD, silent.detail()));
+        } else if (state instanceof DriverState.Unavailable none) {
+            String reason =
+                    none.reason().name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ');
+            String code = none.code() == 0 ? "" : " (code " + none.code() + ")";
+            facts.row("driver", Table.styled(Style.BAD, reason + code + ": " + none.detail()));
+        } else {
+            facts.row("driver", "still being opened");
+        }
+        facts.row("GPUs of the driver", node.gpus().size());
+        facts.row("GPUs on the PCI bus", bus());
+    }
+
+    private String bus() {
+        if (node.pciGpus() instanceof Reading.Present<List<PciAddress>> present) {
+            List<String> texts =
+                    present.value().stream().map(PciAddress::toString).toList();
+            return texts.isEmpty() ? "none" : texts.size() + ": " + String.join(" ", texts);
+        }
+        return text(node.pciGpus());
+    }
+
+    private static void infoFacts(Table facts, DriverInfo info) {
+        facts.row("driver", info.name() + " " + text(info.driverVersion()));
+        facts.row("library", text(info.libraryPath()));
+        facts.row("library version", text(info.libraryVersion()));
+        facts.row("CUDA of the driver", text(info.cudaVersion()));
+        facts.row("way into the driver", info.samplerPath());
+    }
+
+    private void printCapabilities(PrintWriter out) {
+        if (capabilities.isEmpty()) {
+            return;
+        }
+        List<Capability> missing =
+                capabilities.stream().filter(c -> !c.available()).toList();
+        out.println();
+        out.println(capabilities.size() - missing.size() + " of " + capabilities.size() + " functions are there"
+                + (missing.isEmpty() ? "" : "; missing:"));
+        if (!missing.isEmpty()) {
+            Table table = new Table("FUNCTION", "WHAT IT COSTS", "NOTE");
+            missing.forEach(c -> table.row(c.symbol(), c.feature(), c.note()));
+            table.print(out);
+        }
+    }
+
+    private void printRefusals(PrintWriter out) {
+        List<Implausible> values = implausible();
+        if (refusals.isEmpty() && values.isEmpty()) {
+            return;
+        }
+        out.println();
+        out.println("answers of the library that were refused:");
+        Table table = new Table("FUNCTION", "SUBJECT", "SEEN", "TIMES");
+        refusals.forEach(r -> table.row(r.function(), r.subject(), r.seen(), r.count()));
+        values.forEach(v -> table.row("readings", v.gpu(), String.join(", ", v.readings()), v.count()));
+        table.print(out);
+    }
+
+    private static <T> String text(Reading<T> reading) {
+        return reading instanceof Reading.Absent<T> absent
+                ? absent.text()
+                : reading.asOptional().map(String::valueOf).orElse("");
+    }
+}
