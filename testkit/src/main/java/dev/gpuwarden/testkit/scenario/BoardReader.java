@@ -27,13 +27,25 @@ final class BoardReader {
                 .orElseThrow(() -> address.problem("address", "a PCI address"));
         List<Long> cpus = numbers(Fields.parse(f.require("cpus"), "cpus", Form.of("range")));
         return new Board.Slot(
-                at, f.number("numa", 0, 0, 63), cpus.get(0).intValue(), cpus.get(1).intValue());
+                at,
+                f.number("numa", 0, 0, 63),
+                cpus.get(0).intValue(),
+                cpus.get(1).intValue());
     }
 
     private static MigProfile mig(Yaml.Entry entry) {
         Fields f = new Fields(
-                entry.value(), entry.key(), "id", "slices", "memory-slices", "multiprocessors", "copy-engines",
-                "decoders", "jpegs", "ofas", "memory");
+                entry.value(),
+                entry.key(),
+                "id",
+                "slices",
+                "memory-slices",
+                "multiprocessors",
+                "copy-engines",
+                "decoders",
+                "jpegs",
+                "ofas",
+                "memory");
         return new MigProfile(
                 entry.key(),
                 f.number("id", 0, 0, 99),
@@ -44,7 +56,8 @@ final class BoardReader {
                 f.number("decoders", 0, 0, 99),
                 f.number("jpegs", 0, 0, 99),
                 f.number("ofas", 0, 0, 99),
-                numbers(Fields.parse(f.require("memory"), "memory", Form.of("bytes"))).get(0));
+                numbers(Fields.parse(f.require("memory"), "memory", Form.of("bytes")))
+                        .get(0));
     }
 
     private static List<Long> numbers(Value value) {

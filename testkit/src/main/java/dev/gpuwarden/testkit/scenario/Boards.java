@@ -11,8 +11,8 @@ import java.util.Optional;
 /** The boards that come with the program. */
 public final class Boards {
 
-    private static final List<String> NAMES = List.of(
-            "t4", "l4", "a100-sxm4-80gb", "h100-sxm5-80gb", "h200-sxm-141gb", "b200-sxm");
+    private static final List<String> NAMES =
+            List.of("t4", "l4", "a100-sxm4-80gb", "h100-sxm5-80gb", "h200-sxm-141gb", "b200-sxm");
 
     private Boards() {}
 

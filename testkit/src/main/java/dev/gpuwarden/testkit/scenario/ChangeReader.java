@@ -81,7 +81,9 @@ public final class ChangeReader {
         Keys.Match match = keys.find(name)
                 .orElseThrow(() -> Problem.unknown(entry.place(), subject, "a known key", name, keys.names()));
         return new Setting(
-                match.key(), match.element(), Fields.parse(entry.value(), entry.key(), match.key().form()));
+                match.key(),
+                match.element(),
+                Fields.parse(entry.value(), entry.key(), match.key().form()));
     }
 
     /** `clear` instead of a fault ends it. */

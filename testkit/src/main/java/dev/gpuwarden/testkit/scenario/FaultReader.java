@@ -46,7 +46,11 @@ final class FaultReader {
                     String name = item.text(subject);
                     if (!vocabulary.functions().contains(name)) {
                         throw Problem.unknown(
-                                item.place(), subject, "a function of the driver library", name, vocabulary.functions());
+                                item.place(),
+                                subject,
+                                "a function of the driver library",
+                                name,
+                                vocabulary.functions());
                     }
                     return name;
                 })

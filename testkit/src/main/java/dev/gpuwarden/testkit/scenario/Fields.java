@@ -1,18 +1,17 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.cli.Durations;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import picocli.CommandLine;
 
 /** A mapping whose keys are known. */
 final class Fields {
-
-    private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(ms|s|m|h|d)");
 
     private final Yaml mapping;
     private final String subject;
@@ -66,8 +65,7 @@ final class Fields {
     }
 
     boolean flag(String key, boolean standard) {
-        return get(key).map(y -> parse(y, subject(key), Form.of("flag"))
-                        .equals(Value.Numbers.of(1)))
+        return get(key).map(y -> parse(y, subject(key), Form.of("flag")).equals(Value.Numbers.of(1)))
                 .orElse(standard);
     }
 
@@ -98,24 +96,11 @@ final class Fields {
     }
 
     static Duration duration(Yaml yaml, String subject) {
-        return duration(yaml.text(subject)).orElseThrow(() -> yaml.problem(subject, "a time, for example 10s"));
-    }
-
-    /** "10s", "250ms", "1.5m", "2h", "1d". */
-    static Optional<Duration> duration(String text) {
-        Matcher m = DURATION.matcher(text);
-        if (!m.matches() || m.group(1).length() > 9) {
-            return Optional.empty();
+        try {
+            return Durations.parse(yaml.text(subject));
+        } catch (CommandLine.TypeConversionException e) {
+            throw yaml.problem(subject, "a time, for example 10s or 1m30s");
         }
-        long millisPerUnit =
-                switch (m.group(2)) {
-                    case "ms" -> 1;
-                    case "s" -> 1_000;
-                    case "m" -> 60_000;
-                    case "h" -> 3_600_000;
-                    default -> 86_400_000;
-                };
-        return Optional.of(Duration.ofMillis(Math.round(Double.parseDouble(m.group(1)) * millisPerUnit)));
     }
 
     /** A text that must match, for example a name. */
@@ -137,7 +122,9 @@ final class Fields {
     /** "absent", or what the form says. A list stands for its items joined by "+". */
     static Value parse(Yaml yaml, String subject, Form form) {
         String text = yaml.isList()
-                ? yaml.items(subject).stream().map(i -> i.text(subject)).collect(java.util.stream.Collectors.joining("+"))
+                ? yaml.items(subject).stream()
+                        .map(i -> i.text(subject))
+                        .collect(java.util.stream.Collectors.joining("+"))
                 : yaml.text(subject);
         if (text.equals("absent")) {
             return new Value.Absent();

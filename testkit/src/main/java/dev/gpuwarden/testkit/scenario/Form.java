@@ -42,7 +42,8 @@ public sealed interface Form {
             case "kibibytes" -> new Quantity("a size, for example 30GiB", sizes(1024), false);
             case "kilobytes" -> new Quantity("a size, for example 12MB", sizes(1000), false);
             case "watts" -> new Quantity("power, for example 700W", units("", 1000, "W", 1000, "mW", 1), false);
-            case "joules" -> new Quantity("energy, for example 1500J", units("", 1000, "J", 1000, "kJ", 1_000_000), false);
+            case "joules" ->
+                new Quantity("energy, for example 1500J", units("", 1000, "J", 1000, "kJ", 1_000_000), false);
             case "celsius" -> new Quantity("degrees, for example 91C", units("", 1, "C", 1), true);
             case "megahertz" -> new Quantity("a frequency, for example 1980MHz", units("", 1, "MHz", 1), false);
             case "percent" -> new Quantity("a percentage, for example 37%", units("", 1, "%", 1), false);
@@ -63,8 +64,26 @@ public sealed interface Form {
 
     /** nvml.h 13.3, nvmlClocksEventReason*. */
     Map<String, Long> REASONS = ordered(
-            "none", 0, "idle", 1, "application-clocks", 2, "sw-power-cap", 4, "hw-slowdown", 8, "sync-boost", 0x10,
-            "sw-thermal", 0x20, "hw-thermal", 0x40, "hw-power-brake", 0x80, "display", 0x100);
+            "none",
+            0,
+            "idle",
+            1,
+            "application-clocks",
+            2,
+            "sw-power-cap",
+            4,
+            "hw-slowdown",
+            8,
+            "sync-boost",
+            0x10,
+            "sw-thermal",
+            0x20,
+            "hw-thermal",
+            0x40,
+            "hw-power-brake",
+            0x80,
+            "display",
+            0x100);
 
     private static Map<String, Long> ordered(Object... pairs) {
         Map<String, Long> map = new LinkedHashMap<>();
@@ -87,7 +106,8 @@ public sealed interface Form {
             units.put(prefixes[i] + "B", decimal.divide(BigDecimal.valueOf(unit), 9, java.math.RoundingMode.HALF_UP));
             if (i > 0) {
                 BigDecimal binary = BigDecimal.valueOf(1024).pow(i);
-                units.put(prefixes[i] + "iB", binary.divide(BigDecimal.valueOf(unit), 9, java.math.RoundingMode.HALF_UP));
+                units.put(
+                        prefixes[i] + "iB", binary.divide(BigDecimal.valueOf(unit), 9, java.math.RoundingMode.HALF_UP));
             }
         }
         units.put("", units.get("B"));
@@ -203,8 +223,8 @@ public sealed interface Form {
         public Optional<Value> parse(String text) {
             Matcher m = Pattern.compile(pattern).matcher(text);
             return m.matches() && text.length() < 20
-                    ? Optional.of(Value.Numbers.of(
-                            Long.parseLong(m.group(1), radix), Long.parseLong(m.group(2), radix)))
+                    ? Optional.of(
+                            Value.Numbers.of(Long.parseLong(m.group(1), radix), Long.parseLong(m.group(2), radix)))
                     : Optional.empty();
         }
     }
@@ -249,8 +269,8 @@ public sealed interface Form {
             }
             try {
                 Instant t = Instant.parse(text);
-                return Optional.of(Value.Numbers.of(Math.addExact(
-                        Math.multiplyExact(t.getEpochSecond(), 1_000_000_000L), t.getNano())));
+                return Optional.of(Value.Numbers.of(
+                        Math.addExact(Math.multiplyExact(t.getEpochSecond(), 1_000_000_000L), t.getNano())));
             } catch (DateTimeParseException | ArithmeticException notATime) {
                 return Optional.empty();
             }

@@ -17,8 +17,8 @@ final class GpuReader {
         Yaml profile = f.require("profile");
         String name = profile.text(f.subject("profile"));
         Board board = Boards.find(name)
-                .orElseThrow(() -> Problem.unknown(
-                        profile.place(), f.subject("profile"), "a board", name, Boards.names()));
+                .orElseThrow(
+                        () -> Problem.unknown(profile.place(), f.subject("profile"), "a board", name, Boards.names()));
         List<Setting> settings =
                 f.map("set", y -> Settings.read(Keys.GPU, y, f.subject("set"))).orElse(List.of());
         List<MigProfile> partitions =
@@ -34,7 +34,12 @@ final class GpuReader {
             String name = item.text(subject);
             MigProfile profile = board.mig().get(name);
             if (profile == null) {
-                throw Problem.unknown(item.place(), subject, "a partition of " + board.name(), name, board.mig().keySet());
+                throw Problem.unknown(
+                        item.place(),
+                        subject,
+                        "a partition of " + board.name(),
+                        name,
+                        board.mig().keySet());
             }
             slices += profile.slices();
             memorySlices += profile.memorySlices();

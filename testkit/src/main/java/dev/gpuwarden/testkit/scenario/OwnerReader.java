@@ -47,8 +47,18 @@ final class OwnerReader {
 
     private static ProcessOwner pod(Yaml yaml, String subject, int number) {
         Fields f = new Fields(
-                yaml, subject, "namespace", "name", "uid", "container", "container-id", "cgroup", "driver", "runtime",
-                "qos", "logs");
+                yaml,
+                subject,
+                "namespace",
+                "name",
+                "uid",
+                "container",
+                "container-id",
+                "cgroup",
+                "driver",
+                "runtime",
+                "qos",
+                "logs");
         Yaml name = f.require("name");
         String podName = name.text(f.subject("name")).replace("{n}", Integer.toString(number));
         if (!DNS.matcher(podName).matches()) {
@@ -67,7 +77,11 @@ final class OwnerReader {
                 podName,
                 f.matching("uid", Identity.uuid(seed), UID, "a pod UID, or a static pod's 32 hexadecimal digits"),
                 container,
-                f.matching("container-id", Identity.hex(seed + "/" + container, 64), CONTAINER_ID, "64 hexadecimal digits"),
+                f.matching(
+                        "container-id",
+                        Identity.hex(seed + "/" + container, 64),
+                        CONTAINER_ID,
+                        "64 hexadecimal digits"),
                 f.choice("cgroup", CgroupVersion.V2, CgroupVersion.class),
                 f.choice("driver", CgroupDriver.SYSTEMD, CgroupDriver.class),
                 runtime,
@@ -84,7 +98,11 @@ final class OwnerReader {
         }
         return new ProcessOwner.Container(
                 runtime,
-                f.matching("id", Identity.hex("container/" + runtime + "/" + number, 64), CONTAINER_ID, "64 hexadecimal digits"),
+                f.matching(
+                        "id",
+                        Identity.hex("container/" + runtime + "/" + number, 64),
+                        CONTAINER_ID,
+                        "64 hexadecimal digits"),
                 f.choice("cgroup", CgroupVersion.V2, CgroupVersion.class),
                 f.choice("driver", CgroupDriver.SYSTEMD, CgroupDriver.class));
     }

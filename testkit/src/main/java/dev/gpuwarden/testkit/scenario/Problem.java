@@ -1,6 +1,8 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.cli.Spelling;
 import dev.gpuwarden.cli.Table;
+import java.util.Collection;
 import java.util.Optional;
 
 /** Something in a scenario that cannot be, at its place. Collected by {@link Problems}, so that one look shows them all. */
@@ -16,8 +18,8 @@ final class Problem extends RuntimeException {
     }
 
     /** An unknown name, with the known one that is nearest. */
-    static Problem unknown(String place, String subject, String what, String seen, Iterable<String> known) {
-        Optional<String> nearest = Nearest.to(seen, known);
+    static Problem unknown(String place, String subject, String what, String seen, Collection<String> known) {
+        Optional<String> nearest = Spelling.nearest(seen, known);
         String hint = nearest.map(n -> "; did you mean \"" + n + "\"?")
                 .orElseGet(() -> "; known: " + String.join(", ", known));
         return new Problem(place + ": " + subject + ": expected " + what + ", saw \"" + Table.escape(seen) + "\""

@@ -18,8 +18,23 @@ final class ProcessReader {
 
     static List<SimProcess> read(Yaml yaml, String subject, int gpuCount) {
         Fields f = new Fields(
-                yaml, subject, "pid", "count", "gpu", "mig", "type", "bytes", "sm", "command", "started", "proc",
-                "pod", "container", "unit", "slurm", "cgroup");
+                yaml,
+                subject,
+                "pid",
+                "count",
+                "gpu",
+                "mig",
+                "type",
+                "bytes",
+                "sm",
+                "command",
+                "started",
+                "proc",
+                "pod",
+                "container",
+                "unit",
+                "slurm",
+                "cgroup");
         int pid = Fields.number(f.require("pid"), f.subject("pid"), 2, MAX_PID);
         int count = f.number("count", 1, 1, 4096);
         List<SimProcess> processes = new ArrayList<>();

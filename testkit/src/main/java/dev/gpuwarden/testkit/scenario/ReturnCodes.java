@@ -10,12 +10,36 @@ public final class ReturnCodes {
 
     static {
         String[] names = {
-            "success", "uninitialized", "invalid-argument", "not-supported", "no-permission", "already-initialized",
-            "not-found", "insufficient-size", "insufficient-power", "driver-not-loaded", "timeout", "irq-issue",
-            "library-not-found", "function-not-found", "corrupted-inforom", "gpu-lost", "reset-required",
-            "operating-system", "version-mismatch", "in-use", "memory", "no-data", "vgpu-ecc-not-supported",
-            "insufficient-resources", "frequency-not-supported", "argument-version-mismatch", "deprecated",
-            "not-ready", "gpu-not-found", "invalid-state"
+            "success",
+            "uninitialized",
+            "invalid-argument",
+            "not-supported",
+            "no-permission",
+            "already-initialized",
+            "not-found",
+            "insufficient-size",
+            "insufficient-power",
+            "driver-not-loaded",
+            "timeout",
+            "irq-issue",
+            "library-not-found",
+            "function-not-found",
+            "corrupted-inforom",
+            "gpu-lost",
+            "reset-required",
+            "operating-system",
+            "version-mismatch",
+            "in-use",
+            "memory",
+            "no-data",
+            "vgpu-ecc-not-supported",
+            "insufficient-resources",
+            "frequency-not-supported",
+            "argument-version-mismatch",
+            "deprecated",
+            "not-ready",
+            "gpu-not-found",
+            "invalid-state"
         };
         for (int code = 0; code < names.length; code++) {
             BY_NAME.put(names[code], (long) code);

@@ -46,10 +46,9 @@ public final class ScenarioReader {
     }
 
     private Scenario read(String name, String file, String text) {
-        problems.in(() -> Yaml.parse(file, text)
-                .ifPresentOrElse(this::document, () -> {
-                    throw new Problem(file + ":1:1", "scenario", "at least the key \"gpus\"", "nothing");
-                }));
+        problems.in(() -> Yaml.parse(file, text).ifPresentOrElse(this::document, () -> {
+            throw new Problem(file + ":1:1", "scenario", "at least the key \"gpus\"", "nothing");
+        }));
         problems.raise();
         timeline.sort(Comparator.comparing(Scenario.Step::at));
         return new Scenario(name, description, driver, node, gpus, processes, faults, pci, changes, timeline);
@@ -57,7 +56,17 @@ public final class ScenarioReader {
 
     private void document(Yaml yaml) {
         Fields f = new Fields(
-                yaml, "scenario", "description", "driver", "node", "gpus", "processes", "faults", "pci", "set", "timeline");
+                yaml,
+                "scenario",
+                "description",
+                "driver",
+                "node",
+                "gpus",
+                "processes",
+                "faults",
+                "pci",
+                "set",
+                "timeline");
         problems.in(() -> description = f.text("description", ""));
         problems.in(() -> f.get("driver").ifPresent(this::driver));
         problems.in(() -> f.get("node").ifPresent(y -> node.addAll(Settings.read(Keys.NODE, y, "node"))));
@@ -94,7 +103,11 @@ public final class ScenarioReader {
         String label = yaml.text("driver");
         driver = Generation.of(label)
                 .orElseThrow(() -> Problem.unknown(
-                        yaml.place(), "driver", "one of " + String.join(", ", Generation.labels()), label, Generation.labels()));
+                        yaml.place(),
+                        "driver",
+                        "one of " + String.join(", ", Generation.labels()),
+                        label,
+                        Generation.labels()));
     }
 
     private void process(Yaml item, String subject) {

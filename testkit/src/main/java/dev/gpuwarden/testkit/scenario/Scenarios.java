@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.cli.Spelling;
 import dev.gpuwarden.cli.UserError;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
@@ -14,9 +15,29 @@ import java.util.Optional;
 public final class Scenarios {
 
     private static final List<String> NAMES = List.of(
-            "h100x8", "demo", "t4", "l4x4", "a100x8", "a100-mig", "h200x8", "b200x8", "gpu-lost", "gpu-hang",
-            "memory-hog", "recovery-action", "no-driver", "version-mismatch", "driver-470", "driver-535.54",
-            "driver-535.161", "liar", "empty", "fallen", "big64", "busy500", "cgroup-zoo");
+            "h100x8",
+            "demo",
+            "t4",
+            "l4x4",
+            "a100x8",
+            "a100-mig",
+            "h200x8",
+            "b200x8",
+            "gpu-lost",
+            "gpu-hang",
+            "memory-hog",
+            "recovery-action",
+            "no-driver",
+            "version-mismatch",
+            "driver-470",
+            "driver-535.54",
+            "driver-535.161",
+            "liar",
+            "empty",
+            "fallen",
+            "big64",
+            "busy500",
+            "cgroup-zoo");
 
     private Scenarios() {}
 
@@ -32,7 +53,7 @@ public final class Scenarios {
             return ScenarioReader.read(nameOrFile, file, Boards.resource(file), vocabulary);
         }
         if (!nameOrFile.endsWith(".yaml") && !nameOrFile.endsWith(".yml")) {
-            Optional<String> nearest = Nearest.to(nameOrFile, NAMES);
+            Optional<String> nearest = Spelling.nearest(nameOrFile, NAMES);
             throw new UserError("scenario \"" + nameOrFile + "\": expected a name from `sim list` or a .yaml file"
                     + nearest.map(n -> "; did you mean \"" + n + "\"?").orElse(""));
         }

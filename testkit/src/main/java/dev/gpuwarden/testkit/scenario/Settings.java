@@ -35,7 +35,8 @@ final class Settings {
     private static Setting read(Keys keys, Yaml.Entry entry, String subject, String path) {
         Keys.Match match = keys.find(path)
                 .orElseThrow(() -> Problem.unknown(entry.place(), subject, "a known key", path, keys.names()));
-        Value value = Fields.parse(entry.value(), subject + "." + path, match.key().form());
+        Value value =
+                Fields.parse(entry.value(), subject + "." + path, match.key().form());
         return new Setting(match.key(), match.element(), value);
     }
 }

@@ -32,7 +32,12 @@ final class CgroupFile {
         StringBuilder lines = new StringBuilder();
         String[] controllers = {"memory", "devices", "cpu,cpuacct", "cpuset", "pids", "name=systemd"};
         for (int i = 0; i < controllers.length; i++) {
-            lines.append(controllers.length - i).append(':').append(controllers[i]).append(':').append(path).append('\n');
+            lines.append(controllers.length - i)
+                    .append(':')
+                    .append(controllers[i])
+                    .append(':')
+                    .append(path)
+                    .append('\n');
         }
         return lines.toString();
     }

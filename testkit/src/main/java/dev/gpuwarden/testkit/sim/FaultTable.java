@@ -40,7 +40,8 @@ final class FaultTable {
     void clear(String name) {
         Map<Integer, String> owners = owners();
         if (!end(owners, name)) {
-            throw new UserError("fault \"" + name + "\": expected one of " + owners.values() + ", there is none of that name");
+            throw new UserError(
+                    "fault \"" + name + "\": expected one of " + owners.values() + ", there is none of that name");
         }
         save(owners);
     }

@@ -57,7 +57,9 @@ final class NodeBuilder {
         String cuda = scenario.driver().cuda();
         table.set("header.driver_version", version);
         table.set("header.nvml_version", cuda.substring(0, cuda.indexOf('.')) + "." + version);
-        table.set("header.cuda_version", number(Form.of("cuda-version").parse(cuda).orElseThrow()));
+        table.set(
+                "header.cuda_version",
+                number(Form.of("cuda-version").parse(cuda).orElseThrow()));
         scenario.node().forEach(writer::node);
         Map<Board, Integer> indexOnBoard = new HashMap<>();
         for (int i = 0; i < scenario.gpus().size(); i++) {
@@ -85,7 +87,9 @@ final class NodeBuilder {
         table.set(row + ".pci_domain", slot.address().domain());
         table.set(row + ".pci_bus", slot.address().bus());
         table.set(row + ".pci_device", slot.address().device());
-        table.set(row + ".board_id", (long) slot.address().domain() << 16 | slot.address().bus() << 8);
+        table.set(
+                row + ".board_id",
+                (long) slot.address().domain() << 16 | slot.address().bus() << 8);
         table.set(row + ".cpu_first", slot.firstCpu());
         table.set(row + ".cpu_last", slot.lastCpu());
         writePartitions(row, seed, gpu.partitions());

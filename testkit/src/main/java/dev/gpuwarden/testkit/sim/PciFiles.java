@@ -12,7 +12,13 @@ final class PciFiles {
 
     /** GT/s by PCIe generation, in the kernel's words. */
     private static final String[] SPEEDS = {
-        "Unknown", "2.5 GT/s PCIe", "5.0 GT/s PCIe", "8.0 GT/s PCIe", "16.0 GT/s PCIe", "32.0 GT/s PCIe", "64.0 GT/s PCIe"
+        "Unknown",
+        "2.5 GT/s PCIe",
+        "5.0 GT/s PCIe",
+        "8.0 GT/s PCIe",
+        "16.0 GT/s PCIe",
+        "32.0 GT/s PCIe",
+        "64.0 GT/s PCIe"
     };
 
     private final Path sys;

@@ -51,7 +51,9 @@ final class ProcessTable {
         table.reset("process[" + row + "]");
         table.set(path(row, "gpu"), gpu);
         table.set(path(row, "pid"), process.pid());
-        table.set(path(row, "type"), table.layout().constant("PROCESS_" + process.type().name()));
+        table.set(
+                path(row, "type"),
+                table.layout().constant("PROCESS_" + process.type().name()));
         table.set(path(row, "bytes"), process.bytes().orElse(SimLayout.ABSENT));
         table.set(path(row, "name"), process.command());
         process.smPercent().ifPresent(percent -> table.set(path(row, "sm_util"), percent));

@@ -21,8 +21,7 @@ import java.util.function.Consumer;
  */
 public final class SimTable {
 
-    private static final VarHandle LONGS =
-            MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
     /** One lock per file and JVM: file locks hold between processes only. */
     private static final Map<Path, Object> LOCKS = new ConcurrentHashMap<>();
@@ -52,8 +51,7 @@ public final class SimTable {
     }
 
     private static SimTable map(Path file, SimLayout layout, StandardOpenOption mode) {
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, mode)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, mode)) {
             MappedByteBuffer bytes = channel.map(FileChannel.MapMode.READ_WRITE, 0, layout.tableBytes());
             bytes.order(ByteOrder.nativeOrder());
             return new SimTable(file, layout, bytes);
@@ -139,7 +137,8 @@ public final class SimTable {
     private SimLayout.Target target(String path, boolean number) {
         SimLayout.Target target = layout.find(path);
         if (number ? !target.field().isNumber() : !target.field().isText()) {
-            throw new IllegalArgumentException(path + " is of type " + target.field().type());
+            throw new IllegalArgumentException(
+                    path + " is of type " + target.field().type());
         }
         return target;
     }

@@ -69,7 +69,9 @@ final class TableWriter {
             return List.of(Math.max(0, setting.element()));
         }
         if (setting.key().list().equals("link")) {
-            return IntStream.range(0, (int) table.number(owner + ".nvlink_count")).boxed().toList();
+            return IntStream.range(0, (int) table.number(owner + ".nvlink_count"))
+                    .boxed()
+                    .toList();
         }
         return IntStream.range(0, (int) table.layout().constant("MIG_MAX"))
                 .filter(i -> table.number(owner + ".mig[" + i + "].present") == 1)
