@@ -1,0 +1,91 @@
+package dev.gpuwarden.packaging;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Boundaries that poms cannot draw: between packages. This module sees all others. */
+class ArchitectureTest {
+
+    private static final String SNAPSHOT = "dev.gpuwarden.core.telemetry.NodeSnapshot";
+
+    private static final JavaClasses PROGRAM = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("dev.gpuwarden");
+
+    @Test
+    void theRulesSeeEveryModule() {
+        assertThat(PROGRAM.stream()
+                        .map(JavaClass::getPackageName)
+                        .map(name -> name.split("\\.")[2])
+                        .collect(Collectors.toSet()))
+                .contains("core", "cli", "daemon");
+    }
+
+    @Test
+    void theDomainKnowsTheJdkAlone() {
+        classes()
+                .that()
+                .resideInAPackage("dev.gpuwarden.core..")
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage("dev.gpuwarden.core..", "java..")
+                .check(PROGRAM);
+    }
+
+    @Test
+    void jnaIsTouchedInOnePlace() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("dev.gpuwarden.nat..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("com.sun.jna..")
+                .check(PROGRAM);
+    }
+
+    @Test
+    void nativeCodeIsReachedThroughPortsAlone() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("dev.gpuwarden.nat..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.gpuwarden.nat..")
+                .check(PROGRAM);
+    }
+
+    @Test
+    void whatJudgesHealthKnowsNeitherMetricsNorCommands() {
+        noClasses()
+                .that()
+                .resideInAnyPackage("dev.gpuwarden..health..", "dev.gpuwarden..check..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "dev.gpuwarden..metrics..", "dev.gpuwarden.cli..", "dev.gpuwarden..command..", "picocli..")
+                .check(PROGRAM);
+    }
+
+    @Test
+    void packagesOfAModuleFormNoCycles() {
+        slices().matching("dev.gpuwarden.(*).(*)..")
+                .should()
+                .beFreeOfCycles()
+                // The node's snapshot says what driver there is, in the terms of the port.
+                .ignoreDependency(
+                        DescribedPredicate.describe(
+                                "snapshot of the node", c -> c.getName().startsWith(SNAPSHOT)),
+                        JavaClass.Predicates.resideInAPackage("dev.gpuwarden.core.port"))
+                .check(PROGRAM);
+    }
+}

@@ -1,0 +1,76 @@
+package dev.gpuwarden.packaging;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.packaging.Image.Run;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ImageTest {
+
+    private final Image image = Image.built();
+
+    @Test
+    void saysWhatItIs() {
+        Run run = image.run("--version");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).matches("(?s)gpuwarden \\d+\\.\\d+\\.\\d+.*\njava \\d+.*\nos Linux .*");
+        assertThat(run.err()).isEmpty();
+    }
+
+    @Test
+    void everyModuleContributesItsCommandsAndSettingsWithoutContradiction() {
+        Run run = image.run("config", "-o", "json");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.err()).isEmpty();
+        assertThat(image.run("--help").err()).isEmpty();
+    }
+
+    @Test
+    void startsFromItsClassArchive() {
+        Run run = image.run(List.of(), Map.of("GPUWARDEN_JAVA_OPTS", "-Xshare:on"), "--version");
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+    }
+
+    @Test
+    void worksInAnotherFolderForAnotherUser(@TempDir Path folder) throws Exception {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Image moved = image.copyTo(folder.resolve("a b"));
+        boolean root = ProcessHandle.current().info().user().orElse("").equals("root");
+        List<String> nobody = root ? List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") : List.of();
+        Run run = moved.run(nobody, Map.of("HOME", "/nonexistent"), "--version");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out()).startsWith("gpuwarden ");
+    }
+
+    @Test
+    void runsThroughALink(@TempDir Path folder) throws IOException {
+        Files.createDirectories(folder.resolve("usr/bin"));
+        Files.createDirectories(folder.resolve("usr/lib"));
+        Files.createSymbolicLink(folder.resolve("usr/lib/bin"), image.home().resolve("bin"));
+        Image linked = new Image(folder.resolve("usr/lib"));
+        assertThat(linked.run("--version").out()).startsWith("gpuwarden ");
+    }
+
+    @Test
+    void wrongUsageIsTwo() {
+        Run run = image.run("nothing-of-the-kind");
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("Unmatched argument");
+    }
+
+    @Test
+    void textBeyondAsciiSurvivesWithoutALocale(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("c.yaml"), "k\u00e4se: 1\n");
+        Run run = image.run("config", "--config", file.toString());
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("unknown key k\u00e4se");
+    }
+}

@@ -1,2 +1,0 @@
-/** The commands sim and demo. */
-package dev.gpuwarden.testkit.command;
