@@ -4,12 +4,12 @@ import java.util.Collection;
 import java.util.Optional;
 
 /** Finds the word that was meant. */
-final class Spelling {
+public final class Spelling {
 
     private Spelling() {}
 
     /** The candidate with the fewest edits, unless more than a third of the word would have to change. */
-    static Optional<String> nearest(String word, Collection<String> candidates) {
+    public static Optional<String> nearest(String word, Collection<String> candidates) {
         String best = null;
         int fewest = Math.max(2, word.length() / 3) + 1;
         for (String candidate : candidates) {

@@ -31,6 +31,17 @@ public record GpuIdentity(
         Reading<Boolean> migMode,
         List<MigDevice> mig) {
 
+    /** A GPU of which nothing but its place is known, and why. */
+    public static GpuIdentity unknown(int index, Reading.Absent<?> why) {
+        return new GpuIdentity(
+                index, same(why), same(why), same(why), same(why), same(why), same(why), same(why), same(why),
+                same(why), same(why), List.of());
+    }
+
+    private static <T> Reading<T> same(Reading.Absent<?> why) {
+        return Reading.absent(why.cause(), why.code(), why.detail());
+    }
+
     /** UUID, else PCI address, else index: what messages call this GPU. */
     public String label() {
         return uuid.asOptional()

@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.port;
 
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.GpuProcess;
@@ -33,9 +34,27 @@ public interface Driver extends AutoCloseable {
      */
     Reading<List<GpuIdentity>> enumerate();
 
+    /** How many GPUs the driver lists. */
+    default Reading<Integer> count() {
+        return enumerate().map(List::size);
+    }
+
     /**
-     * Shuts the library down and initialises it again, so that GPUs that came back or went away are seen. Handles of samplers
-     * stay valid: they are looked up again. Calls that are under way in other threads may fail once.
+     * What the GPU with this index is. Asks this GPU alone, so that one that hangs does not hide the others; one that cannot be
+     * asked is described by its absences.
+     */
+    default GpuIdentity identify(int gpuIndex) {
+        return enumerate()
+                .asOptional()
+                .filter(gpus -> gpuIndex < gpus.size())
+                .map(gpus -> gpus.get(gpuIndex))
+                .orElseGet(() -> GpuIdentity.unknown(gpuIndex, new Reading.Absent<>(Absence.NO_DATA, 0, "not listed")));
+    }
+
+    /**
+     * Shuts the library down and initialises it again, so that GPUs that came back or went away are seen. Samplers
+     * stay valid and follow their GPU by its UUID, while indexes may come to mean other GPUs. Calls that are under way in other
+     * threads may fail once.
      */
     Reading<Boolean> reinitialise();
 

@@ -1,0 +1,93 @@
+package dev.gpuwarden.nat.lib;
+
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import dev.gpuwarden.core.SuppressForbidden;
+import java.util.Optional;
+
+/**
+ * A loaded shared library. Loaded with the system's own dlopen, so that the loader's own words say what is wrong with a file,
+ * and never unloaded, since a call may be stuck in it.
+ */
+public final class SharedLibrary {
+
+    // dlfcn.h of glibc.
+    private static final int RTLD_NOW = 2;
+    private static final int RTLD_DI_LINKMAP = 2;
+    /** link.h, struct link_map: l_addr, then l_name. */
+    private static final int L_NAME = 8;
+
+    private final long handle;
+    private final String path;
+
+    private SharedLibrary(long handle, String path) {
+        this.handle = handle;
+        this.path = path;
+    }
+
+    /** What came of loading: a library, or the loader's words. */
+    public sealed interface Loading {
+        record Loaded(SharedLibrary library) implements Loading {}
+
+        record Refused(String why) implements Loading {}
+    }
+
+    /**
+     * @param name a path, or a SONAME for the loader to search
+     */
+    public static Loading load(String name) {
+        byte[] bytes = name.getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        try (NativeMemory text = NativeMemory.allocate(bytes.length + 1)) {
+            text.buffer().put(0, bytes);
+            long handle = Invocation.once(Signature.of("pu"), Loader.DLOPEN, text.address(), RTLD_NOW);
+            if (handle == 0) {
+                return new Loading.Refused(CText.at(Invocation.once(Signature.of(""), Loader.DLERROR)));
+            }
+            return new Loading.Loaded(new SharedLibrary(handle, pathOf(handle).orElse(name)));
+        }
+    }
+
+    /** The file that the loader took. */
+    public String path() {
+        return path;
+    }
+
+    /** The function's address, or 0 when the library does not export it. */
+    public long symbol(String name) {
+        byte[] bytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+        try (NativeMemory text = NativeMemory.allocate(bytes.length + 1)) {
+            text.buffer().put(0, bytes);
+            return Invocation.once(Signature.of("pp"), Loader.DLSYM, handle, text.address());
+        }
+    }
+
+    @SuppressForbidden("follows the loader's link map")
+    private static Optional<String> pathOf(long handle) {
+        try (NativeMemory out = NativeMemory.allocate(8)) {
+            long failed = Invocation.once(Signature.of("pup"), Loader.DLINFO, handle, RTLD_DI_LINKMAP, out.address());
+            long map = out.buffer().getLong(0);
+            if ((int) failed != 0 || map == 0) {
+                return Optional.empty();
+            }
+            String path = CText.at(new Pointer(map).getLong(L_NAME));
+            return path.isEmpty() ? Optional.empty() : Optional.of(path);
+        }
+    }
+
+    /** The loader's functions, which every JVM has mapped. */
+    @SuppressForbidden("asks JNA for the loader's own functions, the only ones that are not reached by address")
+    private static final class Loader {
+        static final long DLOPEN;
+        static final long DLSYM;
+        static final long DLERROR;
+        static final long DLINFO;
+
+        static {
+            NativeLibrary process = NativeLibrary.getProcess();
+            DLOPEN = Pointer.nativeValue(process.getFunction("dlopen"));
+            DLSYM = Pointer.nativeValue(process.getFunction("dlsym"));
+            DLERROR = Pointer.nativeValue(process.getFunction("dlerror"));
+            DLINFO = Pointer.nativeValue(process.getFunction("dlinfo"));
+        }
+    }
+}

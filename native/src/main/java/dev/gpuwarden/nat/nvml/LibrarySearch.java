@@ -1,0 +1,76 @@
+package dev.gpuwarden.nat.nvml;
+
+import dev.gpuwarden.nat.lib.SharedLibrary;
+import dev.gpuwarden.nat.lib.SharedLibrary.Loading;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Where libnvidia-ml.so.1 is looked for. The unsuffixed name is a development link and says nothing about the driver. */
+final class LibrarySearch {
+
+    static final String SONAME = "libnvidia-ml.so.1";
+
+    /** Where drivers, container toolkits, GKE and the GPU operator put it when the loader's own search does not reach there. */
+    private static final List<String> FOLDERS = List.of(
+            "/usr/lib/x86_64-linux-gnu",
+            "/usr/lib/aarch64-linux-gnu",
+            "/usr/lib64",
+            "/usr/lib64/nvidia",
+            "/usr/lib",
+            "/usr/lib/nvidia",
+            "/usr/local/nvidia/lib64",
+            "/run/nvidia/driver/usr/lib/x86_64-linux-gnu",
+            "/run/nvidia/driver/usr/lib/aarch64-linux-gnu",
+            "/run/nvidia/driver/usr/lib64",
+            "/usr/lib/wsl/lib");
+
+    private LibrarySearch() {}
+
+    sealed interface Found {
+        record Library(SharedLibrary library) implements Found {}
+
+        /** Files that are there and cannot be loaded, with the loader's words. */
+        record Unusable(List<String> why) implements Found {}
+
+        record Nothing(List<String> looked) implements Found {}
+    }
+
+    /**
+     * @param first files or folders to look in before the loader's own search
+     */
+    static Found search(List<String> first) {
+        List<String> unusable = new ArrayList<>();
+        List<String> looked = new ArrayList<>();
+        for (String candidate : candidates(first)) {
+            boolean path = candidate.indexOf('/') >= 0;
+            if (path && !Files.exists(Path.of(candidate))) {
+                looked.add(candidate);
+                continue;
+            }
+            Loading loading = SharedLibrary.load(candidate);
+            if (loading instanceof Loading.Loaded loaded) {
+                return new Found.Library(loaded.library());
+            }
+            String why = ((Loading.Refused) loading).why();
+            // The loader names the file that it took; where it found none, it repeats the bare name.
+            boolean nothingThere = !path && why.startsWith(SONAME);
+            (nothingThere ? looked : unusable).add(nothingThere ? "the loader's search path" : why);
+        }
+        return unusable.isEmpty() ? new Found.Nothing(looked) : new Found.Unusable(unusable);
+    }
+
+    private static List<String> candidates(List<String> first) {
+        List<String> candidates = new ArrayList<>();
+        for (String given : first) {
+            Path path = Path.of(given).toAbsolutePath();
+            candidates.add((Files.isDirectory(path) ? path.resolve(SONAME) : path).toString());
+        }
+        candidates.add(SONAME);
+        for (String folder : FOLDERS) {
+            candidates.add(folder + "/" + SONAME);
+        }
+        return candidates;
+    }
+}

@@ -1,0 +1,117 @@
+package dev.gpuwarden.nat.nvml;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.nat.lib.CText;
+import dev.gpuwarden.nat.lib.Invocation;
+import dev.gpuwarden.nat.lib.NativeMemory;
+import dev.gpuwarden.nat.lib.SharedLibrary;
+import dev.gpuwarden.nat.lib.Signature;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The loaded library with the address of each function that it has. Thread-safe: holds nothing that changes. */
+public final class NvmlLibrary {
+
+    private static final NvmlSymbol[] SYMBOLS = NvmlSymbol.values();
+
+    private final SharedLibrary library;
+    private final long[] addresses = new long[SYMBOLS.length];
+
+    public NvmlLibrary(SharedLibrary library) {
+        this.library = library;
+        for (NvmlSymbol symbol : SYMBOLS) {
+            addresses[symbol.ordinal()] = library.symbol(symbol.symbol());
+        }
+    }
+
+    public String path() {
+        return library.path();
+    }
+
+    public boolean has(NvmlSymbol symbol) {
+        return address(symbol) != 0;
+    }
+
+    /** The function's address; 0 where the library lacks it. */
+    public long address(NvmlSymbol symbol) {
+        return addresses[symbol.ordinal()];
+    }
+
+    /** The symbol or the nearest of its fall-backs that the library has. */
+    public Optional<NvmlSymbol> best(NvmlSymbol symbol) {
+        Optional<NvmlSymbol> candidate = Optional.of(symbol);
+        while (candidate.isPresent() && !has(candidate.get())) {
+            candidate = candidate.get().fallback();
+        }
+        return candidate;
+    }
+
+    /** Calls a function once; {@link NvmlReturn#FUNCTION_NOT_FOUND}, as the library itself would say, where it is missing. */
+    public int call(NvmlSymbol symbol, String signature, long... arguments) {
+        return has(symbol)
+                ? (int) Invocation.once(Signature.of(signature), address(symbol), arguments)
+                : NvmlReturn.FUNCTION_NOT_FOUND;
+    }
+
+    /** The text that a call leaves in a buffer of this size: {@code f(char *, unsigned length)}. */
+    public Reading<String> text(NvmlSymbol symbol, int bytes) {
+        try (NativeMemory memory = NativeMemory.allocate(bytes + 1)) {
+            return read(symbol, call(symbol, "pu", memory.address(), bytes), memory, bytes);
+        }
+    }
+
+    /** The same of a device: {@code f(device, char *, unsigned length)}. */
+    public Reading<String> text(NvmlSymbol symbol, long device, int bytes) {
+        try (NativeMemory memory = NativeMemory.allocate(bytes + 1)) {
+            return read(symbol, call(symbol, "ppu", device, memory.address(), bytes), memory, bytes);
+        }
+    }
+
+    /** A 32-bit number of a device: {@code f(device, unsigned *)}. */
+    public Reading<Integer> number(NvmlSymbol symbol, long device) {
+        try (NativeMemory out = NativeMemory.allocate(8)) {
+            int code = call(symbol, "pp", device, out.address());
+            return code == NvmlReturn.SUCCESS ? Reading.of(out.buffer().getInt(0)) : absent(symbol, code);
+        }
+    }
+
+    /** The absence that a return code of this function stands for. */
+    public <T> Reading<T> absent(NvmlSymbol symbol, int code) {
+        if (!has(symbol)) {
+            return Reading.absent(Absence.NO_SYMBOL, 0, symbol.symbol());
+        }
+        return Reading.absent(Absence.ofNvmlReturn(code), code, symbol.symbol());
+    }
+
+    /** A return code in the library's words, with its number. */
+    public String describe(int code) {
+        long text = has(NvmlSymbol.ERROR_STRING)
+                ? Invocation.once(Signature.of("u"), address(NvmlSymbol.ERROR_STRING), code)
+                : 0;
+        String words = CText.at(text);
+        return words.isEmpty() ? "code " + code : code + " (" + words + ")";
+    }
+
+    public List<Capability> capabilities() {
+        List<Capability> all = new ArrayList<>();
+        for (NvmlSymbol symbol : SYMBOLS) {
+            boolean there = has(symbol);
+            String note = there
+                    ? ""
+                    : best(symbol).map(s -> s.symbol() + " serves instead").orElse("not in this library");
+            all.add(new Capability(symbol.symbol(), symbol.feature(), there, note));
+        }
+        return List.copyOf(all);
+    }
+
+    private Reading<String> read(NvmlSymbol symbol, int code, NativeMemory memory, int bytes) {
+        if (code != NvmlReturn.SUCCESS) {
+            return absent(symbol, code);
+        }
+        String text = CText.decode(memory.buffer(), 0, bytes);
+        return text.isEmpty() ? Reading.absent(Absence.NO_DATA, 0, symbol.symbol()) : Reading.of(text);
+    }
+}

@@ -1,0 +1,85 @@
+package dev.gpuwarden.nat.nvml;
+
+import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.DriverOpening.Opened;
+import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.core.port.DriverOptions;
+import dev.gpuwarden.core.port.DriverProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Opens NVIDIA's management library. */
+public final class NvmlProvider implements DriverProvider {
+
+    /** Without these there is no GPU to ask. */
+    private static final List<NvmlSymbol> NEEDED = List.of(NvmlSymbol.COUNT, NvmlSymbol.HANDLE_BY_INDEX);
+
+    private static final Path KERNEL_DRIVER = Path.of("/proc/driver/nvidia/version");
+    private static final Path CONTROL_DEVICE = Path.of("/dev/nvidiactl");
+
+    @Override
+    public String name() {
+        return "nvml";
+    }
+
+    @Override
+    public DriverOpening open(DriverOptions options) {
+        LibrarySearch.Found found;
+        try {
+            found = LibrarySearch.search(options.libraryPaths());
+        } catch (LinkageError e) {
+            return new Unavailable(Reason.FAILED, 0, "JNA's own library does not load: " + e.getMessage());
+        }
+        if (found instanceof LibrarySearch.Found.Library library) {
+            return start(new NvmlLibrary(library.library()), options);
+        }
+        if (found instanceof LibrarySearch.Found.Unusable unusable) {
+            return new Unavailable(Reason.LIBRARY_UNUSABLE, 0, String.join("; ", unusable.why()));
+        }
+        List<String> looked = ((LibrarySearch.Found.Nothing) found).looked();
+        return new Unavailable(
+                Reason.LIBRARY_MISSING, 0, LibrarySearch.SONAME + " is neither of " + String.join(", ", looked));
+    }
+
+    private static DriverOpening start(NvmlLibrary library, DriverOptions options) {
+        String missing = NEEDED.stream()
+                .filter(symbol -> !library.has(symbol))
+                .map(NvmlSymbol::symbol)
+                .collect(Collectors.joining(", "));
+        if (!library.has(NvmlSymbol.INIT_WITH_FLAGS) && !library.has(NvmlSymbol.INIT_V2)) {
+            missing = missing.isEmpty() ? NvmlSymbol.INIT_V2.symbol() : NvmlSymbol.INIT_V2.symbol() + ", " + missing;
+        }
+        if (!missing.isEmpty()) {
+            return new Unavailable(
+                    Reason.LIBRARY_UNUSABLE, 0, library.path() + " is no usable driver library: it lacks " + missing);
+        }
+        NvmlSession session = new NvmlSession(library);
+        int code = session.start();
+        if (code != NvmlReturn.SUCCESS) {
+            String answered = library.path() + " answered " + library.describe(code) + " when started";
+            return unavailable(code, answered, Files.exists(KERNEL_DRIVER), Files.isReadable(CONTROL_DEVICE));
+        }
+        return new Opened(NvmlDriver.of(session, options.samplerPath()));
+    }
+
+    /** What a failed start means; the last two arguments say what the node itself knows about its driver. */
+    static Unavailable unavailable(int code, String answered, boolean kernelDriver, boolean controlDevice) {
+        if (code == NvmlReturn.DRIVER_NOT_LOADED && kernelDriver && !controlDevice) {
+            return new Unavailable(
+                    Reason.NO_PERMISSION,
+                    code,
+                    answered + "; the kernel driver is loaded (" + KERNEL_DRIVER + "), but this process cannot open "
+                            + CONTROL_DEVICE);
+        }
+        Reason reason = switch (code) {
+            case NvmlReturn.DRIVER_NOT_LOADED -> Reason.DRIVER_NOT_LOADED;
+            case NvmlReturn.LIB_RM_VERSION_MISMATCH -> Reason.VERSION_MISMATCH;
+            case NvmlReturn.NO_PERMISSION -> Reason.NO_PERMISSION;
+            default -> Reason.FAILED;
+        };
+        return new Unavailable(reason, code, answered);
+    }
+}

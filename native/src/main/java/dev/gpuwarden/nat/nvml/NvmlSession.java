@@ -1,0 +1,86 @@
+package dev.gpuwarden.nat.nvml;
+
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.nat.lib.NativeMemory;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The library between its start and its end, which may come several times: GPUs that came back are seen only by a new start.
+ * Handles belong to one start; {@link #generation} tells whether one is still good.
+ */
+public final class NvmlSession {
+
+    // nvml.h 13.3, NVML_INIT_FLAG_NO_GPUS: a node that has lost all its GPUs still starts, and then counts none.
+    private static final int NO_GPUS = 1;
+
+    private final NvmlLibrary library;
+    private volatile int generation;
+    private boolean running;
+
+    public NvmlSession(NvmlLibrary library) {
+        this.library = library;
+    }
+
+    public NvmlLibrary library() {
+        return library;
+    }
+
+    /** Grows with every start. */
+    public int generation() {
+        return generation;
+    }
+
+    /** Starts the library. Blocks in the driver; a second caller waits. */
+    public synchronized int start() {
+        int code = initialise();
+        if (code == NvmlReturn.SUCCESS) {
+            running = true;
+            generation++;
+        }
+        return code;
+    }
+
+    /** Ends the library and starts it again. */
+    public synchronized int restart() {
+        stop();
+        return start();
+    }
+
+    public synchronized void stop() {
+        if (running) {
+            running = false;
+            library.call(NvmlSymbol.SHUTDOWN, "");
+        }
+    }
+
+    public Reading<Long> handle(int index) {
+        return handle(NvmlSymbol.HANDLE_BY_INDEX, "up", index);
+    }
+
+    public Reading<Long> handle(String uuid) {
+        byte[] text = uuid.getBytes(StandardCharsets.UTF_8);
+        try (NativeMemory memory = NativeMemory.allocate(text.length + 1)) {
+            memory.buffer().put(0, text);
+            return handle(NvmlSymbol.HANDLE_BY_UUID, "pp", memory.address());
+        }
+    }
+
+    public Reading<Long> migHandle(long device, int migIndex) {
+        return handle(NvmlSymbol.MIG_HANDLE, "pup", device, migIndex);
+    }
+
+    private Reading<Long> handle(NvmlSymbol symbol, String signature, long... key) {
+        try (NativeMemory out = NativeMemory.allocate(8)) {
+            long[] arguments = java.util.Arrays.copyOf(key, key.length + 1);
+            arguments[key.length] = out.address();
+            int code = library.call(symbol, signature, arguments);
+            return code == NvmlReturn.SUCCESS ? Reading.of(out.buffer().getLong(0)) : library.absent(symbol, code);
+        }
+    }
+
+    private int initialise() {
+        int code = library.call(NvmlSymbol.INIT_WITH_FLAGS, "u", NO_GPUS);
+        boolean unknown = code == NvmlReturn.FUNCTION_NOT_FOUND || code == NvmlReturn.INVALID_ARGUMENT;
+        return unknown ? library.call(NvmlSymbol.INIT_V2, "") : code;
+    }
+}

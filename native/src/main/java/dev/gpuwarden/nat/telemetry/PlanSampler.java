@@ -1,0 +1,72 @@
+package dev.gpuwarden.nat.telemetry;
+
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * What both interpreters of the plan share: finding the device, and keeping native memory until the last call is out of it. A
+ * sampler may be closed by another thread while its own is stuck in the driver; the memory is then freed when that call returns,
+ * or never.
+ */
+abstract class PlanSampler implements Driver.Sampler {
+
+    private enum State {
+        IDLE,
+        SAMPLING,
+        CLOSING,
+        CLOSED
+    }
+
+    private final Target target;
+    private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
+
+    PlanSampler(Target target) {
+        this.target = target;
+    }
+
+    @Override
+    public final void sample(Cadence cadence, GpuFrame frame) {
+        if (!state.compareAndSet(State.IDLE, State.SAMPLING)) {
+            throw new IllegalStateException("sampler is " + state.get());
+        }
+        try {
+            if (target.resolve()) {
+                if (!run(cadence, target.handle(), frame)) {
+                    target.forget();
+                }
+            } else {
+                long start = System.nanoTime();
+                plan(cadence).closeAll(frame, target.cause(), target.code());
+                frame.sampled(cadence, start, System.nanoTime(), 1);
+            }
+        } finally {
+            if (!state.compareAndSet(State.SAMPLING, State.IDLE)) {
+                state.set(State.CLOSED);
+                free();
+            }
+        }
+    }
+
+    @Override
+    public final void close() {
+        if (state.compareAndSet(State.IDLE, State.CLOSED)) {
+            free();
+        } else {
+            state.compareAndSet(State.SAMPLING, State.CLOSING);
+        }
+    }
+
+    abstract BoundPlan plan(Cadence cadence);
+
+    /**
+     * Carries the plan out, header included.
+     *
+     * @return false when the library said that it is not initialised
+     */
+    abstract boolean run(Cadence cadence, long device, GpuFrame frame);
+
+    /** Called once, when no call can be in the memory any more. */
+    abstract void free();
+}

@@ -1,0 +1,43 @@
+package dev.gpuwarden.nat.telemetry;
+
+import dev.gpuwarden.nat.lib.Signature;
+
+/** Forms of a driver call. The ordinal is the number that sampler.c knows; {@code out} is scratch memory. */
+public enum Shape {
+    /** f(device, out) */
+    OUT("pp"),
+    /** f(device, a, out) */
+    ARG_OUT("pup"),
+    /** f(device, a, b, out) */
+    ARG2_OUT("puup"),
+    /** f(device, a, b, c, out) */
+    ARG3_OUT("puuup"),
+    /** f(device, out, out + 8) */
+    PAIR("ppp"),
+    /** f(device, out, out + 8, out + 16, out + 24) */
+    QUAD("ppppp"),
+    /** f(device, a, out, NULL): fills a count; INSUFFICIENT_SIZE (7) says that the count is there. */
+    COUNT("pupp"),
+    /** f(device, count, values): nvmlDeviceGetFieldValues. */
+    FIELDS("pup");
+
+    private final String arguments;
+
+    Shape(String arguments) {
+        this.arguments = arguments;
+    }
+
+    public Signature signature() {
+        return Signature.of(arguments);
+    }
+
+    /** Plain arguments between the device and the scratch memory. */
+    int plainArguments() {
+        return switch (this) {
+            case ARG_OUT, COUNT -> 1;
+            case ARG2_OUT -> 2;
+            case ARG3_OUT -> 3;
+            default -> 0;
+        };
+    }
+}

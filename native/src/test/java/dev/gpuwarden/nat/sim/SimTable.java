@@ -1,0 +1,103 @@
+package dev.gpuwarden.nat.sim;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The simulated driver's table, written by member name: {@code gpu[0].link[3].state}. */
+final class SimTable {
+
+    private record Member(int offset, int size, String type, int count, String standard) {}
+
+    private static final Pattern PART = Pattern.compile("(\\w+)(?:\\[(\\d+)])?");
+
+    private final Map<String, Map<String, Member>> structs = new HashMap<>();
+    private final Map<String, Long> names = new HashMap<>();
+    private final ByteBuffer table;
+
+    SimTable(Path layout, Path file) throws IOException {
+        int size = 0;
+        for (String line : Files.readAllLines(layout)) {
+            String[] c = line.split("\t", -1);
+            switch (c[0]) {
+                case "const", "function" -> names.put(c[1], Long.parseLong(c[2]));
+                case "size" -> size = c[1].equals("table") ? Integer.parseInt(c[3]) : size;
+                default -> {
+                    if (!line.startsWith("#")) {
+                        structs.computeIfAbsent(c[0], s -> new LinkedHashMap<>())
+                                .put(
+                                        c[1],
+                                        new Member(
+                                                Integer.parseInt(c[2]),
+                                                Integer.parseInt(c[3]),
+                                                c[4],
+                                                Integer.parseInt(c[5]),
+                                                c[6]));
+                    }
+                }
+            }
+        }
+        try (FileChannel channel = FileChannel.open(
+                file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            table = channel.map(FileChannel.MapMode.READ_WRITE, 0, size).order(ByteOrder.nativeOrder());
+        }
+        writeDefaults("table", 0);
+    }
+
+    void set(String path, long value) {
+        table.putLong(at(path), value);
+    }
+
+    void set(String path, String value) {
+        Long named = names.get(value);
+        if (named != null) {
+            set(path, named);
+            return;
+        }
+        byte[] text = value.getBytes(StandardCharsets.UTF_8);
+        table.put(at(path), text).put(at(path) + text.length, (byte) 0);
+    }
+
+    long get(String path) {
+        return table.getLong(at(path));
+    }
+
+    private int at(String path) {
+        String struct = "table";
+        int at = 0;
+        for (String part : path.split("\\.")) {
+            Matcher m = PART.matcher(part);
+            Member member = m.matches() ? structs.get(struct).get(m.group(1)) : null;
+            if (member == null) {
+                throw new IllegalArgumentException("the table has no " + path);
+            }
+            int index = m.group(2) == null ? 0 : Integer.parseInt(m.group(2));
+            at += member.offset() + index * member.size();
+            struct = member.type();
+        }
+        return at;
+    }
+
+    private void writeDefaults(String struct, int base) {
+        for (Member member : structs.get(struct).values()) {
+            for (int i = 0; i < member.count() && !member.type().equals("str"); i++) {
+                int at = base + member.offset() + i * member.size();
+                if (member.type().equals("i64")) {
+                    table.putLong(at, Long.parseLong(member.standard()));
+                } else {
+                    writeDefaults(member.type(), at);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** The commands sim and demo. */
+package dev.gpuwarden.testkit.command;

@@ -1,0 +1,39 @@
+package dev.gpuwarden.testkit.scenario;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/** The boards that come with the program. */
+public final class Boards {
+
+    private static final List<String> NAMES =
+            List.of("t4", "l4", "a100-sxm4-80gb", "h100-sxm5-80gb", "h200-sxm-141gb", "b200-sxm");
+
+    private Boards() {}
+
+    public static List<String> names() {
+        return NAMES;
+    }
+
+    /** Empty when there is no such board. */
+    public static Optional<Board> find(String name) {
+        if (!NAMES.contains(name)) {
+            return Optional.empty();
+        }
+        String file = "profiles/" + name + ".yaml";
+        return Yaml.parse(file, resource(file)).map(yaml -> BoardReader.read(name, yaml));
+    }
+
+    static String resource(String file) {
+        try (InputStream in = Boards.class.getResourceAsStream("/dev/gpuwarden/testkit/" + file)) {
+            return new String(Objects.requireNonNull(in, file).readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

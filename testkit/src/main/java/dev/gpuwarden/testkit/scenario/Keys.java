@@ -1,0 +1,77 @@
+package dev.gpuwarden.testkit.scenario;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Every key of a scope, from keys.tsv. */
+public final class Keys {
+
+    /** Keys of the whole node. */
+    public static final Keys NODE = new Keys("node");
+    /** Keys of one GPU. */
+    public static final Keys GPU = new Keys("gpu");
+
+    /** A key that a path names, and the link or partition in it. */
+    public record Match(Key key, int element) {}
+
+    private static final Pattern ELEMENT = Pattern.compile("(nvlink|mig)\\.(\\d{1,2})\\.(.+)");
+
+    private final Map<String, Key> byName = new LinkedHashMap<>();
+
+    private Keys(String scope) {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(
+                Objects.requireNonNull(Keys.class.getResourceAsStream("/dev/gpuwarden/testkit/keys.tsv")),
+                StandardCharsets.UTF_8))) {
+            lines.lines()
+                    .map(line -> line.split("\t", -1))
+                    .filter(cells -> cells[0].equals(scope))
+                    .forEach(this::add);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void add(String[] cells) {
+        List<String> fields = cells[2].equals("-") ? List.of() : List.of(cells[2].split(","));
+        byName.put(cells[1], new Key(cells[1], fields, Form.of(cells[3]), cells[4]));
+    }
+
+    /** "temperature", "nvlink.state" for every link, "nvlink.5.state" for one. */
+    public Optional<Match> find(String path) {
+        Key whole = byName.get(path);
+        if (whole != null) {
+            return Optional.of(new Match(whole, Setting.EVERY));
+        }
+        Matcher m = ELEMENT.matcher(path);
+        if (m.matches()) {
+            Key key = byName.get(m.group(1) + "." + m.group(3));
+            if (key != null && !key.list().isEmpty()) {
+                return Optional.of(new Match(key, Integer.parseInt(m.group(2))));
+            }
+        }
+        return Optional.empty();
+    }
+
+    public Key get(String name) {
+        return Objects.requireNonNull(byName.get(name), name);
+    }
+
+    public Set<String> names() {
+        return byName.keySet();
+    }
+
+    public Iterable<Key> all() {
+        return byName.values();
+    }
+}

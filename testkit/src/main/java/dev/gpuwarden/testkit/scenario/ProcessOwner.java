@@ -1,0 +1,60 @@
+package dev.gpuwarden.testkit.scenario;
+
+/** Whom a process belongs to: what its /proc/PID/cgroup says. */
+public sealed interface ProcessOwner {
+
+    /**
+     * @param uid 36 characters, or 32 hexadecimal digits for a static pod
+     * @param logs whether the kubelet's log folder names the pod
+     */
+    record Pod(
+            String namespace,
+            String name,
+            String uid,
+            String container,
+            String containerId,
+            CgroupVersion version,
+            CgroupDriver driver,
+            Runtime runtime,
+            Qos qos,
+            boolean logs)
+            implements ProcessOwner {}
+
+    /** A container without a pod. */
+    record Container(Runtime runtime, String containerId, CgroupVersion version, CgroupDriver driver)
+            implements ProcessOwner {}
+
+    record Unit(String name, String slice, CgroupVersion version) implements ProcessOwner {}
+
+    record SlurmJob(int job, String step, int user, CgroupVersion version) implements ProcessOwner {}
+
+    /** The whole text of the cgroup file. */
+    record Raw(String text) implements ProcessOwner {}
+
+    /** Version of the cgroup file system. */
+    enum CgroupVersion {
+        V1,
+        V2
+    }
+
+    /** Who makes the pods' cgroups. */
+    enum CgroupDriver {
+        SYSTEMD,
+        CGROUPFS
+    }
+
+    /** Container runtimes. */
+    enum Runtime {
+        CONTAINERD,
+        CRIO,
+        DOCKER,
+        PODMAN
+    }
+
+    /** Quality of service of a pod. */
+    enum Qos {
+        GUARANTEED,
+        BURSTABLE,
+        BESTEFFORT
+    }
+}

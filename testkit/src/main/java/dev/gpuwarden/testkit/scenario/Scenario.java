@@ -1,0 +1,27 @@
+package dev.gpuwarden.testkit.scenario;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A simulated node as its author wants it.
+ *
+ * @param name the built-in's name, or the file's without its ending; UUIDs and serial numbers follow from it
+ * @param changes made once, when the node starts, after GPUs and processes are in place
+ * @param timeline in order of time
+ */
+public record Scenario(
+        String name,
+        String description,
+        Generation driver,
+        List<Setting> node,
+        List<SimGpu> gpus,
+        List<SimProcess> processes,
+        List<Fault> faults,
+        List<PciDevice> pci,
+        List<Change> changes,
+        List<Step> timeline) {
+
+    /** Changes that happen together. */
+    public record Step(Duration at, List<Change> changes) {}
+}

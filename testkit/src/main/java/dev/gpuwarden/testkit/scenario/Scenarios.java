@@ -1,0 +1,79 @@
+package dev.gpuwarden.testkit.scenario;
+
+import dev.gpuwarden.cli.Spelling;
+import dev.gpuwarden.cli.UserError;
+import java.io.IOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** The scenarios that come with the program, and files of the user's own. */
+public final class Scenarios {
+
+    private static final List<String> NAMES = List.of(
+            "h100x8",
+            "demo",
+            "t4",
+            "l4x4",
+            "a100x8",
+            "a100-mig",
+            "h200x8",
+            "b200x8",
+            "gpu-lost",
+            "gpu-hang",
+            "memory-hog",
+            "recovery-action",
+            "no-driver",
+            "version-mismatch",
+            "driver-470",
+            "driver-535.54",
+            "driver-535.161",
+            "liar",
+            "empty",
+            "fallen",
+            "big64",
+            "busy500",
+            "cgroup-zoo");
+
+    private Scenarios() {}
+
+    /** Names of the scenarios that come with the program. */
+    public static List<String> names() {
+        return NAMES;
+    }
+
+    /** A name of the above, or the path of a YAML file. */
+    public static Scenario find(String nameOrFile, Vocabulary vocabulary) {
+        if (NAMES.contains(nameOrFile)) {
+            String file = "scenarios/" + nameOrFile + ".yaml";
+            return ScenarioReader.read(nameOrFile, file, Boards.resource(file), vocabulary);
+        }
+        if (!nameOrFile.endsWith(".yaml") && !nameOrFile.endsWith(".yml")) {
+            Optional<String> nearest = Spelling.nearest(nameOrFile, NAMES);
+            throw new UserError("scenario \"" + nameOrFile + "\": expected a name from `sim list` or a .yaml file"
+                    + nearest.map(n -> "; did you mean \"" + n + "\"?").orElse(""));
+        }
+        return ScenarioReader.read(nameOf(nameOrFile), nameOrFile, content(nameOrFile), vocabulary);
+    }
+
+    private static String nameOf(String file) {
+        String last = file.substring(file.lastIndexOf('/') + 1);
+        return last.substring(0, last.lastIndexOf('.'));
+    }
+
+    private static String content(String file) {
+        try {
+            return Files.readString(Path.of(file));
+        } catch (NoSuchFileException | InvalidPathException e) {
+            throw new UserError(file + ": expected a scenario file, there is none");
+        } catch (MalformedInputException e) {
+            throw new UserError(file + ": expected UTF-8 text");
+        } catch (IOException e) {
+            throw new UserError(file + ": cannot be read: " + e);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+package dev.gpuwarden.testkit.scenario;
+
+/**
+ * A key with its value.
+ *
+ * @param element which link or partition; {@link #EVERY} for all of them, and for keys without elements
+ */
+public record Setting(Key key, int element, Value value) {
+    public static final int EVERY = -1;
+}

@@ -1,0 +1,19 @@
+package dev.gpuwarden.testkit.scenario;
+
+import java.util.List;
+
+/** A checked value of a key, ready for the simulator's table. */
+public sealed interface Value {
+
+    /** The driver answers NOT_SUPPORTED for it. */
+    record Absent() implements Value {}
+
+    record Text(String text) implements Value {}
+
+    /** One number per field of the key, or one for all of them. */
+    record Numbers(List<Long> numbers) implements Value {
+        public static Numbers of(long... numbers) {
+            return new Numbers(java.util.Arrays.stream(numbers).boxed().toList());
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package dev.gpuwarden.testkit.sim;
+
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.scenario.Generation;
+import dev.gpuwarden.testkit.scenario.Vocabulary;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Where the simulated driver libraries and their table's layout are. */
+public final class NativeFiles {
+
+    private static final String LAYOUT = "sim-layout.tsv";
+
+    private final Path folder;
+
+    private NativeFiles(Path folder) {
+        this.folder = folder;
+    }
+
+    /**
+     * Looks where the system properties `gpuwarden.native.dir` and `gpuwarden.home` (source tree or installation) point.
+     *
+     * @throws UserError if nothing is there
+     */
+    public static NativeFiles find() {
+        List<Path> candidates = new ArrayList<>();
+        String direct = System.getProperty("gpuwarden.native.dir");
+        if (direct != null) {
+            candidates.add(Path.of(direct));
+        }
+        String home = System.getProperty("gpuwarden.home");
+        if (home != null) {
+            candidates.add(Path.of(home, "native/target/c"));
+            candidates.add(Path.of(home, "lib"));
+        }
+        return candidates.stream()
+                .filter(folder -> Files.isRegularFile(folder.resolve(LAYOUT)))
+                .findFirst()
+                .map(NativeFiles::new)
+                .orElseThrow(() -> new UserError("simulated drivers: expected " + LAYOUT + " in one of " + candidates
+                        + "; build them with `make -C native sim`"));
+    }
+
+    public SimLayout layout() {
+        return SimLayout.read(layoutFile());
+    }
+
+    Path layoutFile() {
+        return folder.resolve(LAYOUT);
+    }
+
+    /** Names that scenarios may use. */
+    public Vocabulary vocabulary() {
+        return layout().vocabulary();
+    }
+
+    /** The simulated libnvidia-ml.so.1 of a generation. */
+    Path library(Generation generation) {
+        Path library = folder.resolve("sim").resolve(generation.label()).resolve("libnvidia-ml.so.1");
+        if (!Files.isRegularFile(library)) {
+            throw new UserError("driver " + generation.label() + ": expected its simulated library at " + library);
+        }
+        return library;
+    }
+}

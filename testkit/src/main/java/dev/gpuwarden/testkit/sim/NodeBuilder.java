@@ -1,0 +1,172 @@
+package dev.gpuwarden.testkit.sim;
+
+import dev.gpuwarden.testkit.scenario.Board;
+import dev.gpuwarden.testkit.scenario.Change;
+import dev.gpuwarden.testkit.scenario.Form;
+import dev.gpuwarden.testkit.scenario.Identity;
+import dev.gpuwarden.testkit.scenario.MigProfile;
+import dev.gpuwarden.testkit.scenario.Scenario;
+import dev.gpuwarden.testkit.scenario.Setting;
+import dev.gpuwarden.testkit.scenario.SimGpu;
+import dev.gpuwarden.testkit.scenario.Value;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Makes a scenario's node in an empty folder. */
+final class NodeBuilder {
+
+    private final Scenario scenario;
+    private final SimTable table;
+    private final TableWriter writer;
+    private final PciFiles pci;
+
+    private NodeBuilder(Scenario scenario, NodeFolder folder, SimTable table) {
+        this.scenario = scenario;
+        this.table = table;
+        this.writer = new TableWriter(table);
+        this.pci = new PciFiles(folder);
+    }
+
+    static NodeControl build(Scenario scenario, NodeFolder folder, NativeFiles files, Clock clock) {
+        Tree.folder(folder.lib());
+        try {
+            // Copies: the loader takes two paths to one file for one library, and one process may hold several nodes.
+            Files.copy(files.library(scenario.driver()), folder.library());
+            Files.copy(files.layoutFile(), folder.layout());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        SimTable table = SimTable.create(folder.table(), files.layout());
+        new ProcFiles(folder).boot(clock.instant());
+        NodeBuilder builder = new NodeBuilder(scenario, folder, table);
+        table.change(t -> builder.writeDriverAndGpus());
+        NodeControl control = new NodeControl(folder, table);
+        control.apply(builder.changes());
+        return control;
+    }
+
+    private void writeDriverAndGpus() {
+        String version = scenario.driver().version();
+        String cuda = scenario.driver().cuda();
+        table.set("header.driver_version", version);
+        table.set("header.nvml_version", cuda.substring(0, cuda.indexOf('.')) + "." + version);
+        table.set(
+                "header.cuda_version",
+                number(Form.of("cuda-version").parse(cuda).orElseThrow()));
+        scenario.node().forEach(writer::node);
+        Map<Board, Integer> indexOnBoard = new HashMap<>();
+        for (int i = 0; i < scenario.gpus().size(); i++) {
+            SimGpu gpu = scenario.gpus().get(i);
+            writeGpu(i, gpu, gpu.board().slot(indexOnBoard.merge(gpu.board(), 1, Integer::sum) - 1));
+        }
+        table.set("header.gpu_count", scenario.gpus().size());
+        scenario.pci().forEach(pci::write);
+    }
+
+    private static long number(Value value) {
+        return ((Value.Numbers) value).numbers().get(0);
+    }
+
+    private void writeGpu(int index, SimGpu gpu, Board.Slot slot) {
+        String row = TableWriter.gpu(index);
+        linksFirst(gpu.board().values()).forEach(setting -> writer.gpu(index, setting));
+        String seed = scenario.name() + "/gpu/" + index;
+        table.set(row + ".uuid", "GPU-" + Identity.uuid(seed));
+        table.set(row + ".serial", Identity.serial(seed));
+        table.set(row + ".minor", index);
+        if (table.number(row + ".module_id") == SimLayout.ABSENT) {
+            table.set(row + ".module_id", index + 1);
+        }
+        table.set(row + ".pci_domain", slot.address().domain());
+        table.set(row + ".pci_bus", slot.address().bus());
+        table.set(row + ".pci_device", slot.address().device());
+        table.set(
+                row + ".board_id",
+                (long) slot.address().domain() << 16 | slot.address().bus() << 8);
+        table.set(row + ".cpu_first", slot.firstCpu());
+        table.set(row + ".cpu_last", slot.lastCpu());
+        writePartitions(row, seed, gpu.partitions());
+        linksFirst(gpu.settings()).stream().filter(s -> !late(s)).forEach(setting -> writer.gpu(index, setting));
+        pci.write(table, row, slot);
+    }
+
+    /** Settings of every link need to know how many there are. */
+    private static List<Setting> linksFirst(List<Setting> settings) {
+        List<Setting> sorted = new ArrayList<>(settings);
+        sorted.sort(Comparator.comparing(s -> !s.key().name().equals("nvlink.count")));
+        return sorted;
+    }
+
+    private void writePartitions(String row, String seed, List<MigProfile> partitions) {
+        if (partitions.isEmpty()) {
+            return;
+        }
+        table.set(row + ".mig_current", 1);
+        table.set(row + ".mig_pending", 1);
+        Map<Integer, Integer> nextInstance = new HashMap<>();
+        int start = 0;
+        for (int i = 0; i < partitions.size(); i++) {
+            MigProfile profile = partitions.get(i);
+            int first = firstInstance(profile.slices());
+            int instance = first + nextInstance.merge(first, 1, Integer::sum) - 1;
+            writePartition(row + ".mig[" + i + "]", profile, instance, start);
+            table.set(row + ".mig[" + i + "].uuid", "MIG-" + Identity.uuid(seed + "/mig/" + i));
+            table.set(row + ".mig[" + i + "].name", table.text(row + ".name") + " MIG " + profile.name());
+            start += profile.memorySlices();
+        }
+    }
+
+    /** Where the driver begins to number instances of a size: 0 the whole, 1 halves, 3 quarters, 7 eighths. */
+    private static int firstInstance(int slices) {
+        return switch (slices) {
+            case 7 -> 0;
+            case 3, 4 -> 1;
+            case 2 -> 3;
+            default -> 7;
+        };
+    }
+
+    private void writePartition(String mig, MigProfile profile, int instance, int start) {
+        table.set(mig + ".present", 1);
+        table.set(mig + ".gi", instance);
+        table.set(mig + ".ci", 0);
+        table.set(mig + ".profile", profile.id());
+        table.set(mig + ".placement_start", start);
+        table.set(mig + ".placement_size", profile.memorySlices());
+        table.set(mig + ".mem_total", profile.memoryBytes());
+        table.set(mig + ".multiprocessors", profile.multiprocessors());
+        table.set(mig + ".copy_engines", profile.copyEngines());
+        table.set(mig + ".decoders", profile.decoders());
+        table.set(mig + ".jpegs", profile.jpegs());
+        table.set(mig + ".ofas", profile.ofas());
+        table.set(mig + ".gi_slices", profile.slices());
+        table.set(mig + ".ci_slices", profile.slices());
+        table.set(mig + ".attribute_mem_mb", profile.memoryBytes() >> 20);
+    }
+
+    /** Memory in use that a scenario states is what the driver says, whatever its processes hold. */
+    private static boolean late(Setting setting) {
+        return setting.key().name().endsWith("memory.used");
+    }
+
+    private List<Change> changes() {
+        List<Change> changes = new ArrayList<>();
+        scenario.processes().forEach(p -> changes.add(new Change.Start(p)));
+        for (int i = 0; i < scenario.gpus().size(); i++) {
+            int gpu = i;
+            scenario.gpus().get(i).settings().stream()
+                    .filter(NodeBuilder::late)
+                    .forEach(setting -> changes.add(new Change.SetGpu(gpu, setting)));
+        }
+        changes.addAll(scenario.changes());
+        scenario.faults().forEach(f -> changes.add(new Change.PutFault(f)));
+        return changes;
+    }
+}

@@ -1,0 +1,47 @@
+package dev.gpuwarden.testkit.sim;
+
+import java.nio.file.Path;
+
+/** Where things are in a simulated node's folder. */
+record NodeFolder(Path root) {
+
+    Path lib() {
+        return root.resolve("lib");
+    }
+
+    Path library() {
+        return lib().resolve("libnvidia-ml.so.1");
+    }
+
+    /** Beside the library, where the library looks for it. */
+    Path table() {
+        return lib().resolve("gpuwarden-sim.table");
+    }
+
+    /** A copy of the layout, so that any process can change the node. */
+    Path layout() {
+        return lib().resolve("sim-layout.tsv");
+    }
+
+    Path proc() {
+        return root.resolve("proc");
+    }
+
+    Path sys() {
+        return root.resolve("sys");
+    }
+
+    Path pods() {
+        return root.resolve("pods");
+    }
+
+    /** Which entries of the fault table belong to which fault. */
+    Path faults() {
+        return root.resolve("faults.tsv");
+    }
+
+    /** Scenario and owner, one `key=value` a line. */
+    Path about() {
+        return root.resolve("node.properties");
+    }
+}

@@ -1,0 +1,177 @@
+package dev.gpuwarden.testkit.sim;
+
+import dev.gpuwarden.testkit.scenario.Scenario;
+import dev.gpuwarden.testkit.scenario.Scenarios;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node with simulated GPUs: a driver library to load, and folders that stand for /proc, /sys and /var/log/pods.
+ *
+ * <p>Several may live in one process: each has its own copy of the library, which finds its state beside itself. Load it by
+ * {@link #libraryPath()}, or give {@link #environment()} to a child process. Thread-safe.
+ */
+public final class SimulatedNode implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(SimulatedNode.class.getName());
+
+    private final Scenario scenario;
+    private final NodeFolder folder;
+    private final NodeControl control;
+    private int nextStep;
+    private boolean closed;
+    private @Nullable ScheduledExecutorService player;
+
+    private SimulatedNode(Scenario scenario, NodeFolder folder, NodeControl control) {
+        this.scenario = scenario;
+        this.folder = folder;
+        this.control = control;
+    }
+
+    /**
+     * Makes the node of a scenario in a new temporary folder. Its timeline stands still until told otherwise.
+     *
+     * @param scenario a name from `sim list`, or the path of a YAML file
+     */
+    public static SimulatedNode start(String scenario) {
+        return start(Scenarios.find(scenario, NativeFiles.find().vocabulary()));
+    }
+
+    public static SimulatedNode start(Scenario scenario) {
+        try {
+            return start(scenario, Files.createTempDirectory("gpuwarden-node-"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** @param root an empty folder, which {@link #close()} deletes */
+    static SimulatedNode start(Scenario scenario, Path root) {
+        NodeFolder folder = new NodeFolder(root.toAbsolutePath());
+        try {
+            NodeControl control = NodeBuilder.build(scenario, folder, NativeFiles.find(), Clock.systemUTC());
+            return new SimulatedNode(scenario, folder, control);
+        } catch (RuntimeException e) {
+            Tree.delete(root);
+            throw e;
+        }
+    }
+
+    public Scenario scenario() {
+        return scenario;
+    }
+
+    /** The node's folder. */
+    public Path root() {
+        return folder.root();
+    }
+
+    /** The driver library, absolute. Loading it by this path reaches this node and no other. */
+    public Path libraryPath() {
+        return folder.library();
+    }
+
+    /** Stands for /proc. */
+    public Path procfs() {
+        return folder.proc();
+    }
+
+    /** Stands for /sys. */
+    public Path sysfs() {
+        return folder.sys();
+    }
+
+    /** Stands for /var/log/pods. */
+    public Path podLogs() {
+        return folder.pods();
+    }
+
+    /** Variables that make a child process, gpuwarden's or any other, see this node. */
+    public Map<String, String> environment() {
+        Map<String, String> environment = new LinkedHashMap<>();
+        String inherited = System.getenv("LD_LIBRARY_PATH");
+        String own = folder.lib().toString();
+        environment.put("LD_LIBRARY_PATH", inherited == null || inherited.isEmpty() ? own : own + ":" + inherited);
+        environment.put("GPUWARDEN_PATH_PROCFS", procfs().toString());
+        environment.put("GPUWARDEN_PATH_SYSFS", sysfs().toString());
+        environment.put("GPUWARDEN_PATH_PODLOGS", podLogs().toString());
+        return environment;
+    }
+
+    /** Changes and counters of the node. */
+    public NodeControl control() {
+        return control;
+    }
+
+    /** {@link NodeControl#set(String, String)}. */
+    public void set(String key, String value) {
+        control.set(key, value);
+    }
+
+    /** Every stamp of the driver shows this time from now on, so that outputs can be compared byte by byte. */
+    public void freezeTime(Instant time) {
+        control.set("node.frozen-time", time.toString());
+    }
+
+    /** Makes every change of the timeline up to this time after the start. Going back does nothing. */
+    public synchronized void advanceTo(Duration time) {
+        while (!closed && nextStep < scenario.timeline().size()) {
+            Scenario.Step step = scenario.timeline().get(nextStep);
+            if (step.at().compareTo(time) > 0) {
+                return;
+            }
+            control.apply(step.changes());
+            nextStep++;
+        }
+    }
+
+    /** Plays the timeline in real time from now on. */
+    public synchronized void play() {
+        if (player != null || closed) {
+            return;
+        }
+        ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(runnable -> {
+            Thread t = new Thread(runnable, "simulated-node-timeline");
+            t.setDaemon(true);
+            return t;
+        });
+        player = thread;
+        for (Scenario.Step step : scenario.timeline()) {
+            var unused = thread.schedule(() -> playTo(step.at()), step.at().toMillis(), TimeUnit.MILLISECONDS);
+        }
+        thread.shutdown(); // runs what is scheduled, then ends
+    }
+
+    private void playTo(Duration time) {
+        try {
+            advanceTo(time);
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "timeline of " + scenario.name() + " at " + time, e);
+        }
+    }
+
+    /** Ends every fault, so that threads that hang in one come back, and deletes the folder. */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (player != null) {
+            player.shutdownNow();
+        }
+        control.release();
+        Tree.delete(folder.root());
+    }
+}
