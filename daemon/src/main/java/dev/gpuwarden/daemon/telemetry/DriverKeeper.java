@@ -118,7 +118,10 @@ final class DriverKeeper implements Runnable {
         state = next;
     }
 
-    /** Asks which GPUs there are, unless a call hangs: this one would hang too and tell nothing. */
+    /**
+     * Looks whether the driver lists as many GPUs as are known, and has each asked again what it is, by its own thread: one
+     * that hangs would hide all others here. Left out while a call hangs.
+     */
     private void inventory() {
         Driver open = driver;
         if (open == null) {
@@ -128,9 +131,45 @@ final class DriverKeeper implements Runnable {
         if (anyInDriverTooLong()) {
             return;
         }
+        Reading<Integer> counted = calling("counting the GPUs", open::count);
+        if (counted instanceof Reading.Absent<Integer> none) {
+            LOG.log(Level.WARNING, "the driver does not list its GPUs: " + none.text());
+            state = new DriverState.Silent(open.info(), none.text());
+            return;
+        }
+        int count = counted.asOptional().orElse(0);
+        if (stations.isEmpty()) {
+            begin(open, count);
+        } else if (count == listedStations()) {
+            stations.forEach(GpuStation::refreshIdentity);
+        } else {
+            list(open, false);
+            return;
+        }
+        state = new DriverState.Running(open.info());
+    }
+
+    private long listedStations() {
+        long now = clock.getAsLong();
+        return stations.stream().filter(s -> s.state(now) != GpuState.GONE).count();
+    }
+
+    /** Every GPU finds out by itself which one it is. */
+    private void begin(Driver open, int count) {
+        Reading.Absent<?> why = new Reading.Absent<>(Absence.PENDING, 0, "");
+        List<GpuStation> fresh = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            fresh.add(new GpuStation(sampling, new Binding(open, GpuIdentity.unknown(i, why)), i, count));
+        }
+        stations = List.copyOf(fresh);
+        fresh.forEach(GpuStation::start);
+    }
+
+    /** Asks for all GPUs one after the other, where it is in doubt which is which. */
+    private void list(Driver open, boolean handlesChanged) {
         Reading<List<GpuIdentity>> listed = calling("listing the GPUs", open::enumerate);
         if (listed instanceof Reading.Present<List<GpuIdentity>> gpus) {
-            apply(open, gpus.value(), false);
+            apply(open, gpus.value(), handlesChanged);
             state = new DriverState.Running(open.info());
         } else if (listed instanceof Reading.Absent<List<GpuIdentity>> none) {
             LOG.log(Level.WARNING, "the driver does not list its GPUs: " + none.text());
@@ -176,6 +215,7 @@ final class DriverKeeper implements Runnable {
         return stations.stream().anyMatch(s -> s.hungThreads(now) > 0);
     }
 
+    /** Workers wait outside meanwhile. Then they go on by themselves: samplers follow their GPUs, only indexes may have moved. */
     private void reinitialise(Driver open) {
         sampling.gate().close();
         try {
@@ -188,18 +228,12 @@ final class DriverKeeper implements Runnable {
                 abandon(open, failed);
                 return;
             }
-            Reading<List<GpuIdentity>> listed = calling("listing the GPUs", open::enumerate);
-            if (listed instanceof Reading.Present<List<GpuIdentity>> gpus) {
-                apply(open, gpus.value(), true);
-                state = new DriverState.Running(open.info());
-            } else if (listed instanceof Reading.Absent<List<GpuIdentity>> none) {
-                state = new DriverState.Silent(open.info(), none.text());
-            }
-            inventoryDue =
-                    clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
+            stations.forEach(GpuStation::doubtIndex);
         } finally {
             sampling.gate().open();
         }
+        list(open, true);
+        inventoryDue = clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
     }
 
     /** The library could be shut down and not initialised: opened anew from the next step on. */

@@ -46,6 +46,9 @@ final class GpuStation {
     private long backoff;
     private boolean gone;
     private boolean broken;
+    private volatile boolean wantsIdentity = true;
+    private boolean identified;
+    private boolean indexUnsure;
     private @Nullable GpuWorker current;
     private @Nullable GpuWorker stuck;
 
@@ -91,6 +94,41 @@ final class GpuStation {
         return sampling.counters();
     }
 
+    /** Whether it is known what this GPU is. */
+    synchronized boolean identified() {
+        return identified;
+    }
+
+    boolean wantsIdentity() {
+        return wantsIdentity;
+    }
+
+    /** Has the worker ask again what this GPU is: it may have been partitioned meanwhile. */
+    void refreshIdentity() {
+        wantsIdentity = true;
+    }
+
+    /** False when the worker has been replaced. */
+    synchronized boolean identify(GpuWorker worker, Binding asked, GpuIdentity seen) {
+        if (worker != current) {
+            return false;
+        }
+        if (asked == binding && !indexUnsure) {
+            wantsIdentity = false;
+            identified = true;
+            GpuIdentity known = Inventory.merge(binding.identity(), seen);
+            if (!known.equals(binding.identity())) {
+                bind(new Binding(binding.driver(), known));
+            }
+        }
+        return true;
+    }
+
+    /** Until it is bound again, this GPU's index may mean another one: the library is being initialised again. */
+    synchronized void doubtIndex() {
+        indexUnsure = true;
+    }
+
     /** Stands for this binding from now on: the same GPU, perhaps at another index or with other partitions. */
     synchronized void bind(Binding next) {
         List<GpuIdentity.MigDevice> before = binding.identity().mig();
@@ -105,6 +143,7 @@ final class GpuStation {
         }
         mig = frames;
         binding = next;
+        indexUnsure = false;
         if (gone) {
             gone = false;
             seen = GpuState.STARTING;
@@ -211,8 +250,14 @@ final class GpuStation {
         return first;
     }
 
-    /** Whether a replacement leaves this work out, because the thread before it hangs in the same. */
+    /**
+     * Whether this work is left out: by a replacement, because the thread before it hangs in the same; by all, where it goes
+     * by an index that may mean another GPU.
+     */
     synchronized boolean avoids(GpuWorker worker, Work work) {
+        if (indexUnsure && (work == Work.PROCESSES || !(binding.identity().uuid() instanceof Reading.Present<?>))) {
+            return true;
+        }
         GpuWorker other = stuck;
         return work != Work.FAST
                 && worker == current
@@ -230,7 +275,7 @@ final class GpuStation {
             return false;
         }
         GpuWorker other = current;
-        if (other != null && other.stuck(sampling.clock().getAsLong(), deadlineNanos())) {
+        if (other != null && other.stuck(sampling.clock().getAsLong())) {
             stuck = other;
             current = worker;
             return true;
@@ -244,7 +289,7 @@ final class GpuStation {
     /** Replaces a hung thread where that is still allowed. Returns what changed, in a line for the log. */
     synchronized Optional<String> supervise(long nowNanos) {
         GpuWorker worker = current;
-        if (worker != null && worker.stuck(nowNanos, deadlineNanos())) {
+        if (worker != null && worker.stuck(nowNanos)) {
             if (worker.countedCall != worker.callStarted()) {
                 worker.countedCall = worker.callStarted();
                 counters().hungTurns.incrementAndGet();
@@ -265,8 +310,12 @@ final class GpuStation {
                 binding.identity().label() + " is " + state.label() + (detail.isEmpty() ? "" : ": " + detail));
     }
 
-    private long deadlineNanos() {
-        return sampling.settings().deadline().toNanos();
+    /** How long a call may take; the first call to a GPU may have to wake it up. */
+    long deadlineNanos(boolean firstCall) {
+        return (firstCall
+                        ? sampling.settings().openDeadline()
+                        : sampling.settings().deadline())
+                .toNanos();
     }
 
     synchronized int hungThreads(long nowNanos) {
@@ -274,7 +323,7 @@ final class GpuStation {
     }
 
     private boolean isStuck(@Nullable GpuWorker worker, long nowNanos) {
-        return worker != null && worker.stuck(nowNanos, deadlineNanos());
+        return worker != null && worker.stuck(nowNanos);
     }
 
     /** The hung turn of this work, or null. */
@@ -310,7 +359,8 @@ final class GpuStation {
         return switch (state) {
             case STARTING, ANSWERING -> stuckText(Work.PROCESSES, "listing its processes", nowNanos);
             case HUNG -> {
-                String fast = stuckText(Work.FAST, "reading memory and health", nowNanos);
+                String fast = stuckText(
+                        Work.FAST, wantsIdentity ? "asking what it is" : "reading memory and health", nowNanos);
                 yield fast.isEmpty() ? stuckText(Work.SLOW, "the slower sampling", nowNanos) : fast;
             }
             case LOST -> "the driver answers 15, GPU is lost";

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.telemetry;
 
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.process.GpuProcess;
@@ -37,6 +38,9 @@ final class GpuWorker implements Runnable {
     private volatile long callStarted;
 
     private volatile Work callWork = Work.FAST;
+    /** Whether the call under way is the first to this GPU, which may have to wake it up. */
+    private volatile boolean firstCall;
+
     private volatile boolean stopped;
     private volatile @Nullable Thread thread;
     /** Start of the call that was last counted as hung; guarded by the station. */
@@ -66,6 +70,9 @@ final class GpuWorker implements Runnable {
 
     /** Does what is due. Returns when to come again. */
     long turn() {
+        if (station.wantsIdentity() && schedule.due(Work.FAST, clock.getAsLong()) && !identify()) {
+            return clock.getAsLong() + Gate.POLL_NANOS;
+        }
         for (Work work : WORK) {
             if (stopped) {
                 break;
@@ -75,6 +82,24 @@ final class GpuWorker implements Runnable {
             }
         }
         return station.gate().closed() ? clock.getAsLong() + Gate.POLL_NANOS : schedule.next();
+    }
+
+    /** Asks what the GPU is. False when the gate is closed or this thread has been replaced. */
+    private boolean identify() {
+        Binding wanted = station.binding();
+        firstCall = !station.identified();
+        if (!begin(Work.FAST)) {
+            return false;
+        }
+        GpuIdentity identity;
+        try {
+            identity = wanted.driver().identify(wanted.identity().index());
+        } catch (RuntimeException | LinkageError e) {
+            broken(e);
+            identity = wanted.identity();
+        }
+        end();
+        return goesOn(station.identify(this, wanted, identity));
     }
 
     /** False when the gate is closed or this thread has been replaced. */
@@ -114,6 +139,10 @@ final class GpuWorker implements Runnable {
                 schedule.postpone(Work.FAST, now + backoff);
             }
         }
+        return goesOn(current);
+    }
+
+    private boolean goesOn(boolean current) {
         if (current) {
             return true;
         }
@@ -211,6 +240,7 @@ final class GpuWorker implements Runnable {
 
     private void end() {
         callStarted = 0;
+        firstCall = false;
     }
 
     /** When the call under way began; 0 when none is. */
@@ -222,9 +252,9 @@ final class GpuWorker implements Runnable {
         return callWork;
     }
 
-    boolean stuck(long nowNanos, long deadlineNanos) {
+    boolean stuck(long nowNanos) {
         long started = callStarted;
-        return started != 0 && nowNanos - started > deadlineNanos;
+        return started != 0 && nowNanos - started > station.deadlineNanos(firstCall);
     }
 
     void stop() {

@@ -90,6 +90,18 @@ final class FakeDriver implements Driver {
     }
 
     @Override
+    public Reading<Integer> count() {
+        call("count");
+        return listed.map(List::size);
+    }
+
+    @Override
+    public GpuIdentity identify(int gpuIndex) {
+        call("identify " + gpuIndex);
+        return listed.asOptional().orElseThrow().get(gpuIndex);
+    }
+
+    @Override
     public Reading<Boolean> reinitialise() {
         calls.add("reinitialise");
         duringReinitialise.run();

@@ -42,12 +42,12 @@ class KeeperTest {
 
     @Test
     void aFirstListingThatHangsIsADriverThatDoesNotAnswer() {
-        node.driver.during.put("enumerate", () -> {
+        node.driver.during.put("count", () -> {
             node.pass(Duration.ofSeconds(30));
             assertThat(driver()).isInstanceOf(DriverState.Opening.class);
             node.pass(Duration.ofSeconds(1));
             assertThat(driver())
-                    .isEqualTo(new DriverState.Silent(FakeDriver.INFO, "listing the GPUs has not returned for 31 s"));
+                    .isEqualTo(new DriverState.Silent(FakeDriver.INFO, "counting the GPUs has not returned for 31 s"));
         });
         node.opened("GPU-a");
         assertThat(driver()).isInstanceOf(DriverState.Running.class);

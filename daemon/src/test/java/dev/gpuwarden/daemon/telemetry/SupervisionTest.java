@@ -22,7 +22,7 @@ class SupervisionTest {
     void everythingIsReadAtOnceAndThenAtItsOwnPace() {
         long next = node.workers.get(0).turn();
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
-        assertThat(node.driver.calls).containsExactly("enumerate", "FAST 0", "SLOW 0", "PROCESSES 0");
+        assertThat(node.driver.calls).containsExactly("count", "identify 0", "FAST 0", "SLOW 0", "PROCESSES 0");
         assertThat(next - node.now)
                 .isPositive()
                 .isLessThanOrEqualTo(Duration.ofSeconds(1).toNanos());
@@ -168,6 +168,28 @@ class SupervisionTest {
         });
         node.workers.get(0).turn();
         assertThat(node.stats().hungTurns()).isEqualTo(1);
+    }
+
+    @Test
+    void aGpuThatHangsBeforeItSaidWhatItIsDoesNotHideTheOthers() {
+        node.driver.during.put("identify 0", () -> {
+            node.workers.get(1).turn();
+            assertThat(node.gpu(1).identity().label()).isEqualTo("GPU-b");
+            assertThat(node.gpu(1).state()).isEqualTo(GpuState.ANSWERING);
+            // Waking a GPU up may take longer than any later call.
+            node.pass(Duration.ofSeconds(30));
+            node.supervise();
+            assertThat(node.gpu(0).state()).isEqualTo(GpuState.STARTING);
+            node.pass(Duration.ofSeconds(1));
+            node.supervise();
+            assertThat(node.gpu(0).state()).isEqualTo(GpuState.HUNG);
+            assertThat(node.gpu(0).identity().label()).isEqualTo("GPU 0");
+            assertThat(node.gpu(0).detail()).isEqualTo("asking what it is has not returned for 31 s");
+        });
+        node.workers.get(0).turn();
+        node.workers.get(2).turn();
+        assertThat(node.gpu(0).identity().label()).isEqualTo("GPU-a");
+        assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
     }
 
     @Test
