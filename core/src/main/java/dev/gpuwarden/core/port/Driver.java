@@ -1,6 +1,5 @@
 package dev.gpuwarden.core.port;
 
-import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.GpuProcess;
@@ -9,6 +8,7 @@ import dev.gpuwarden.core.telemetry.GpuFrame;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * The GPU driver of this node, reached in this process.
@@ -27,28 +27,23 @@ public interface Driver extends AutoCloseable {
     /** Answers of the library that were refused because they contradict themselves, most recent last; bounded. */
     List<Refusal> refusals();
 
-    /**
-     * Asks the driver which GPUs there are, by its index. GPUs that cannot be asked are listed with their absences.
-     *
-     * @return absent when the driver cannot even count them
-     */
-    Reading<List<GpuIdentity>> enumerate();
-
     /** How many GPUs the driver lists. */
-    default Reading<Integer> count() {
-        return enumerate().map(List::size);
-    }
+    Reading<Integer> count();
 
     /**
      * What the GPU with this index is. Asks this GPU alone, so that one that hangs does not hide the others; one that cannot be
      * asked is described by its absences.
      */
-    default GpuIdentity identify(int gpuIndex) {
-        return enumerate()
-                .asOptional()
-                .filter(gpus -> gpuIndex < gpus.size())
-                .map(gpus -> gpus.get(gpuIndex))
-                .orElseGet(() -> GpuIdentity.unknown(gpuIndex, new Reading.Absent<>(Absence.NO_DATA, 0, "not listed")));
+    GpuIdentity identify(int gpuIndex);
+
+    /**
+     * Asks all GPUs, by index, what they are.
+     *
+     * @return absent when the driver cannot even count them
+     */
+    default Reading<List<GpuIdentity>> enumerate() {
+        return count().map(gpus ->
+                IntStream.range(0, gpus).mapToObj(this::identify).toList());
     }
 
     /**

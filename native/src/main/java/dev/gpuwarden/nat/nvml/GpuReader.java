@@ -39,20 +39,11 @@ final class GpuReader {
         this.refusals = refusals;
     }
 
-    Reading<List<GpuIdentity>> all() {
-        Reading<Integer> count = count();
-        if (count instanceof Absent<Integer> absent) {
-            return Reading.absent(absent.cause(), absent.code(), absent.detail());
-        }
-        List<GpuIdentity> gpus = new ArrayList<>();
-        for (int index = 0; index < ((Present<Integer>) count).value(); index++) {
-            Reading<Long> handle = session.handle(index);
-            gpus.add(
-                    handle instanceof Present<Long> present
-                            ? identity(index, present.value())
-                            : unreachable(index, (Absent<Long>) handle));
-        }
-        return Reading.of(List.copyOf(gpus));
+    GpuIdentity identify(int index) {
+        Reading<Long> handle = session.handle(index);
+        return handle instanceof Present<Long> present
+                ? identity(index, present.value())
+                : GpuIdentity.unknown(index, (Absent<Long>) handle);
     }
 
     /** A UUID that is no plain text is refused: everything else is keyed by it. */
@@ -117,16 +108,6 @@ final class GpuReader {
                 library.number(NvmlSymbol.NUMA_NODE, device),
                 migMode,
                 migMode.asOptional().orElse(false) ? migDevices(device) : List.of());
-    }
-
-    private static GpuIdentity unreachable(int index, Absent<Long> why) {
-        return new GpuIdentity(
-                index, same(why), same(why), same(why), same(why), same(why), same(why), same(why), same(why),
-                same(why), same(why), List.of());
-    }
-
-    private static <T> Reading<T> same(Absent<Long> why) {
-        return Reading.absent(why.cause(), why.code(), why.detail());
     }
 
     private Reading<PciAddress> pci(long device) {

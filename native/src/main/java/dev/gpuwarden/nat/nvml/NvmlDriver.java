@@ -67,8 +67,13 @@ final class NvmlDriver implements Driver {
     }
 
     @Override
-    public Reading<List<GpuIdentity>> enumerate() {
-        return gpus.all();
+    public Reading<Integer> count() {
+        return gpus.count();
+    }
+
+    @Override
+    public GpuIdentity identify(int gpuIndex) {
+        return gpus.identify(gpuIndex);
     }
 
     @Override
