@@ -80,7 +80,7 @@ public record CgroupPath(String path, Owner owner) {
 
     private static Owner owner(String path) {
         String live = path.endsWith(" (deleted)") ? path.substring(0, path.length() - " (deleted)".length()) : path;
-        List<String> names = List.of(live.substring(1).split("/"));
+        List<String> names = List.of(live.substring(1).split("/", -1));
         boolean relative = names.get(0).equals("..");
         boolean kube = relative;
         boolean slurm = false;

@@ -34,6 +34,7 @@ public final class Exposition {
     private static List<Collector> collectors(MetricsOptions options, Supplier<String> hostName) {
         List<Collector> collectors = new ArrayList<>();
         collectors.add(new NodeCollector());
+        collectors.add(new FindingCollector());
         collectors.add(new GpuCollector(options.unsupported()));
         collectors.add(new LinkCollector());
         collectors.add(new MemoryCollector(options.processes()));
