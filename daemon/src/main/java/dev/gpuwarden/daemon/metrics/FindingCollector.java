@@ -14,8 +14,8 @@ final class FindingCollector implements Collector {
 
     private static final Family VERDICT = Family.gauge(
             "gpuwarden_node_outcome", "1 for the verdict over the node, 0 for the others; undecided is not healthy.");
-    private static final Family FINDING =
-            Family.gauge("gpuwarden_finding", "1 for each thing found on the node now; only the outcome pass is health.");
+    private static final Family FINDING = Family.gauge(
+            "gpuwarden_finding", "1 for each thing found on the node now; only the outcome pass is health.");
 
     @Override
     public String name() {

@@ -43,10 +43,11 @@ final class PodNames {
     private final Path podLogs;
     private final Path containerLogs;
     private final LongSupplier nanoTime;
-    private final Map<String, PodFolder> podsByUid = new HashMap<>();
-    private final Map<String, ContainerLog> logsById = new HashMap<>();
+    private Map<String, PodFolder> podsByUid = Map.of();
+    private Map<String, ContainerLog> logsById = Map.of();
     private final Map<String, Retry> unknown = new HashMap<>();
     private boolean readable;
+    private boolean logsReadable;
 
     PodNames(Path podLogs, LongSupplier nanoTime) {
         this.podLogs = podLogs;
@@ -66,11 +67,8 @@ final class PodNames {
     }
 
     private Owner.Pod name(Owner.Pod pod) {
-        String id = pod.containerId().asOptional().orElse("");
         if (!podsByUid.containsKey(pod.uid())) {
             lookAgain(pod.uid());
-        } else if (!id.isEmpty() && !logsById.containsKey(id)) {
-            lookAgain(id);
         }
         PodFolder folder = podsByUid.get(pod.uid());
         if (folder == null) {
@@ -89,6 +87,9 @@ final class PodNames {
     private Reading<String> container(PodFolder folder, Reading<String> containerId) {
         if (!(containerId instanceof Reading.Present<String> id)) {
             return containerId;
+        }
+        if (logsReadable && !logsById.containsKey(id.value())) {
+            lookAgain(id.value());
         }
         ContainerLog log = logsById.get(id.value());
         if (log != null && log.namespace.equals(folder.namespace) && log.pod.equals(folder.name)) {
@@ -139,20 +140,22 @@ final class PodNames {
     }
 
     private void list() {
-        podsByUid.clear();
-        logsById.clear();
+        Map<String, PodFolder> pods = new HashMap<>();
         readable = list(podLogs, name -> {
             Matcher pod = POD.matcher(name);
             if (pod.matches()) {
-                podsByUid.put(pod.group(3), new PodFolder(pod.group(1), pod.group(2), name, new ArrayList<>()));
+                pods.put(pod.group(3), new PodFolder(pod.group(1), pod.group(2), name, new ArrayList<>()));
             }
         });
-        list(containerLogs, name -> {
+        Map<String, ContainerLog> logs = new HashMap<>();
+        logsReadable = list(containerLogs, name -> {
             Matcher log = CONTAINER_LOG.matcher(name);
             if (log.matches()) {
-                logsById.put(log.group(4), new ContainerLog(log.group(1), log.group(2), log.group(3)));
+                logs.put(log.group(4), new ContainerLog(log.group(1), log.group(2), log.group(3)));
             }
         });
+        podsByUid = pods;
+        logsById = logs;
     }
 
     private List<String> containers(PodFolder folder) {
