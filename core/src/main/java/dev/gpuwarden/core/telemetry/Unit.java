@@ -2,27 +2,29 @@ package dev.gpuwarden.core.telemetry;
 
 /** Units of raw values as the driver gives them, and how each becomes a Prometheus base unit. */
 public enum Unit {
-    BYTES("bytes", 1),
-    KIBIBYTES("bytes", 1024),
-    CELSIUS("celsius", 1),
-    MILLIWATTS("watts", 1e-3),
-    MILLIJOULES("joules", 1e-3),
-    MEGAHERTZ("hertz", 1e6),
+    BYTES("bytes", 1, 1),
+    KIBIBYTES("bytes", 1024, 1),
+    CELSIUS("celsius", 1, 1),
+    MILLIWATTS("watts", 1, 1e3),
+    MILLIJOULES("joules", 1, 1e3),
+    MEGAHERTZ("hertz", 1e6, 1),
     /** Percent, exported as a ratio from 0 to 1. */
-    PERCENT("ratio", 1e-2),
-    NANOSECONDS("seconds", 1e-9),
-    MICROSECONDS("seconds", 1e-6),
-    MEBIBYTES_PER_SECOND("bytes_per_second", 1024 * 1024),
-    MEGABYTES_PER_SECOND("bytes_per_second", 1e6),
+    PERCENT("ratio", 1, 1e2),
+    NANOSECONDS("seconds", 1, 1e9),
+    MICROSECONDS("seconds", 1, 1e6),
+    MEBIBYTES_PER_SECOND("bytes_per_second", 1024 * 1024, 1),
+    MEGABYTES_PER_SECOND("bytes_per_second", 1e6, 1),
     /** Pure numbers: counts, states, generations, masks, 0 or 1. */
-    NONE("", 1);
+    NONE("", 1, 1);
 
     private final String base;
-    private final double toBase;
+    private final double multiplier;
+    private final double divisor;
 
-    Unit(String base, double toBase) {
+    Unit(String base, double multiplier, double divisor) {
         this.base = base;
-        this.toBase = toBase;
+        this.multiplier = multiplier;
+        this.divisor = divisor;
     }
 
     /** The base unit's name as metric names end with it; empty for pure numbers. */
@@ -30,8 +32,8 @@ public enum Unit {
         return base;
     }
 
-    /** Converts a raw value to the base unit, in floating point. */
+    /** Converts a raw value to the base unit. Divides rather than multiply by 0.001, which no double is: 41 W stay 41.0. */
     public double toBase(long raw) {
-        return raw * toBase;
+        return raw * multiplier / divisor;
     }
 }

@@ -6,12 +6,13 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Supplier;
 
 /**
- * Turns what is known of the node into metrics. The same scrape gives the same metrics, but for the count of collectors that
- * failed: a collector that does costs its own series only. Thread-safe.
+ * Turns what is known of the node into metrics. The same scrape gives the same metrics, but for the counts of its own
+ * failures: a collector that fails costs its own series only. Thread-safe.
  */
 public final class Exposition {
 
@@ -19,8 +20,12 @@ public final class Exposition {
     private static final Family ERRORS = Family.counter(
             "gpuwarden_collector_errors", "Scrapes in which a collector failed and its series are missing.");
 
+    private static final Family DUPLICATES = Family.counter(
+            "gpuwarden_duplicate_series", "Series left out because another of the same labels was there before.");
+
     private final List<Collector> collectors;
     private final AtomicLongArray errors;
+    private final AtomicLong duplicates = new AtomicLong();
 
     public Exposition(MetricsOptions options, Supplier<String> hostName) {
         this(collectors(options, hostName));
@@ -54,6 +59,7 @@ public final class Exposition {
                 Families families = new Families();
                 collector.collect(scrape, families);
                 snapshots.addAll(families.snapshots());
+                duplicates.addAndGet(families.duplicates());
             } catch (RuntimeException e) {
                 if (errors.getAndIncrement(i) == 0) {
                     LOG.log(
@@ -67,6 +73,7 @@ public final class Exposition {
         for (int i = 0; i < collectors.size(); i++) {
             own.add(ERRORS, Labels.of("collector", collectors.get(i).name()), errors.get(i));
         }
+        own.add(DUPLICATES, Labels.EMPTY, duplicates.get());
         snapshots.addAll(own.snapshots());
         return new MetricSnapshots(snapshots);
     }

@@ -75,7 +75,7 @@ final class GpuCollector implements Collector {
             for (Cadence cadence : CADENCES) {
                 if (gpu.frame().sampledAtNanos(cadence) != 0) {
                     Labels withCadence = labels.add("cadence", cadence.name().toLowerCase(Locale.ROOT));
-                    out.add(SAMPLE_DURATION, withCadence, gpu.frame().durationNanos(cadence) * 1e-9);
+                    out.add(SAMPLE_DURATION, withCadence, gpu.frame().durationNanos(cadence) / 1e9);
                 }
             }
         }
@@ -119,7 +119,7 @@ final class GpuCollector implements Collector {
 
     private static void age(Families out, Family family, Labels labels, Reading<Long> nanos) {
         if (nanos instanceof Reading.Present<Long> age) {
-            out.add(family, labels, age.value() * 1e-9);
+            out.add(family, labels, age.value() / 1e9);
         }
     }
 

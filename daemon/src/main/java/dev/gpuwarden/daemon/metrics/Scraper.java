@@ -65,7 +65,7 @@ public final class Scraper {
     /** One exposition, made now. */
     public MetricSnapshots scrape() {
         NodeSnapshot node = nodes.get();
-        Reading<Double> last = made == 0 ? Reading.absent(Absence.PENDING) : Reading.of(lastNanos * 1e-9);
+        Reading<Double> last = made == 0 ? Reading.absent(Absence.PENDING) : Reading.of(lastNanos / 1e9);
         return exposition.snapshots(new Scrape(node, () -> memory.attribute(node), sampler, self.read(made, last)));
     }
 
