@@ -461,7 +461,7 @@ public enum GpuMetric {
             0xffff_ffffL,
             "Fabric health, as NVML's mask of two-bit fields."),
     FABRIC_HEALTH_SUMMARY(
-            "fabric_health_summary",
+            "fabric_health",
             Unit.NONE,
             Kind.GAUGE,
             Cadence.SLOW,
