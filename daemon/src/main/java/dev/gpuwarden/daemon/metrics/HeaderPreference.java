@@ -8,7 +8,7 @@ final class HeaderPreference {
     /** The weight that a header gives a value by name; 0 where it is refused or not named. */
     static double of(String header, String value) {
         for (String item : header.split(",")) {
-            String[] parts = item.trim().split(";");
+            String[] parts = item.trim().split(";", -1);
             if (parts[0].trim().equalsIgnoreCase(value)) {
                 return weight(parts);
             }
