@@ -16,8 +16,6 @@ import org.junit.jupiter.api.Test;
 /** Boundaries that poms cannot draw: between packages. This module sees all others. */
 class ArchitectureTest {
 
-    private static final String SNAPSHOT = "dev.gpuwarden.core.telemetry.NodeSnapshot";
-
     private static final JavaClasses PROGRAM = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("dev.gpuwarden");
@@ -28,7 +26,7 @@ class ArchitectureTest {
                         .map(JavaClass::getPackageName)
                         .map(name -> name.split("\\.")[2])
                         .collect(Collectors.toSet()))
-                .contains("core", "cli", "daemon");
+                .contains("core", "cli", "nat", "testkit", "daemon");
     }
 
     @Test
@@ -83,9 +81,16 @@ class ArchitectureTest {
                 .beFreeOfCycles()
                 // The node's snapshot says what driver there is, in the terms of the port.
                 .ignoreDependency(
-                        DescribedPredicate.describe(
-                                "snapshot of the node", c -> c.getName().startsWith(SNAPSHOT)),
+                        named("dev.gpuwarden.core.telemetry.NodeSnapshot"),
                         JavaClass.Predicates.resideInAPackage("dev.gpuwarden.core.port"))
+                // The driver joins session and samplers.
+                .ignoreDependency(
+                        named("dev.gpuwarden.nat.nvml.NvmlDriver"),
+                        JavaClass.Predicates.resideInAPackage("dev.gpuwarden.nat.telemetry"))
                 .check(PROGRAM);
+    }
+
+    private static DescribedPredicate<JavaClass> named(String prefix) {
+        return DescribedPredicate.describe(prefix, c -> c.getName().startsWith(prefix));
     }
 }
