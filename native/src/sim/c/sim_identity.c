@@ -50,6 +50,23 @@ SIM_DEVICE(nvmlDeviceGetGspFirmwareVersion, SIM_IDENTITY, (char *version), (vers
     return sim_put_string(call, call->gpu->gsp_version, version, 80);
 }
 
+SIM_EXPORT nvmlReturn_t nvmlDeviceValidateInforom(nvmlDevice_t device);
+nvmlReturn_t nvmlDeviceValidateInforom(nvmlDevice_t device)
+{
+    sim_call_t call;
+    nvmlReturn_t result = sim_gate(&call, FN_nvmlDeviceValidateInforom, device);
+    if (result == NVML_SUCCESS) {
+        result = sim_locate(&call, device, SIM_IDENTITY);
+    }
+    if (result == NVML_SUCCESS) {
+        int64_t valid = call.gpu->inforom_valid;
+        result = valid == SIM_NA ? NVML_ERROR_NOT_SUPPORTED
+                 : valid == 0    ? NVML_ERROR_CORRUPTED_INFOROM
+                                 : NVML_SUCCESS;
+    }
+    return sim_done(&call, result);
+}
+
 static void print_bus_id(const sim_gpu_t *gpu, char *text, size_t length, int domain_digits)
 {
     snprintf(text, length, "%0*X:%02X:%02X.0", domain_digits, (unsigned)gpu->pci_domain,

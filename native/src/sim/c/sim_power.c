@@ -17,6 +17,6 @@ int64_t sim_energy_mj(const sim_table_t *table, const sim_gpu_t *gpu)
         || table->header->frozen_time_ns != 0) {
         return gpu->energy_mj;
     }
-    int64_t elapsed_us = (sim_now_ns(table) - gpu->energy_epoch_ns) / 1000;
-    return gpu->energy_mj + gpu->power_usage * elapsed_us / 1000000;
+    int64_t elapsed_ms = (sim_now_ns(table) - gpu->energy_epoch_ns) / 1000000;
+    return gpu->energy_mj + gpu->power_usage * elapsed_ms / 1000;
 }

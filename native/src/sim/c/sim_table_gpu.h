@@ -78,6 +78,7 @@
     I(gsp_mode, SIM_NA)                                                                          \
     I(gsp_default, 1)                                                                            \
     I(inforom_checksum, SIM_NA)                                                                  \
+    I(inforom_valid, SIM_NA) /* 0: validation answers 14, corrupted infoROM */                   \
     I(c2c_enabled, SIM_NA)                                                                       \
     I(platform_slot, SIM_NA)                                                                     \
     I(platform_tray, 0)                                                                          \

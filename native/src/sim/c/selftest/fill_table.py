@@ -90,7 +90,7 @@ def invent(table, gpus):
             pcie_gen_gpu_max=5, pcie_gen_host_max=5, pcie_width=16, pcie_width_max=16, pcie_replay=0, pcie_rollover=0,
             pcie_tx_kbps=1200, pcie_rx_kbps=3400, nvlink_count=18, fabric_state=3,
             fabric_status=0, mig_current=0, events_supported=0x1C1F, recovery_action=0,
-            gsp_version="550.163.01", gsp_mode=1, cpu_first=0, cpu_last=55)
+            gsp_version="550.163.01", gsp_mode=1, inforom_valid=1, inforom_checksum=0x1234, cpu_first=0, cpu_last=55)
         for name, value in values.items():
             table.set(f"gpu[{g}].{name}", value)
         for i, mhz in enumerate((1980, 1980, 2619, 1545)):

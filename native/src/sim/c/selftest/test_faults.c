@@ -9,7 +9,7 @@
 static void *release(void *argument)
 {
     sim_fault_t *fault = argument;
-    while (__atomic_load_n(&fault->waiting, __ATOMIC_ACQUIRE) == 0) {
+    for (int i = 0; i < 2000 && __atomic_load_n(&fault->waiting, __ATOMIC_ACQUIRE) == 0; i++) {
         usleep(1000);
     }
     usleep(30000);
