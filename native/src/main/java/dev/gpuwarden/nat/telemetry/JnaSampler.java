@@ -4,12 +4,12 @@ import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 
 /** The plan's interpreter in Java. Slower per call than the one in C, and as free of allocation. */
-public final class JnaSampler extends PlanSampler {
+final class JnaSampler extends PlanSampler {
 
     private final StepRunner fast;
     private final StepRunner slow;
 
-    public JnaSampler(Target target, BoundPlan fast, BoundPlan slow) {
+    JnaSampler(Target target, BoundPlan fast, BoundPlan slow) {
         super(target);
         this.fast = new StepRunner(fast);
         this.slow = new StepRunner(slow);

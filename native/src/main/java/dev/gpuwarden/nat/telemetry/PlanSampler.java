@@ -28,6 +28,9 @@ abstract class PlanSampler implements Driver.Sampler {
 
     @Override
     public final void sample(Cadence cadence, GpuFrame frame) {
+        if (!frame.buffer().isDirect()) {
+            throw new IllegalArgumentException("a copy of a frame cannot be filled");
+        }
         if (!state.compareAndSet(State.IDLE, State.SAMPLING)) {
             throw new IllegalStateException("sampler is " + state.get());
         }

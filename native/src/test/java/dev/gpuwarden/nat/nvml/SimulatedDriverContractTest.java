@@ -1,10 +1,13 @@
 package dev.gpuwarden.nat.nvml;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverContract;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.nio.file.Path;
+import java.util.Locale;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
@@ -28,6 +31,7 @@ class SimulatedDriverContractTest {
         void open(@TempDir Path folder) {
             SimNode node = SimNode.of(generation, folder);
             driver = node.process(0, 0, 4242, 1 << 30, "PROCESS_COMPUTE").open(path);
+            assertThat(driver.info().samplerPath()).startsWith(path.name().toLowerCase(Locale.ROOT));
         }
 
         @AfterEach
