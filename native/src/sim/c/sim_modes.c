@@ -6,7 +6,8 @@ SIM_GET_U32(nvmlDeviceGetDisplayMode, 0, gpu->display_mode)
 SIM_GET_U32(nvmlDeviceGetDisplayActive, 0, gpu->display_active)
 SIM_GET_U32(nvmlDeviceGetComputeMode, 0, gpu->compute_mode)
 SIM_GET_U32(nvmlDeviceGetAccountingMode, 0, gpu->accounting)
-SIM_GET_U32(nvmlDeviceGetAccountingBufferSize, 0, gpu->accounting == SIM_NA ? SIM_NA : gpu->accounting_buffer)
+SIM_GET_U32(nvmlDeviceGetAccountingBufferSize, 0,
+            gpu->accounting == SIM_NA ? SIM_NA : gpu->accounting_buffer)
 SIM_GET_U64(nvmlDeviceGetSupportedEventTypes, 0, gpu->events_supported)
 
 /* 0 none: these parts are not virtualised. */

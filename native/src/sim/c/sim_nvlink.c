@@ -13,15 +13,17 @@ static nvmlReturn_t find(const sim_call_t *call, unsigned number, const sim_link
     return (*link)->state == SIM_NA ? NVML_ERROR_NOT_SUPPORTED : NVML_SUCCESS;
 }
 
-#define LINK(name, parameters, arguments)                          \
-    static nvmlReturn_t link_##name(const sim_call_t *call, const sim_link_t *link, SIM_UNWRAP parameters); \
+#define LINK(name, parameters, arguments)                                                         \
+    static nvmlReturn_t link_##name(const sim_call_t *call, const sim_link_t *link,               \
+                                    SIM_UNWRAP parameters);                                       \
     SIM_DEVICE(name, 0, (unsigned number, SIM_UNWRAP parameters), (number, SIM_UNWRAP arguments)) \
-    {                                                              \
-        const sim_link_t *link;                                    \
-        nvmlReturn_t result = find(call, number, &link);           \
-        return result != NVML_SUCCESS ? result : link_##name(call, link, SIM_UNWRAP arguments); \
-    }                                                              \
-    static nvmlReturn_t link_##name(const sim_call_t *call, const sim_link_t *link, SIM_UNWRAP parameters)
+    {                                                                                             \
+        const sim_link_t *link;                                                                   \
+        nvmlReturn_t result = find(call, number, &link);                                          \
+        return result != NVML_SUCCESS ? result : link_##name(call, link, SIM_UNWRAP arguments);   \
+    }                                                                                             \
+    static nvmlReturn_t link_##name(const sim_call_t *call, const sim_link_t *link,               \
+                                    SIM_UNWRAP parameters)
 
 LINK(nvmlDeviceGetNvLinkState, (unsigned *active), (active))
 {

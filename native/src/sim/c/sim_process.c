@@ -74,7 +74,8 @@ static size_t v3_stride(const sim_call_t *call)
 }
 
 #define PROCESSES(name, types, stride)                                                      \
-    SIM_LIST(name, SIM_MIG_TOO, count ? *count : 0, (unsigned *count, void *entries), (count, entries)) \
+    SIM_LIST(name, SIM_MIG_TOO, count ? *count : 0, (unsigned *count, void *entries),       \
+             (count, entries))                                                              \
     {                                                                                       \
         return list(call, types, spoiled_stride(call, stride), count, entries);             \
     }

@@ -27,7 +27,8 @@ void test_faults(test_t *test)
     begin(test);
     CALL(nvmlDeviceGetHandleByIndex_v2, 1, &second);
 
-    *fault = (sim_fault_t){.mode = SIM_FAULT_ERROR, .function = FN_nvmlDeviceGetTemperature, .code = 999};
+    *fault = (sim_fault_t){
+        .mode = SIM_FAULT_ERROR, .function = FN_nvmlDeviceGetTemperature, .code = 999};
     EXPECT("error on the other GPU", 0, CALL(nvmlDeviceGetTemperature, second, 0, &number));
     EXPECT("error on this GPU", 999, CALL(nvmlDeviceGetTemperature, test->gpu, 0, &number));
     EXPECT("counted", 1, fault->hits);
