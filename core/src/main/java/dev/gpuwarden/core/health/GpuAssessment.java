@@ -145,9 +145,15 @@ final class GpuAssessment {
                 gpu,
                 Outcome.WARN,
                 "implausible-values",
-                "the library answers values that cannot be true, refused " + gpu.refusedValues() + " times so far: "
-                        + String.join(", ", refused),
-                "check that library and driver are of the same version"));
+                "the library answers values that cannot be true; refused: " + shortened(refused),
+                "see doctor; check that library and driver are of the same version"));
+    }
+
+    private static String shortened(List<String> names) {
+        int shown = 5;
+        return names.size() <= shown + 1
+                ? String.join(", ", names)
+                : String.join(", ", names.subList(0, shown)) + " and " + (names.size() - shown) + " more";
     }
 
     private static Optional<Finding> fault(GpuSnapshot gpu, String code, String message, String remedy) {

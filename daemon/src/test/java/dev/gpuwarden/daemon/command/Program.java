@@ -1,0 +1,34 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.Main;
+import dev.gpuwarden.cli.SettingSources;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine;
+
+/** The whole program, run in this process with the commands that are on the path. */
+record Program(int exitCode, String out, String err) {
+
+    static Program run(String... args) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = Main.commandLine(SettingSources.none());
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        int code = line.execute(args);
+        return new Program(code, out.toString(), err.toString());
+    }
+
+    /** On a simulated node. */
+    static Program run(SimulatedNode node, String... args) {
+        List<String> all = new ArrayList<>(List.of(args));
+        all.add("--driver.library-path=" + node.libraryPath());
+        all.add("--path.sysfs=" + node.sysfs());
+        all.add("--path.procfs=" + node.procfs());
+        all.add("--path.podlogs=" + node.podLogs());
+        return run(all.toArray(String[]::new));
+    }
+}

@@ -1,0 +1,174 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.health.NodeAssessment;
+import dev.gpuwarden.core.health.Verdict;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.core.telemetry.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.NodeSnapshot.DriverState;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.node.PciBus;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ServiceLoader;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The sampler on the simulated driver library, with its own threads and in real time; intervals are short. */
+@Timeout(30)
+class SimulatedSamplingTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private static SamplingSettings quick(SimulatedNode node) {
+        return SamplingSettings.of(
+                        Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofMillis(50), Duration.ofMillis(200))
+                .withPatience(
+                        Duration.ofMillis(100), Duration.ofMillis(500), Duration.ofMillis(50), Duration.ofMillis(100))
+                .withLibraryPath(node.libraryPath().toString());
+    }
+
+    private static NodeSampler sampler(SimulatedNode node) {
+        DriverProvider provider =
+                ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
+        PciBus bus = new PciBus(NodePaths.of(node.procfs(), node.sysfs(), Path.of("/nonexistent")));
+        NodeSampler sampler = new NodeSampler(provider, quick(node), bus);
+        sampler.start();
+        assertThat(sampler.awaitFirst(PATIENCE)).isTrue();
+        return sampler;
+    }
+
+    private static NodeSnapshot await(NodeSampler sampler, Predicate<NodeSnapshot> condition) {
+        long giveUp = System.nanoTime() + PATIENCE.toNanos();
+        NodeSnapshot seen = sampler.snapshot();
+        while (!condition.test(seen)) {
+            assertThat(System.nanoTime() - giveUp).as("seen: %s", seen).isNegative();
+            LockSupport.parkNanos(5_000_000);
+            seen = sampler.snapshot();
+        }
+        return seen;
+    }
+
+    private static Predicate<NodeSnapshot> state(int gpu, GpuState state) {
+        return node -> node.gpus().size() > gpu && node.gpus().get(gpu).state() == state;
+    }
+
+    private static Verdict verdict(NodeSnapshot node) {
+        return Verdict.of(NodeAssessment.assess(node));
+    }
+
+    @Test
+    void aHungGpuCostsItsOwnReadingsAndComesBackWhenReleased() {
+        try (SimulatedNode node = SimulatedNode.start("gpu-hang");
+                NodeSampler sampler = sampler(node)) {
+            NodeSnapshot hung = await(sampler, state(5, GpuState.HUNG));
+            for (GpuSnapshot gpu : hung.gpus()) {
+                boolean other = gpu.identity().index() != 5;
+                assertThat(gpu.state() == GpuState.ANSWERING).isEqualTo(other);
+                assertThat(gpu.frame().present(GpuMetric.TEMPERATURE)).isEqualTo(other);
+            }
+            assertThat(verdict(hung)).isEqualTo(Verdict.NOT_FIT);
+
+            await(sampler, n -> sampler.stats().hungThreads() == 2);
+            assertThat(sampler.stats().replacementThreads()).isEqualTo(1);
+
+            node.set("fault.hang", "clear");
+            NodeSnapshot back = await(sampler, state(5, GpuState.ANSWERING));
+            assertThat(back.gpus().get(5).identity().uuid()).isInstanceOf(Reading.Present.class);
+            await(sampler, n -> sampler.stats().hungThreads() == 0 && verdict(n) == Verdict.FIT);
+            assertThat(sampler.stats().replacementThreads()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aLostGpuIsLostAndComesBack() {
+        try (SimulatedNode node = SimulatedNode.start("h100x8");
+                NodeSampler sampler = sampler(node)) {
+            assertThat(verdict(sampler.snapshot())).isEqualTo(Verdict.FIT);
+            node.set("gpu.3.state", "lost");
+            NodeSnapshot lost = await(sampler, state(3, GpuState.LOST));
+            assertThat(lost.gpus().get(3).identity().name()).isInstanceOf(Reading.Present.class);
+            assertThat(lost.gpus().get(3).frame().absence(GpuMetric.TEMPERATURE.ordinal()))
+                    .isEqualTo(Absence.GPU_LOST);
+            assertThat(lost.gpus().get(4).state()).isEqualTo(GpuState.ANSWERING);
+
+            node.set("gpu.3.state", "ok");
+            await(sampler, state(3, GpuState.ANSWERING));
+        }
+    }
+
+    @Test
+    void aGpuThatIsNoLongerListedIsGoneUntilItIsListedAgain() {
+        try (SimulatedNode node = SimulatedNode.start("h100x8");
+                NodeSampler sampler = sampler(node)) {
+            Reading<String> uuid = sampler.snapshot().gpus().get(2).identity().uuid();
+            node.set("gpu.2.state", "unlisted");
+            NodeSnapshot gone = await(sampler, n -> n.gpus().stream().anyMatch(g -> g.state() == GpuState.GONE));
+            assertThat(gone.gpus()).hasSize(8);
+            assertThat(gone.gpus().get(7).identity().uuid()).isEqualTo(uuid);
+            assertThat(verdict(gone)).isEqualTo(Verdict.NOT_FIT);
+
+            node.set("gpu.2.state", "ok");
+            NodeSnapshot back = await(sampler, n -> verdict(n) == Verdict.FIT);
+            assertThat(back.gpus().get(2).identity().uuid()).isEqualTo(uuid);
+            for (int i = 0; i < 8; i++) {
+                assertThat(back.gpus().get(i).identity().index()).isEqualTo(i);
+            }
+        }
+    }
+
+    @Test
+    void aDriverThatIsLoadedLaterIsFound() {
+        try (SimulatedNode node = SimulatedNode.start("no-driver");
+                NodeSampler sampler = sampler(node)) {
+            assertThat(sampler.snapshot().driver()).isInstanceOf(DriverState.Unavailable.class);
+            assertThat(verdict(sampler.snapshot())).isEqualTo(Verdict.NOT_FIT);
+            node.set("node.init", "0");
+            NodeSnapshot found = await(sampler, n -> n.driver() instanceof DriverState.Running);
+            assertThat(found.gpus()).hasSize(8);
+            assertThat(sampler.stats().driverOpenings()).isGreaterThan(1);
+        }
+    }
+
+    @Test
+    void implausibleValuesAreRefusedAndCounted() {
+        try (SimulatedNode node = SimulatedNode.start("liar");
+                NodeSampler sampler = sampler(node)) {
+            NodeSnapshot seen = sampler.snapshot();
+            assertThat(seen.gpus().get(0).frame().absence(GpuMetric.UTILIZATION_GPU.ordinal()))
+                    .isEqualTo(Absence.IMPLAUSIBLE);
+            assertThat(seen.gpus().get(0).refusedValues()).isPositive();
+            assertThat(seen.gpus().get(1).refusedValues()).isZero();
+            assertThat(sampler.refusals()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void partitionsAreReadToo() {
+        try (SimulatedNode node = SimulatedNode.start("a100-mig");
+                NodeSampler sampler = sampler(node)) {
+            GpuSnapshot parent = sampler.snapshot().gpus().get(0);
+            assertThat(parent.mig()).hasSize(4);
+            assertThat(parent.mig()).allMatch(mig -> mig.frame().present(GpuMetric.MEMORY_TOTAL));
+        }
+    }
+
+    @Test
+    void closesSoonEvenWhileAThreadHangs() {
+        try (SimulatedNode node = SimulatedNode.start("gpu-hang")) {
+            NodeSampler sampler = sampler(node);
+            long start = System.nanoTime();
+            sampler.close();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1800));
+        }
+    }
+}
