@@ -88,6 +88,19 @@ public final class SharedLibrary {
             DLSYM = Pointer.nativeValue(process.getFunction("dlsym"));
             DLERROR = Pointer.nativeValue(process.getFunction("dlerror"));
             DLINFO = Pointer.nativeValue(process.getFunction("dlinfo"));
+            linkEverything();
+        }
+
+        /**
+         * The JVM links a native method at its first call, by dlsym in the calling thread, and that wipes dlerror's text. So whatever
+         * is called between dlopen and the reading of that text is called once before.
+         */
+        private static void linkEverything() {
+            try (NativeMemory text = NativeMemory.allocate(8)) {
+                text.buffer().putLong(0, 'x');
+                CText.at(text.address());
+            }
+            Invocation.once(Signature.of(""), DLERROR);
         }
     }
 }

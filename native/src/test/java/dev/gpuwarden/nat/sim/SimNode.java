@@ -77,6 +77,19 @@ public final class SimNode {
         return set("header.process_count", Math.max(get("header.process_count"), row + 1));
     }
 
+    /** A 1g.10gb partition of the first GPU. */
+    public SimNode partition(int row, int gpuInstance, int computeInstance) {
+        String mig = "gpu[0].mig[" + row + "].";
+        set("gpu[0].mig_current", 1);
+        set(mig + "gi", gpuInstance);
+        set(mig + "ci", computeInstance);
+        set(mig + "mem_total", 10L << 30);
+        set(mig + "mem_used", 1L << 30);
+        set(mig + "uuid", "MIG-0000000" + row + "-1111-2222-3333-444455556666");
+        set(mig + "name", "NVIDIA H100 80GB HBM3 MIG 1g.10gb");
+        return set(mig + "present", 1);
+    }
+
     /** Makes a function of every GPU answer with an error. */
     public SimNode error(int row, String function, int code) {
         set("fault[" + row + "].function", function);

@@ -1,0 +1,157 @@
+package dev.gpuwarden.nat.nvml;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.core.port.DriverOptions;
+import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.nat.sim.SimNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.ServiceLoader;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class NvmlProviderTest {
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void isFoundByTheServiceLoader() {
+        assertThat(ServiceLoader.load(DriverProvider.class))
+                .extracting(DriverProvider::name)
+                .contains("nvml");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"9, DRIVER_NOT_LOADED", "18, VERSION_MISMATCH", "4, NO_PERMISSION", "999, FAILED", "12, FAILED"})
+    void aFailedStartSaysWhichFileAnsweredWhat(int code, Reason reason) {
+        SimNode node = SimNode.of("550", folder).set("header.init_result", code);
+        assertThat(node.opening(SamplerPath.AUTO)).isInstanceOfSatisfying(Unavailable.class, u -> {
+            assertThat(u.reason()).isEqualTo(reason);
+            assertThat(u.code()).isEqualTo(code);
+            assertThat(u.detail())
+                    .contains(folder.resolve("libnvidia-ml.so.1").toString())
+                    .contains(code + " (");
+        });
+    }
+
+    @Test
+    void aLoadedDriverWithoutDeviceNodesIsAMatterOfPermission() {
+        assertThat(NvmlProvider.unavailable(9, "x", true, false).reason()).isEqualTo(Reason.NO_PERMISSION);
+        assertThat(NvmlProvider.unavailable(9, "x", true, true).reason()).isEqualTo(Reason.DRIVER_NOT_LOADED);
+        assertThat(NvmlProvider.unavailable(9, "x", false, false).reason()).isEqualTo(Reason.DRIVER_NOT_LOADED);
+    }
+
+    @Test
+    void aLibraryThatIsNoDriverNamesWhatItLacks() {
+        Path other = SimNode.built().resolve("libgpuwarden_jni.so");
+        assertThat(open(other)).isInstanceOfSatisfying(Unavailable.class, u -> {
+            assertThat(u.reason()).isEqualTo(Reason.LIBRARY_UNUSABLE);
+            assertThat(u.detail()).contains(other.toString()).contains("nvmlInit_v2");
+        });
+    }
+
+    @Test
+    void theFileOfTheLibraryThatWasLoadedIsReported() {
+        try (Driver driver = SimNode.of("535.161", folder).open(SamplerPath.AUTO)) {
+            assertThat(driver.info().libraryPath().asOptional())
+                    .contains(folder.resolve("libnvidia-ml.so.1").toString());
+            assertThat(driver.info().cudaVersion().asOptional()).contains("12.4");
+        }
+    }
+
+    @Test
+    void aMissingFunctionNamesTheOneThatServesInstead() {
+        try (Driver driver = SimNode.of("470", folder).open(SamplerPath.AUTO)) {
+            assertThat(driver.capabilities())
+                    .contains(new Capability(
+                            "nvmlDeviceGetMemoryInfo_v2",
+                            "GPU memory, with the driver's own share told apart",
+                            false,
+                            "nvmlDeviceGetMemoryInfo serves instead"))
+                    .contains(new Capability(
+                            "nvmlDeviceGetMarginTemperature",
+                            "degrees left to slowdown",
+                            false,
+                            "not in this library"));
+        }
+    }
+
+    /** In a process of its own: where any driver library is loaded already, the loader finds that one by its SONAME. */
+    @Test
+    void aNodeWithoutTheLibrarySaysWhereItWasLookedFor() throws Exception {
+        List<String> said = OpenProbe.run(folder.resolve("nowhere"));
+        assertThat(said.get(0)).isEqualTo("LIBRARY_MISSING");
+        assertThat(said.get(1)).contains(folder.resolve("nowhere").toString()).contains("the loader's search path");
+    }
+
+    @Test
+    void aFileThatIsNoLibraryIsReportedInTheLoadersWords() throws Exception {
+        Path file = Files.writeString(folder.resolve("libnvidia-ml.so.1"), "not a library");
+        List<String> said = OpenProbe.run(folder);
+        assertThat(said.get(0)).isEqualTo("LIBRARY_UNUSABLE");
+        assertThat(said.get(1)).contains(file.toString());
+    }
+
+    @Test
+    void openingIsQuick() throws Exception {
+        SimNode.of("580", folder);
+        List<String> said = OpenProbe.run(folder);
+        assertThat(said.get(0)).isEqualTo("OPENED");
+        // 100 ms is the aim, on a quiet machine; a shared one has its moments.
+        assertThat(Long.parseLong(said.get(1))).as("milliseconds").isLessThan(1000);
+    }
+
+    private static DriverOpening open(Path path) {
+        return new NvmlProvider().open(new DriverOptions(List.of(path.toString()), SamplerPath.AUTO));
+    }
+
+    /** Opens a driver in a fresh JVM. */
+    static final class OpenProbe {
+
+        private OpenProbe() {}
+
+        static List<String> run(Path library) throws IOException, InterruptedException {
+            Process process = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "-XX:TieredStopAtLevel=1",
+                            "-XX:+UseSerialGC",
+                            "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            OpenProbe.class.getName(),
+                            library.toString())
+                    .redirectErrorStream(true)
+                    .start();
+            List<String> lines =
+                    new String(process.getInputStream().readAllBytes()).lines().toList();
+            process.waitFor();
+            return lines;
+        }
+
+        public static void main(String[] args) {
+            long start = System.nanoTime();
+            DriverOpening opening = open(Path.of(args[0]));
+            long millis = (System.nanoTime() - start) / 1_000_000;
+            if (opening instanceof Unavailable unavailable) {
+                System.out.println(unavailable.reason());
+                System.out.println(unavailable.detail());
+            } else {
+                System.out.println("OPENED");
+                System.out.println(millis);
+            }
+        }
+    }
+}
