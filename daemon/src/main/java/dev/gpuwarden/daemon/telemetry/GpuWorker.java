@@ -70,8 +70,11 @@ final class GpuWorker implements Runnable {
 
     /** Does what is due. Returns when to come again. */
     long turn() {
-        if (station.wantsIdentity() && schedule.due(Work.FAST, clock.getAsLong()) && !identify()) {
-            return clock.getAsLong() + Gate.POLL_NANOS;
+        if (station.wantsIdentity() && schedule.due(Work.FAST, clock.getAsLong())) {
+            // A thread that comes back from a hang has an answer that was dropped: no reading before it asked again.
+            if (!identify() || !station.identified()) {
+                return clock.getAsLong() + Gate.POLL_NANOS;
+            }
         }
         for (Work work : WORK) {
             if (stopped) {
