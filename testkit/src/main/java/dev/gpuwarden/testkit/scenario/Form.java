@@ -22,6 +22,9 @@ public sealed interface Form {
     /** What a message says was expected. */
     String expected();
 
+    /** Numbers of the table as {@link #parse} reads them. */
+    String write(List<Long> numbers);
+
     static Form of(String name) {
         if (name.startsWith("enum:")) {
             Map<String, Long> names = new LinkedHashMap<>();
@@ -43,16 +46,16 @@ public sealed interface Form {
             case "kilobytes" -> new Quantity("a size, for example 12MB", sizes(1000), false);
             case "watts" -> new Quantity("power, for example 700W", units("", 1000, "W", 1000, "mW", 1), false);
             case "joules" ->
-                new Quantity("energy, for example 1500J", units("", 1000, "J", 1000, "kJ", 1_000_000), false);
+                new Quantity("energy, for example 1500J", units("mJ", 1, "", 1000, "J", 1000, "kJ", 1_000_000), false);
             case "celsius" -> new Quantity("degrees, for example 91C", units("", 1, "C", 1), true);
             case "megahertz" -> new Quantity("a frequency, for example 1980MHz", units("", 1, "MHz", 1), false);
             case "percent" -> new Quantity("a percentage, for example 37%", units("", 1, "%", 1), false);
             case "milli" -> new Quantity("a number, for example 0.5", units("", 1000), true);
             case "nanoseconds" -> new Quantity("a time, for example 250ms", times(1), false);
             case "microseconds" -> new Quantity("a time, for example 250ms", times(1000), false);
-            case "version" -> new Parts("a version, for example 9.0", "(\\d+)\\.(\\d+)", 10);
-            case "range" -> new Parts("a range, for example 0-55", "(\\d+)-(\\d+)", 10);
-            case "class" -> new Parts("a PCI class, for example 0x0302", "0x([0-9a-fA-F]{2})([0-9a-fA-F]{2})", 16);
+            case "version" -> new Parts("a version, for example 9.0", "(\\d+)\\.(\\d+)", 10, "%d.%d");
+            case "range" -> new Parts("a range, for example 0-55", "(\\d+)-(\\d+)", 10, "%d-%d");
+            case "class" -> new Parts("a PCI class, for example 0x0302", "0x([0-9a-fA-F]{2})([0-9a-fA-F]{2})", 16, "0x%02x%02x");
             case "cuda-version" -> new CudaVersion();
             case "address" -> new Address();
             case "instant" -> new Time();
@@ -135,6 +138,11 @@ public sealed interface Form {
         public String expected() {
             return "a text";
         }
+
+        @Override
+        public String write(List<Long> numbers) {
+            throw new IllegalStateException("a text is no number");
+        }
     }
 
     /** A number with an optional unit. */
@@ -162,6 +170,17 @@ public sealed interface Form {
                 return Optional.empty();
             }
         }
+
+        @Override
+        public String write(List<Long> numbers) {
+            BigDecimal number = BigDecimal.valueOf(numbers.get(0));
+            return units.entrySet().stream()
+                    .filter(unit -> unit.getValue().compareTo(BigDecimal.ONE) == 0)
+                    .map(Map.Entry::getKey)
+                    .max(java.util.Comparator.comparingInt(String::length))
+                    .map(unit -> number + unit)
+                    .orElseGet(() -> number.divide(units.getOrDefault("", BigDecimal.ONE)).toPlainString());
+        }
     }
 
     /** One of a few names. */
@@ -174,6 +193,15 @@ public sealed interface Form {
         @Override
         public String expected() {
             return "one of " + String.join(", ", names.keySet());
+        }
+
+        @Override
+        public String write(List<Long> numbers) {
+            return names.entrySet().stream()
+                    .filter(name -> name.getValue().equals(numbers.get(0)))
+                    .map(Map.Entry::getKey)
+                    .findFirst()
+                    .orElse(numbers.get(0).toString());
         }
     }
 
@@ -199,6 +227,19 @@ public sealed interface Form {
         public String expected() {
             return "a mask, or names joined by +: " + String.join(", ", names.keySet());
         }
+
+        @Override
+        public String write(List<Long> numbers) {
+            long mask = numbers.get(0);
+            long known = names.values().stream().reduce(0L, (a, b) -> a | b);
+            if (mask == 0 || (mask & ~known) != 0) {
+                return mask == 0 ? "none" : "0x" + Long.toHexString(mask);
+            }
+            return names.entrySet().stream()
+                    .filter(name -> (name.getValue() & mask) != 0)
+                    .map(Map.Entry::getKey)
+                    .collect(Collectors.joining("+"));
+        }
     }
 
     /** An nvmlReturn, by number or name. */
@@ -215,10 +256,15 @@ public sealed interface Form {
         public String expected() {
             return "an nvmlReturn, for example 15 or gpu-lost";
         }
+
+        @Override
+        public String write(List<Long> numbers) {
+            return ReturnCodes.name(numbers.get(0));
+        }
     }
 
     /** Two numbers of a pattern's groups. */
-    record Parts(String expected, String pattern, int radix) implements Form {
+    record Parts(String expected, String pattern, int radix, String written) implements Form {
         @Override
         public Optional<Value> parse(String text) {
             Matcher m = Pattern.compile(pattern).matcher(text);
@@ -226,6 +272,11 @@ public sealed interface Form {
                     ? Optional.of(
                             Value.Numbers.of(Long.parseLong(m.group(1), radix), Long.parseLong(m.group(2), radix)))
                     : Optional.empty();
+        }
+
+        @Override
+        public String write(List<Long> numbers) {
+            return String.format(Locale.ROOT, written, numbers.toArray());
         }
     }
 
@@ -243,6 +294,11 @@ public sealed interface Form {
         public String expected() {
             return "a CUDA version, for example 12.4";
         }
+
+        @Override
+        public String write(List<Long> numbers) {
+            return numbers.get(0) / 1000 + "." + numbers.get(0) % 1000 / 10;
+        }
     }
 
     /** Domain, bus, device. */
@@ -257,6 +313,11 @@ public sealed interface Form {
         @Override
         public String expected() {
             return "a PCI address of function 0, for example 0000:3b:00.0";
+        }
+
+        @Override
+        public String write(List<Long> n) {
+            return new PciAddress(n.get(0).intValue(), n.get(1).intValue(), n.get(2).intValue(), 0).toString();
         }
     }
 
@@ -279,6 +340,12 @@ public sealed interface Form {
         @Override
         public String expected() {
             return "a time, for example 2026-01-01T00:00:00Z, or real";
+        }
+
+        @Override
+        public String write(List<Long> numbers) {
+            long nanos = numbers.get(0);
+            return nanos == 0 ? "real" : Instant.ofEpochSecond(nanos / 1_000_000_000, nanos % 1_000_000_000).toString();
         }
     }
 }
