@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.cli.Durations;
 import java.time.Duration;
 import java.util.List;
 
@@ -26,5 +27,15 @@ public record Fault(String name, Mode mode, List<String> functions, int gpu, int
         DELAY,
         /** It succeeds with an answer that cannot be true. */
         LIE
+    }
+
+    /** What happens, in words. */
+    public String effect() {
+        return switch (mode) {
+            case ERROR -> "error " + ReturnCodes.name(code);
+            case HANG -> "hang";
+            case DELAY -> "delay " + Durations.text(delay);
+            case LIE -> "lie " + lie;
+        };
     }
 }

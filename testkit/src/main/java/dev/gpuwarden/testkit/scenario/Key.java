@@ -14,4 +14,9 @@ public record Key(String name, List<String> fields, Form form, String help) {
         int star = fields.isEmpty() ? -1 : fields.get(0).indexOf("[*]");
         return star < 0 ? "" : fields.get(0).substring(0, star);
     }
+
+    /** Whether its fields hold texts and not numbers. */
+    public boolean isText() {
+        return form instanceof Forms.Text;
+    }
 }

@@ -3,6 +3,21 @@ package dev.gpuwarden.testkit.scenario;
 /** Whom a process belongs to: what its /proc/PID/cgroup says. */
 public sealed interface ProcessOwner {
 
+    /** In a few words. */
+    default String text() {
+        if (this instanceof Pod pod) {
+            return "pod " + pod.namespace() + "/" + pod.name() + " container " + pod.container();
+        } else if (this instanceof Container container) {
+            return container.runtime().name().toLowerCase(java.util.Locale.ROOT) + " container "
+                    + container.containerId().substring(0, 12);
+        } else if (this instanceof Unit unit) {
+            return "unit " + unit.name();
+        } else if (this instanceof SlurmJob job) {
+            return "slurm job " + job.job() + " step " + job.step();
+        }
+        return "cgroup " + ((Raw) this).text().strip();
+    }
+
     /**
      * @param uid 36 characters, or 32 hexadecimal digits for a static pod
      * @param logs whether the kubelet's log folder names the pod

@@ -6,7 +6,9 @@ import dev.gpuwarden.testkit.scenario.Fault;
 import dev.gpuwarden.testkit.scenario.Setting;
 import dev.gpuwarden.testkit.scenario.Value;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /** Changes a simulated node while programs look at it. The node may belong to another process. */
@@ -51,7 +53,15 @@ public final class NodeControl {
      * @throws dev.gpuwarden.cli.UserError if there is no such key, value, fault or process
      */
     public void set(String key, String value) {
-        apply(new ChangeReader(table.layout().vocabulary(), gpuCount()).read(key, value));
+        set(Map.of(key, value));
+    }
+
+    /** Several changes, all or none of them if one names no key or no value; at once for whoever asks the driver. */
+    public void set(Map<String, String> values) {
+        ChangeReader reader = new ChangeReader(table.layout().vocabulary(), gpuCount());
+        List<Change> changes = new ArrayList<>();
+        values.forEach((key, value) -> changes.addAll(reader.read(key, value)));
+        apply(changes);
     }
 
     /** All of them at once for whoever asks the driver; the folders follow within milliseconds. */

@@ -61,7 +61,7 @@ class SimLayoutTest {
         for (String field : key.fields()) {
             String owner = struct.equals("header") ? "header." : "gpu[0].";
             SimLayout.Target target = layout.find(owner + field.replace("[*]", "[0]"));
-            assertThat(target.field().isText()).as(key.name()).isEqualTo(key.form() instanceof Form.Text);
+            assertThat(target.field().isText()).as(key.name()).isEqualTo(key.isText());
             String list = key.list();
             String name = list.isEmpty() ? field : field.substring(list.length() + "[*].".length());
             reached.add((list.isEmpty() ? struct : list) + "." + name.replaceAll("\\[.*", ""));

@@ -1,0 +1,111 @@
+package dev.gpuwarden.testkit.command;
+
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.scenario.Scenario;
+import dev.gpuwarden.testkit.scenario.Scenarios;
+import dev.gpuwarden.testkit.sim.NativeFiles;
+import dev.gpuwarden.testkit.sim.RunningNodes;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Runs a program on a simulated node. */
+@Command(
+        name = "exec",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "",
+        description = {
+            "Run any program on a simulated node: it finds the simulated driver library where the real one would be.",
+            "The scenario's timeline plays while it runs; `sim set` changes the node from outside.",
+            "  gpuwarden sim exec h100x8 -- nvidia-smi",
+            "  gpuwarden sim exec demo -- gpuwarden daemon"
+        },
+        exitCodeListHeading = "%nExit code:%n",
+        exitCodeList = {
+            "N:that of the program; 128 + signal if one killed it",
+            "2:no such scenario or program",
+            "0:ended by --for"
+        })
+final class SimExecCommand implements Callable<Integer> {
+
+    /** How long a program may take to end once it is told to. */
+    private static final Duration GRACE = Duration.ofSeconds(5);
+
+    @Parameters(index = "0", paramLabel = "SCENARIO", description = "A name from `sim list`, or a .yaml file.")
+    String scenario = "";
+
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "COMMAND",
+            description = "The program and its arguments, after --.")
+    List<String> command = List.of();
+
+    @Option(
+            names = "--for",
+            paramLabel = "DURATION",
+            description = "Tell the program to end after this time, for example 30s.")
+    @Nullable Duration limit;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Scenario wanted = Scenarios.find(scenario, NativeFiles.find().vocabulary());
+        try (SimulatedNode node = RunningNodes.ofUser().start(wanted)) {
+            Process program = start(node);
+            // A signal ends the program too before the node goes away under it.
+            Runnable close = node::close;
+            Thread onSignal = new Thread(() -> {
+                end(program);
+                close.run();
+            });
+            Runtime.getRuntime().addShutdownHook(onSignal);
+            node.play();
+            int code = await(program);
+            try {
+                Runtime.getRuntime().removeShutdownHook(onSignal);
+            } catch (IllegalStateException signalled) {
+                onSignal.join();
+            }
+            return code;
+        }
+    }
+
+    private Process start(SimulatedNode node) {
+        ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
+        builder.environment().putAll(node.environment());
+        try {
+            return builder.start();
+        } catch (IOException e) {
+            throw new UserError("\"" + command.get(0) + "\": expected a program: " + e.getMessage());
+        }
+    }
+
+    private int await(Process program) throws InterruptedException {
+        Duration time = limit;
+        if (time == null || program.waitFor(time.toMillis(), TimeUnit.MILLISECONDS)) {
+            return program.waitFor();
+        }
+        end(program);
+        return ExitCode.OK;
+    }
+
+    /** Asks, waits, insists. */
+    private static void end(Process program) {
+        program.destroy();
+        try {
+            if (!program.waitFor(GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
+                program.destroyForcibly().waitFor();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,12 @@
+package dev.gpuwarden.testkit.command;
+
+import dev.gpuwarden.cli.CommandGroup;
+import java.util.List;
+
+/** Commands for simulated GPUs. */
+public final class TestkitCommands implements CommandGroup {
+    @Override
+    public List<Object> commands() {
+        return List.of(new SimCommand());
+    }
+}
