@@ -55,36 +55,49 @@ final class SimExecCommand implements Callable<Integer> {
             description = "Tell the program to end after this time, for example 30s.")
     @Nullable Duration limit;
 
+    private @Nullable Process program;
+
     @Override
     public Integer call() throws InterruptedException {
         Scenario wanted = Scenarios.find(scenario, NativeFiles.find().vocabulary());
         try (SimulatedNode node = RunningNodes.ofUser().start(wanted)) {
-            Process program = start(node);
-            // A signal ends the program too before the node goes away under it.
-            Runnable close = node::close;
-            Thread onSignal = new Thread(() -> {
-                end(program);
-                close.run();
-            });
+            Thread onSignal = new Thread(() -> endAll(node::close));
             Runtime.getRuntime().addShutdownHook(onSignal);
-            node.play();
-            int code = await(program);
             try {
-                Runtime.getRuntime().removeShutdownHook(onSignal);
-            } catch (IllegalStateException signalled) {
-                onSignal.join();
+                Process running = start(node);
+                node.play();
+                return await(running);
+            } finally {
+                forget(onSignal);
             }
-            return code;
         }
     }
 
-    private Process start(SimulatedNode node) {
+    private synchronized Process start(SimulatedNode node) {
         ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
         builder.environment().putAll(node.environment());
         try {
-            return builder.start();
+            Process started = builder.start();
+            program = started;
+            return started;
         } catch (IOException e) {
             throw new UserError("\"" + command.get(0) + "\": expected a program: " + e.getMessage());
+        }
+    }
+
+    /** A signal ends the program too, before the node goes away under it. */
+    private synchronized void endAll(Runnable closeNode) {
+        if (program != null) {
+            end(program);
+        }
+        closeNode.run();
+    }
+
+    private static void forget(Thread onSignal) throws InterruptedException {
+        try {
+            Runtime.getRuntime().removeShutdownHook(onSignal);
+        } catch (IllegalStateException signalled) {
+            onSignal.join();
         }
     }
 

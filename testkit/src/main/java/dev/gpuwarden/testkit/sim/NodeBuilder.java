@@ -117,6 +117,9 @@ final class NodeBuilder {
             int first = firstInstance(profile.slices());
             int instance = first + nextInstance.merge(first, 1, Integer::sum) - 1;
             writePartition(row + ".mig[" + i + "]", profile, instance, start);
+            // A share of the aperture like that of the memory.
+            table.set(
+                    row + ".mig[" + i + "].bar1_total", table.number(row + ".bar1_total") / 8 * profile.memorySlices());
             table.set(row + ".mig[" + i + "].uuid", "MIG-" + Identity.uuid(seed + "/mig/" + i));
             table.set(row + ".mig[" + i + "].name", table.text(row + ".name") + " MIG " + profile.name());
             start += profile.memorySlices();

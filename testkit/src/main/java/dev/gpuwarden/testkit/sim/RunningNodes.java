@@ -3,6 +3,7 @@ package dev.gpuwarden.testkit.sim;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import java.io.IOException;
+import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -11,9 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
+import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -48,13 +47,20 @@ public final class RunningNodes {
     public SimulatedNode start(Scenario scenario) {
         removeLeftOvers();
         Path root = folder(scenario.name());
+        // First who makes it, so that nothing is left behind whenever this process is killed; ready last.
+        write(root, scenario, false);
         SimulatedNode node = SimulatedNode.start(scenario, root);
-        Tree.write(
-                new NodeFolder(root).about(),
-                "scenario=" + scenario.name() + "\npid="
-                        + ProcessHandle.current().pid() + "\nstarted=" + started(ProcessHandle.current()) + "\nsince="
-                        + Instant.now() + "\n");
+        write(root, scenario, true);
         return node;
+    }
+
+    private static void write(Path root, Scenario scenario, boolean ready) {
+        ProcessHandle self = ProcessHandle.current();
+        // Whole or not at all: a half-written note would look like a dead process's.
+        Tree.replace(
+                new NodeFolder(root).about(),
+                "scenario=" + scenario.name() + "\npid=" + self.pid() + "\nstarted=" + started(self) + "\nsince="
+                        + Instant.now() + "\nready=" + ready + "\n");
     }
 
     private Path folder(String scenario) {
@@ -70,7 +76,7 @@ public final class RunningNodes {
                 }
             }
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            throw new UserError(home + ": expected a folder of this user's own: " + e);
         }
     }
 
@@ -81,7 +87,11 @@ public final class RunningNodes {
 
     /** Those whose process lives, in order of their folders' names. */
     public List<Running> list() {
-        return folders().stream().flatMap(root -> running(root).stream()).toList();
+        return folders().stream()
+                .map(Note::of)
+                .filter(note -> note.ready() && note.alive())
+                .map(Note::node)
+                .toList();
     }
 
     /**
@@ -112,30 +122,41 @@ public final class RunningNodes {
         }
     }
 
-    private static Optional<Running> running(Path root) {
-        Path about = new NodeFolder(root).about();
-        if (!Files.isRegularFile(about)) {
-            return Optional.empty();
+    /** What a node's maker wrote down. */
+    private record Note(Running node, String started, boolean ready) {
+
+        /** Empty values where nothing is written (yet). */
+        static Note of(Path root) {
+            Properties values = new Properties();
+            Path file = new NodeFolder(root).about();
+            if (Files.isRegularFile(file)) {
+                try (Reader reader = Files.newBufferedReader(file)) {
+                    values.load(reader);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+            return new Note(
+                    new Running(
+                            root,
+                            values.getProperty("scenario", ""),
+                            Long.parseLong(values.getProperty("pid", "0")),
+                            Instant.parse(values.getProperty("since", Instant.EPOCH.toString()))),
+                    values.getProperty("started", ""),
+                    Boolean.parseBoolean(values.getProperty("ready")));
         }
-        Map<String, String> values = new TreeMap<>();
-        Tree.read(about).lines().map(line -> line.split("=", 2)).forEach(pair -> values.put(pair[0], pair[1]));
-        long pid = Long.parseLong(values.getOrDefault("pid", "0"));
-        boolean alive = ProcessHandle.of(pid)
-                .filter(process -> started(process).equals(values.get("started")))
-                .isPresent();
-        return alive
-                ? Optional.of(new Running(
-                        root,
-                        values.getOrDefault("scenario", ""),
-                        pid,
-                        Instant.parse(values.getOrDefault("since", ""))))
-                : Optional.empty();
+
+        boolean alive() {
+            return ProcessHandle.of(node.pid())
+                    .filter(process -> RunningNodes.started(process).equals(started))
+                    .isPresent();
+        }
     }
 
-    /** Deletes nodes whose process was killed before it could do so. One without a note may be in the making: it is left. */
+    /** Deletes nodes whose process was killed before it could do so. */
     private void removeLeftOvers() {
         for (Path root : folders()) {
-            if (Files.exists(new NodeFolder(root).about()) && running(root).isEmpty()) {
+            if (Files.exists(new NodeFolder(root).about()) && !Note.of(root).alive()) {
                 Tree.delete(root);
             }
         }

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /** Small files and folders, with unchecked errors. */
@@ -18,6 +19,17 @@ final class Tree {
         try {
             Files.createDirectories(file.getParent());
             Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Like {@link #write}; readers see the old text or the new one. */
+    static void replace(Path file, String text) {
+        Path next = file.resolveSibling(file.getFileName() + ".next");
+        write(next, text);
+        try {
+            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,0 +1,171 @@
+package dev.gpuwarden.testkit.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.cli.Main;
+import dev.gpuwarden.testkit.scenario.Scenarios;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class SimCommandTest {
+
+    @TempDir
+    Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(String... arguments) {
+        CommandLine line = Main.commandLine();
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        return line.execute(arguments);
+    }
+
+    @Test
+    void listNamesEveryScenarioInEveryFormat() {
+        assertThat(run("sim", "list", "-o", "json")).isZero();
+        for (String name : Scenarios.names()) {
+            assertThat(out.toString()).contains("\"name\": \"" + name + "\"");
+        }
+        out.getBuffer().setLength(0);
+        assertThat(run("sim", "list")).isZero();
+        assertThat(out.toString().lines()).hasSize(Scenarios.names().size() + 1);
+    }
+
+    @Test
+    void showWritesValuesAsAScenarioWouldSetThem() {
+        assertThat(run("sim", "show", "gpu-lost", "-o", "json")).isZero();
+        assertThat(out.toString())
+                .contains("\"state\": \"lost\"", "\"power.limit\": \"700000mW\"", "\"memory.total\": \"85520809984B\"")
+                .contains("\"compute-capability\": \"9.0\"", "\"pci.address\": \"0000:5b:00.0\"", "\"cuda\": \"12.4\"");
+    }
+
+    @Test
+    void theProgramSeesTheNodeAndItsExitCodeIsForwarded() throws IOException {
+        Path seen = folder.resolve("seen");
+        int code = run(
+                "sim",
+                "exec",
+                "t4",
+                "--",
+                "sh",
+                "-c",
+                "ls ${LD_LIBRARY_PATH%%:*} $GPUWARDEN_PATH_PROCFS $GPUWARDEN_PATH_SYSFS > '" + seen + "'; exit 7");
+        assertThat(code).isEqualTo(7);
+        assertThat(Files.readString(seen)).contains("libnvidia-ml.so.1", "gpuwarden-sim.table", "uptime", "bus");
+    }
+
+    @Test
+    void aProgramCanBeEndedAfterATime() {
+        assertThat(run("sim", "exec", "--for", "100ms", "t4", "--", "sleep", "60"))
+                .isZero();
+    }
+
+    @Test
+    void whatCannotRunIsSaidAndNothingIsStarted() {
+        assertThat(run("sim", "exec", "gpu-lots", "--", "true")).isEqualTo(2);
+        assertThat(err.toString()).contains("scenario \"gpu-lots\"", "did you mean \"gpu-lost\"?");
+        assertThat(run("sim", "exec", "t4", "--", "/no/such/program")).isEqualTo(2);
+        assertThat(err.toString()).contains("\"/no/such/program\": expected a program");
+        assertThat(run("sim", "exec", "t4")).isEqualTo(2);
+    }
+
+    @Test
+    void setChangesANodeOfAnotherProcess() {
+        try (SimulatedNode node = SimulatedNode.start("h100x8")) {
+            assertThat(run("sim", "set", "--node", node.root().toString(), "gpu.3.temperature=91", "gpu.5.state=lost"))
+                    .isZero();
+            assertThat(node.control().table().number("gpu[3].temp_gpu")).isEqualTo(91);
+            assertThat(node.control().table().number("gpu[5].state")).isEqualTo(1);
+            assertThat(run("sim", "set", "--node", node.root().toString(), "gpu.3.temperature=20", "gpu.5.sate=ok"))
+                    .isEqualTo(2);
+            assertThat(err.toString()).contains("saw \"sate\"; did you mean \"state\"?");
+            assertThat(node.control().table().number("gpu[3].temp_gpu")).isEqualTo(91);
+        }
+        assertThat(run("sim", "set", "--node", folder.toString(), "gpu.0.state=ok"))
+                .isEqualTo(2);
+        assertThat(run("sim", "set", "--node", folder.toString(), "gpu.0.state"))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void validateShowsAllMistakesWithTheirPlaces() throws IOException {
+        Path file = folder.resolve("mine.yaml");
+        Files.writeString(file, "gpus:\n  - profile: t5\n  - {profile: t4, cuont: 2}\n");
+        assertThat(run("sim", "validate", file.toString())).isEqualTo(2);
+        assertThat(err.toString())
+                .contains(file + ":2:14: gpus[0].profile: expected a board, saw \"t5\"; did you mean \"t4\"?")
+                .contains(file + ":3:19: gpus[1]: expected a known key, saw \"cuont\"; did you mean \"count\"?");
+        Files.writeString(file, "gpus: [{profile: t4}]\ntimeline: [{at: 5s, stop: 99}]\n");
+        assertThat(run("sim", "validate", file.toString())).isEqualTo(2);
+        assertThat(err.toString()).contains("process 99: expected one that holds a GPU");
+        Files.writeString(file, "gpus: [{profile: t4}]\n");
+        assertThat(run("sim", "validate", file.toString())).isZero();
+    }
+
+    @Test
+    @Timeout(30)
+    void aSignalEndsTheProgramAndLeavesNothing() throws Exception {
+        Process exec = exec("t4", "sleep", "61");
+        try {
+            Path nodes = folder.resolve("gpuwarden/nodes");
+            await(() -> Files.exists(nodes.resolve("t4-1/node.properties")));
+            await(() -> exec.descendants().findAny().isPresent());
+            List<ProcessHandle> programs = exec.descendants().toList();
+            exec.destroy();
+            assertThat(exec.waitFor()).isEqualTo(143);
+            assertThat(nodes.resolve("t4-1")).doesNotExist();
+            assertThat(programs).noneMatch(ProcessHandle::isAlive);
+        } finally {
+            exec.destroyForcibly();
+        }
+    }
+
+    @Test
+    @Timeout(30)
+    void whatAKilledProcessLeftIsTakenAwayByTheNext() throws Exception {
+        Path nodes = folder.resolve("gpuwarden/nodes");
+        Process killed = exec("t4", "sleep", "3");
+        await(() -> Files.exists(nodes.resolve("t4-1/node.properties")));
+        killed.destroyForcibly().waitFor();
+        assertThat(nodes.resolve("t4-1")).exists();
+        assertThat(exec("empty", "true").waitFor()).isZero();
+        assertThat(nodes).isEmptyDirectory();
+    }
+
+    private Process exec(String scenario, String... command) throws IOException {
+        List<String> line = new java.util.ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
+                "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                "dev.gpuwarden.cli.Main",
+                "sim",
+                "exec",
+                scenario,
+                "--"));
+        line.addAll(List.of(command));
+        ProcessBuilder builder = new ProcessBuilder(line).inheritIO();
+        builder.environment().put("XDG_RUNTIME_DIR", folder.toString());
+        return builder.start();
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        while (!condition.getAsBoolean()) {
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+    }
+}
