@@ -1,0 +1,75 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.core.telemetry.Cadence;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** The C program that takes the same readings (src/main/c/sampler_loop.c), as a child process. */
+final class Baseline implements AutoCloseable {
+
+    private final Process process;
+    private final Writer commands;
+    private final BufferedReader answers;
+
+    private Baseline(Process process) {
+        this.process = process;
+        this.commands = process.outputWriter(StandardCharsets.US_ASCII);
+        this.answers = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII));
+    }
+
+    /** @param gpus how many, from the first; 0 for all */
+    static Baseline start(String library, int gpus) {
+        String program = System.getProperty("gpuwarden.baseline");
+        if (program == null || !Files.isExecutable(Path.of(program))) {
+            throw new IllegalStateException("gpuwarden.baseline: expected the program sampler_loop, seen " + program);
+        }
+        try {
+            return new Baseline(new ProcessBuilder(program, library, Integer.toString(gpus))
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Has it take the readings of all GPUs this often, and waits until it has.
+     *
+     * @return library calls of one round
+     */
+    long rounds(Cadence cadence, int rounds) {
+        String answer = ask(cadence.name().toLowerCase(Locale.ROOT) + " " + rounds);
+        return Long.parseLong(answer.substring(0, answer.indexOf(' ')));
+    }
+
+    /** Every reading of every GPU, as a JSON array. */
+    String values() {
+        return ask("values");
+    }
+
+    private String ask(String command) {
+        try {
+            commands.write(command + "\n");
+            commands.flush();
+            String answer = answers.readLine();
+            if (answer == null) {
+                throw new IllegalStateException("sampler_loop ended at: " + command);
+            }
+            return answer;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroy();
+    }
+}

@@ -1,0 +1,91 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.DriverOptions;
+import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.ServiceLoader;
+
+/** Where benchmarks run: a simulated node, or this machine as it is. */
+final class Node implements AutoCloseable {
+
+    /** In place of a scenario: the driver of this machine. */
+    static final String THIS_MACHINE = "real";
+
+    /** The name that a driver package installs, for the loader's own search. */
+    private static final String SONAME = "libnvidia-ml.so.1";
+
+    private final Optional<SimulatedNode> simulated;
+
+    private Node(Optional<SimulatedNode> simulated) {
+        this.simulated = simulated;
+    }
+
+    /** @param scenario of testkit, the path of one, or {@link #THIS_MACHINE} */
+    static Node open(String scenario) {
+        return new Node(scenario.equals(THIS_MACHINE) ? Optional.empty() : Optional.of(SimulatedNode.start(scenario)));
+    }
+
+    /** What `dlopen` is to be given. */
+    String library() {
+        return simulated.map(SimulatedNode::libraryPath).map(Path::toString).orElse(SONAME);
+    }
+
+    NodePaths paths() {
+        return simulated
+                .map(node -> NodePaths.of(node.procfs(), node.sysfs(), node.podLogs()))
+                .orElseGet(() -> NodePaths.of(Path.of("/proc"), Path.of("/sys"), Path.of("/var/log/pods")));
+    }
+
+    /** Opens this node's driver whatever it is told, as the daemon would. */
+    DriverProvider provider(SamplerPath path) {
+        DriverProvider provider = ServiceLoader.load(DriverProvider.class)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("no driver provider on the class path"));
+        List<String> libraries =
+                simulated.map(node -> List.of(node.libraryPath().toString())).orElse(List.of());
+        return new DriverProvider() {
+            @Override
+            public String name() {
+                return provider.name();
+            }
+
+            @Override
+            public DriverOpening open(DriverOptions options) {
+                return provider.open(new DriverOptions(libraries, path));
+            }
+        };
+    }
+
+    /** The driver, read on just this path. */
+    Driver driver(SamplerPath path) {
+        DriverOpening opening = provider(path).open(DriverOptions.defaults());
+        if (!(opening instanceof DriverOpening.Opened opened)) {
+            throw new IllegalStateException("driver not opened: " + opening);
+        }
+        String taken = opened.driver().info().samplerPath();
+        if (path != SamplerPath.AUTO && !taken.startsWith(path.name().toLowerCase(Locale.ROOT))) {
+            throw new IllegalStateException("asked for the path " + path + ", got: " + taken);
+        }
+        return opened.driver();
+    }
+
+    /** Stops what grows with time on a simulated node. */
+    void freezeTime() {
+        simulated.ifPresent(node -> node.freezeTime(Instant.EPOCH.plus(Duration.ofDays(20_000))));
+    }
+
+    @Override
+    public void close() {
+        simulated.ifPresent(SimulatedNode::close);
+    }
+}
