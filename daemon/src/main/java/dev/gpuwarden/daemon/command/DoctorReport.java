@@ -73,6 +73,12 @@ record DoctorReport(
 
     /** What one GPU's readings were refused; {@code readings} names those of the last sample. */
     private record Implausible(String gpu, long count, List<String> readings) {
+        String shortened() {
+            int shown = Math.min(readings.size(), 4);
+            String names = String.join(", ", readings.subList(0, shown));
+            return readings.size() > shown ? names + " and " + (readings.size() - shown) + " more" : names;
+        }
+
         Map<String, Object> tree() {
             Map<String, Object> tree = new LinkedHashMap<>();
             tree.put("gpu", gpu);
@@ -168,7 +174,7 @@ record DoctorReport(
         out.println("answers of the library that were refused:");
         Table table = new Table("FUNCTION", "SUBJECT", "SEEN", "TIMES");
         refusals.forEach(r -> table.row(r.function(), r.subject(), r.seen(), r.count()));
-        values.forEach(v -> table.row("readings", v.gpu(), String.join(", ", v.readings()), v.count()));
+        values.forEach(v -> table.row("readings", v.gpu(), v.shortened(), v.count()));
         table.print(out);
     }
 

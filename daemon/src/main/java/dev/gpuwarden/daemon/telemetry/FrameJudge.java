@@ -46,6 +46,17 @@ final class FrameJudge {
         }
     }
 
+    /** How many readings of a cadence are refused as implausible, whoever refused them. Allocates nothing. */
+    static int implausible(GpuFrame frame, Cadence cadence) {
+        int count = 0;
+        for (int slot = 0; slot < CADENCE_OF.length; slot++) {
+            if (CADENCE_OF[slot] == cadence && frame.absence(slot) == Absence.IMPLAUSIBLE) {
+                count++;
+            }
+        }
+        return count;
+    }
+
     /** Marks a whole cadence failed, for a sampler that broke its contract and threw. */
     static void fail(GpuFrame frame, Cadence cadence, long nowNanos) {
         for (int slot = 0; slot < CADENCE_OF.length; slot++) {

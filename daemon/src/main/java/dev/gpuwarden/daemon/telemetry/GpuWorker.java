@@ -124,9 +124,9 @@ final class GpuWorker implements Runnable {
             Cadence cadence = work == Work.FAST ? Cadence.FAST : Cadence.SLOW;
             sample(cadence);
             end();
-            int refused = Plausibility.refuse(scratch, cadence);
-            for (GpuFrame mig : migScratch) {
-                refused += Plausibility.refuse(mig, cadence);
+            int refused = refuse(scratch, cadence);
+            for (int i = 0; i < migScratch.length; i++) {
+                refused += refuse(migScratch[i], cadence);
             }
             current = station.publish(this, bound, cadence, scratch, migScratch, refused);
         }
@@ -155,6 +155,12 @@ final class GpuWorker implements Runnable {
         }
         stopped = true;
         return false;
+    }
+
+    /** The driver's adapter refuses what contradicts itself, this what no board can answer: both count. */
+    private static int refuse(GpuFrame frame, Cadence cadence) {
+        Plausibility.refuse(frame, cadence);
+        return FrameJudge.implausible(frame, cadence);
     }
 
     private void sample(Cadence cadence) {

@@ -6,7 +6,6 @@ import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -73,13 +72,11 @@ class ScanCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"t4", "no-driver", "version-mismatch", "empty"})
+    @ValueSource(strings = {"no-driver", "version-mismatch", "empty"})
     void jsonIsStable(String scenario) throws IOException {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
-            node.freezeTime(Instant.parse("2026-11-21T00:00:00Z"));
             String json = Program.run(node, "scan", "-o", "json").out();
             String stable = json.replace(node.root().toString(), "NODE")
-                    .replaceAll("\"(ageSeconds|processesAgeSeconds)\": [0-9.E-]+", "\"$1\": 0")
                     .replaceAll("\"samplerPath\": \"[^\"]*\"", "\"samplerPath\": \"...\"");
             Golden.check("scan/" + scenario + ".json", stable);
         }

@@ -1,0 +1,66 @@
+package dev.gpuwarden.daemon.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DoctorCommandTest {
+
+    @Test
+    void saysWhichLibraryIsUsedAndWhatAnOldOneCosts() {
+        try (SimulatedNode node = SimulatedNode.start("driver-470")) {
+            Program doctor = Program.run(node, "doctor");
+            assertThat(doctor.exitCode()).isZero();
+            assertThat(doctor.err()).isEmpty();
+            assertThat(doctor.out())
+                    .containsPattern("driver +nvml 470\\.")
+                    .contains(node.libraryPath().toString())
+                    .contains("functions are there; missing:")
+                    .contains("nvmlDeviceGetMemoryInfo_v2");
+        }
+    }
+
+    @Test
+    void namesWhatALyingLibraryAnswered() {
+        try (SimulatedNode node = SimulatedNode.start("liar")) {
+            Program doctor = Program.run(node, "doctor");
+            assertThat(doctor.out())
+                    .contains("answers of the library that were refused:")
+                    .contains("ComputeRunningProcesses_v3")
+                    .contains("utilization")
+                    .doesNotContain("\u001b");
+            assertThat(Program.run(node, "doctor", "-o", "json").out())
+                    .contains("\"schema\": \"gpuwarden.doctor/v1\"")
+                    .contains("\"refusedValues\": [\n")
+                    .contains("\"refusedAnswers\": [\n");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"no-driver, 'driver not loaded (code 9)'", "version-mismatch, 'version mismatch (code 18)'"})
+    void endsWith3WhereTheDriverDoesNotAnswer(String scenario, String said) {
+        try (SimulatedNode node = SimulatedNode.start(scenario)) {
+            Program doctor = Program.run(node, "doctor");
+            assertThat(doctor.exitCode()).isEqualTo(3);
+            assertThat(doctor.out()).contains(said).contains(node.libraryPath().toString());
+        }
+    }
+
+    @Test
+    void saysWhatOfTheNodeCanBeSeen() {
+        try (SimulatedNode node = SimulatedNode.start("t4")) {
+            Program doctor = Program.run(
+                    "doctor",
+                    "--driver.library-path=" + node.libraryPath(),
+                    "--path.sysfs=" + node.sysfs(),
+                    "--path.podlogs=/nonexistent");
+            assertThat(doctor.out())
+                    .containsPattern("PID namespace +(host|private)")
+                    .containsPattern("process table +/proc is readable")
+                    .contains("/nonexistent does not exist");
+        }
+    }
+}
