@@ -1,97 +1,95 @@
 package dev.gpuwarden.cli;
 
-import java.util.Iterator;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonFactoryBuilder;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.SerializableString;
+import com.fasterxml.jackson.core.io.CharacterEscapes;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
+import com.fasterxml.jackson.core.util.DefaultIndenter;
+import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import com.fasterxml.jackson.core.util.Separators;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a normal {@link Tree} as JSON, indented; lists of scalars stay on one line. */
+/** Writes a normal {@link Tree} as JSON, indented, in ASCII: nothing that a terminal would act on or hide. */
 final class Json {
 
-    private final StringBuilder text = new StringBuilder();
+    private static final JsonFactory FACTORY = new JsonFactoryBuilder()
+            .characterEscapes(new EscapeDelete())
+            .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
+            .build();
 
     private Json() {}
 
     static String write(@Nullable Object tree) {
-        Json json = new Json();
-        json.add(Tree.normal(tree), 0);
-        return json.text.toString();
+        StringWriter text = new StringWriter();
+        try (JsonGenerator generator = FACTORY.createGenerator(text)) {
+            generator.setPrettyPrinter(new DefaultPrettyPrinter(Separators.createDefaultInstance()
+                            .withObjectFieldValueSpacing(Separators.Spacing.AFTER)
+                            .withObjectEmptySeparator("")
+                            .withArrayEmptySeparator(""))
+                    .withObjectIndenter(new DefaultIndenter("  ", "\n"))
+                    .withArrayIndenter(new DefaultIndenter("  ", "\n")));
+            add(generator, Tree.normal(tree));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return text.toString();
     }
 
-    private void add(@Nullable Object node, int depth) {
+    private static void add(JsonGenerator generator, @Nullable Object node) throws IOException {
         if (node instanceof Map<?, ?> map) {
-            addMap(map, depth);
+            generator.writeStartObject();
+            for (Map.Entry<?, ?> entry : map.entrySet()) {
+                generator.writeFieldName((String) entry.getKey());
+                add(generator, entry.getValue());
+            }
+            generator.writeEndObject();
         } else if (node instanceof List<?> list) {
-            addList(list, depth);
-        } else if (node instanceof String string) {
-            text.append(quote(string));
-        } else if (node instanceof Tree.Numeral numeral) {
-            text.append(numeral.text());
+            generator.writeStartArray();
+            for (Object item : list) {
+                add(generator, item);
+            }
+            generator.writeEndArray();
+        } else if (node instanceof BigDecimal decimal) {
+            generator.writeNumber(decimal);
+        } else if (node instanceof BigInteger integer) {
+            generator.writeNumber(integer);
+        } else if (node instanceof Number number) {
+            generator.writeNumber(number.longValue());
+        } else if (node instanceof Boolean bool) {
+            generator.writeBoolean(bool);
+        } else if (node == null) {
+            generator.writeNull();
         } else {
-            text.append(node);
+            generator.writeString((String) node);
         }
     }
 
-    private void addMap(Map<?, ?> map, int depth) {
-        if (map.isEmpty()) {
-            text.append("{}");
-            return;
-        }
-        text.append('{');
-        for (Iterator<? extends Map.Entry<?, ?>> i = map.entrySet().iterator(); i.hasNext(); ) {
-            Map.Entry<?, ?> entry = i.next();
-            newLine(depth + 1);
-            text.append(quote((String) entry.getKey())).append(": ");
-            add(entry.getValue(), depth + 1);
-            text.append(i.hasNext() ? "," : "");
-        }
-        newLine(depth);
-        text.append('}');
-    }
+    /** DEL is ASCII, and JSON does not ask for its escape; terminals act on it. */
+    private static final class EscapeDelete extends CharacterEscapes {
+        private static final long serialVersionUID = 1L;
+        private static final int[] ESCAPES = standardAsciiEscapesForJSON();
 
-    private void addList(List<?> list, int depth) {
-        boolean scalars = list.stream().noneMatch(item -> item instanceof Map || item instanceof List);
-        text.append('[');
-        for (Iterator<?> i = list.iterator(); i.hasNext(); ) {
-            Object item = i.next();
-            if (!scalars) {
-                newLine(depth + 1);
-            }
-            add(item, depth + 1);
-            text.append(!i.hasNext() ? "" : scalars ? ", " : ",");
+        static {
+            ESCAPES[0x7f] = ESCAPE_STANDARD;
         }
-        if (!scalars) {
-            newLine(depth);
+
+        @Override
+        public int[] getEscapeCodesForAscii() {
+            return ESCAPES;
         }
-        text.append(']');
-    }
 
-    private void newLine(int depth) {
-        text.append('\n').append("  ".repeat(depth));
-    }
-
-    /** A JSON string, which is a double-quoted YAML string as well. What a terminal would act on or hide is escaped. */
-    static String quote(String string) {
-        StringBuilder quoted = new StringBuilder(string.length() + 2).append('"');
-        string.codePoints().forEach(c -> {
-            switch (c) {
-                case '"' -> quoted.append("\\\"");
-                case '\\' -> quoted.append("\\\\");
-                case '\n' -> quoted.append("\\n");
-                case '\r' -> quoted.append("\\r");
-                case '\t' -> quoted.append("\\t");
-                default -> {
-                    if (Table.visible(c)) {
-                        quoted.appendCodePoint(c);
-                    } else {
-                        for (char unit : Character.toChars(c)) {
-                            quoted.append(String.format(Locale.ROOT, "\\u%04x", (int) unit));
-                        }
-                    }
-                }
-            }
-        });
-        return quoted.append('"').toString();
+        @Override
+        public @Nullable SerializableString getEscapeSequence(int character) {
+            return null;
+        }
     }
 }

@@ -5,7 +5,6 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +18,8 @@ final class Tree {
     private Tree() {}
 
     /**
-     * The same tree of nothing but {@code Map<String, …>}, {@code List}, {@code String}, {@code Boolean}, {@link Number text}
-     * and null. Infinite numbers and NaN become null, since neither format can be read back with them everywhere; halves of
+     * The same tree of nothing but {@code Map<String, …>}, {@code List}, {@code String}, {@code Boolean}, {@code Number} and
+     * null. Infinite numbers and NaN become null, since neither format can be read back with them everywhere; halves of
      * surrogate pairs become U+FFFD, since they are no characters.
      */
     static @Nullable Object normal(@Nullable Object node) {
@@ -43,40 +42,13 @@ final class Tree {
         return node == null || node instanceof Boolean ? node : wellFormed(node.toString());
     }
 
-    /** A number as it is written in both formats. */
-    record Numeral(String text) {}
-
-    private static @Nullable Numeral number(Number number) {
+    /** Whole numbers as {@code Long} or {@code BigInteger}, others as {@code BigDecimal}. */
+    private static @Nullable Number number(Number number) {
         if (number instanceof Double || number instanceof Float) {
             double value = number.doubleValue();
-            if (Double.isNaN(value) || Double.isInfinite(value)) {
-                return null;
-            }
-            return new Numeral(decimal(new BigDecimal(number.toString())));
+            return Double.isNaN(value) || Double.isInfinite(value) ? null : new BigDecimal(number.toString());
         }
-        if (number instanceof BigDecimal decimal) {
-            return new Numeral(decimal(decimal));
-        }
-        if (number instanceof BigInteger integer) {
-            return new Numeral(integer.toString());
-        }
-        return new Numeral(Long.toString(number.longValue()));
-    }
-
-    /** Plain digits where that stays short; an exponent with sign and fraction otherwise, as readers of YAML 1.1 want it. */
-    private static String decimal(BigDecimal value) {
-        int magnitude = value.precision() - value.scale();
-        if (value.signum() == 0 || magnitude > -5 && magnitude < 22) {
-            return value.toPlainString();
-        }
-        return String.format(
-                        Locale.ROOT,
-                        "%s",
-                        value.round(java.math.MathContext.DECIMAL64).unscaledValue()) + ".0E"
-                + String.format(
-                        Locale.ROOT,
-                        "%+d",
-                        -value.round(java.math.MathContext.DECIMAL64).scale());
+        return number instanceof BigDecimal || number instanceof BigInteger ? number : Long.valueOf(number.longValue());
     }
 
     private static String wellFormed(String text) {

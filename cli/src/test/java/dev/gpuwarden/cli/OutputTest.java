@@ -45,7 +45,10 @@ class OutputTest {
                             }
                           ],
                           "e": {},
-                          "l": [1, "2"],
+                          "l": [
+                            1,
+                            "2"
+                          ],
                           "n": null
                         }""");
     }
@@ -57,33 +60,32 @@ class OutputTest {
                 .isEqualTo("""
                         b: 1
                         a:
-                          - x: true
-                            "y":
-                              - 2
-                          -
-                            - 1
+                        - x: true
+                          y:
+                          - 2
+                        - - 1
                         e: []
-                        "n": null
+                        n: null
                         """);
     }
 
     @Test
     void whatIsNoNumberIsNull() {
         List<Double> numbers = List.of(Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY);
-        assertThat(Output.json(numbers)).isEqualTo("[null, null, null]");
+        assertThat(read(Output.json(numbers))).isEqualTo(Arrays.asList(null, null, null));
         assertThat(Output.yaml(numbers)).isEqualTo("- null\n- null\n- null\n");
-        assertThat(Output.json(List.of(Float.NaN))).isEqualTo("[null]");
+        assertThat(read(Output.json(List.of(Float.NaN)))).isEqualTo(Arrays.asList((Object) null));
     }
 
     @ParameterizedTest
     @CsvSource({
         "0.1,0.1",
-        "1.0E10,10000000000",
+        "1.0E10,1.0E+10",
         "-2.5,-2.5",
         "1.0E-4,0.00010",
         "0.0,0.0",
-        "1.5E300,15.0E+299",
-        "4.9E-324,49.0E-325"
+        "1.5E300,1.5E+300",
+        "4.9E-324,4.9E-324"
     })
     void numbersAreReadBackTheSameEverywhere(double number, String text) {
         assertThat(Output.json(number)).isEqualTo(text);
@@ -92,28 +94,29 @@ class OutputTest {
 
     @Test
     void longsAndBigIntegersLoseNothing() {
-        assertThat(Output.json(List.of(Long.MAX_VALUE, BigInteger.TWO.pow(80))))
-                .isEqualTo("[9223372036854775807, 1208925819614629174706176]");
+        assertThat(Output.json(Long.MAX_VALUE)).isEqualTo("9223372036854775807");
+        assertThat(Output.json(BigInteger.TWO.pow(80))).isEqualTo("1208925819614629174706176");
     }
 
     @Test
     void otherValuesAreTheirText() {
-        assertThat(Output.json(List.of(Path.of("/a/b"), Output.Format.yaml, Optional.of(1), Optional.empty())))
-                .isEqualTo("[\"/a/b\", \"yaml\", 1, null]");
+        assertThat(read(Output.json(List.of(Path.of("/a/b"), Output.Format.yaml, Optional.of(1), Optional.empty()))))
+                .isEqualTo(Arrays.asList("/a/b", "yaml", 1, null));
     }
 
     @Test
     void hostileTextIsEscapedAndReadBackTheSame() {
         String hostile = "\u0000\u001b[31m\"\\\n\r\t\u007f\u0085\u2028\u202e\u4e2d\ud83d\ude00\ufeff";
         String json = Output.json(List.of(hostile));
-        assertThat(json).doesNotContain("\u001b", "\u202e", "\n").contains("\u4e2d\ud83d\ude00");
+        assertThat(json).matches("[\\n -~]+");
+        assertThat(Output.yaml(List.of(hostile))).matches("[\\n -~]+");
         assertThat(read(json)).isEqualTo(List.of(hostile));
         assertThat(read(Output.yaml(List.of(hostile)))).isEqualTo(List.of(hostile));
     }
 
     @Test
     void halvesOfSurrogatePairsAreReplaced() {
-        assertThat(Output.json(map("\ud800", "a\udc00b"))).isEqualTo("{\n  \"\ufffd\": \"a\ufffdb\"\n}");
+        assertThat(read(Output.json(map("\ud800", "a\udc00b")))).isEqualTo(map("\ufffd", "a\ufffdb"));
     }
 
     @ParameterizedTest

@@ -136,7 +136,10 @@ class SettingPrecedenceTest {
                       "variable": "GPUWARDEN_CHECK_MODE"
                     },
                     "check.skip": {
-                      "value": ["a", "b"],
+                      "value": [
+                        "a",
+                        "b"
+                      ],
                       "from": "%1$s:4",
                       "variable": "GPUWARDEN_CHECK_SKIP"
                     },
