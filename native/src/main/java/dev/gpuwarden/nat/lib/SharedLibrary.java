@@ -77,18 +77,38 @@ public final class SharedLibrary {
     /** The loader's functions, which every JVM has mapped. */
     @SuppressForbidden("asks JNA for the loader's own functions, the only ones that are not reached by address")
     private static final class Loader {
+        private static final String JNA_FOLDERS = "jna.platform.library.path";
+
         static final long DLOPEN;
         static final long DLSYM;
         static final long DLERROR;
         static final long DLINFO;
 
         static {
-            NativeLibrary process = NativeLibrary.getProcess();
+            NativeLibrary process = process();
             DLOPEN = Pointer.nativeValue(process.getFunction("dlopen"));
             DLSYM = Pointer.nativeValue(process.getFunction("dlsym"));
             DLERROR = Pointer.nativeValue(process.getFunction("dlerror"));
             DLINFO = Pointer.nativeValue(process.getFunction("dlinfo"));
             linkEverything();
+        }
+
+        /**
+         * The functions of this process. JNA would first run ldconfig to learn folders to search, which it is never asked to do
+         * here; it does not where this property is set.
+         */
+        private static NativeLibrary process() {
+            boolean ours = System.getProperty(JNA_FOLDERS) == null;
+            if (ours) {
+                System.setProperty(JNA_FOLDERS, "");
+            }
+            try {
+                return NativeLibrary.getProcess();
+            } finally {
+                if (ours) {
+                    System.clearProperty(JNA_FOLDERS);
+                }
+            }
         }
 
         /**

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Events of all GPUs that can be registered. Waits in slices, so that closing is seen, and registers anew after a restart of the
@@ -35,6 +36,7 @@ final class NvmlEvents implements EventStream {
     private final NvmlSession session;
     private final NvmlLibrary library;
     private final GpuReader gpus;
+    private final ReentrantLock inUse = new ReentrantLock();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Map<Long, Reading<String>> uuids = new HashMap<>();
     private long set;
@@ -53,35 +55,53 @@ final class NvmlEvents implements EventStream {
     }
 
     @Override
-    public synchronized Optional<DriverEvent> await(Duration timeout) {
+    public Optional<DriverEvent> await(Duration timeout) {
         long end = System.nanoTime() + timeout.toNanos();
-        for (long left = timeout.toMillis(); !isClosed(); left = millisUntil(end)) {
-            long slice = Math.max(0, Math.min(left, SLICE_MILLIS));
-            if (set == 0 || generation != session.generation()) {
-                set = 0;
-                register(gpus.count().asOptional().orElse(0));
-            }
-            Optional<DriverEvent> event = set == 0 ? pause(slice) : waitOnce(slice);
-            if (event.isPresent() || left <= SLICE_MILLIS) {
-                return event;
+        inUse.lock();
+        try {
+            return awaitUntil(end);
+        } finally {
+            inUse.unlock();
+            if (isClosed()) {
+                releaseUnlessInUse();
             }
         }
-        release();
-        return Optional.empty();
     }
 
     @Override
     public void close() {
         closed.countDown();
-        // A wait under way ends with its slice, and then this lock is free; the set must not go before.
-        release();
+        releaseUnlessInUse();
     }
 
-    private synchronized void release() {
-        if (set != 0 && generation == session.generation()) {
-            library.call(NvmlSymbol.EVENT_SET_FREE, "p", set);
+    /** Frees the set. Who waits in it does that when its wait is over: the driver may hang there, and then nobody does. */
+    private void releaseUnlessInUse() {
+        if (inUse.tryLock()) {
+            try {
+                if (set != 0 && generation == session.generation()) {
+                    library.call(NvmlSymbol.EVENT_SET_FREE, "p", set);
+                }
+                set = 0;
+            } finally {
+                inUse.unlock();
+            }
         }
-        set = 0;
+    }
+
+    private Optional<DriverEvent> awaitUntil(long end) {
+        while (!isClosed()) {
+            long left = Math.max(0, millisUntil(end));
+            long slice = Math.min(left, SLICE_MILLIS);
+            if (set == 0 || generation != session.generation()) {
+                set = 0;
+                register(gpus.count().asOptional().orElse(0));
+            }
+            Optional<DriverEvent> event = set == 0 ? pause(slice) : waitOnce(slice);
+            if (event.isPresent() || left == slice) {
+                return event;
+            }
+        }
+        return Optional.empty();
     }
 
     private boolean isClosed() {
@@ -93,7 +113,7 @@ final class NvmlEvents implements EventStream {
     }
 
     /** Registers every GPU that will be registered; absent when none is. */
-    private synchronized Reading<Boolean> register(int gpuCount) {
+    private Reading<Boolean> register(int gpuCount) {
         generation = session.generation();
         uuids.clear();
         try (NativeMemory out = NativeMemory.allocate(8)) {
@@ -128,6 +148,9 @@ final class NvmlEvents implements EventStream {
                 return library.absent(NvmlSymbol.SUPPORTED_EVENTS, code);
             }
             long events = WANTED & out.buffer().getLong(0);
+            if (events == 0) {
+                return Reading.absent(Absence.NOT_SUPPORTED, 0, NvmlSymbol.SUPPORTED_EVENTS.symbol());
+            }
             code = library.call(NvmlSymbol.REGISTER_EVENTS, "ppp", device, events, into);
             if (code != NvmlReturn.SUCCESS) {
                 return library.absent(NvmlSymbol.REGISTER_EVENTS, code);

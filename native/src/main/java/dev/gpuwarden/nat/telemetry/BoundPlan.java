@@ -9,7 +9,6 @@ import dev.gpuwarden.nat.nvml.NvmlLibrary;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /** The plan of one cadence as one library can carry it out. */
 public final class BoundPlan {
@@ -32,7 +31,7 @@ public final class BoundPlan {
         for (Step step : TelemetryPlan.of(cadence)) {
             if (!(step instanceof Step.Calling calling) || library.has(calling.symbol())) {
                 steps.add(step);
-                slotsOf(step).forEach(filled::set);
+                addSlotsOf(step, filled);
             }
         }
         int[] slots = slotsOf(cadence);
@@ -45,29 +44,43 @@ public final class BoundPlan {
 
     /** Every slot of a cadence; links belong to the slow one. */
     public static int[] slotsOf(Cadence cadence) {
-        IntStream gpu = IntStream.range(0, GpuMetric.count())
-                .filter(i -> GpuMetric.of(i).cadence() == cadence);
-        return cadence == Cadence.SLOW
-                ? IntStream.concat(gpu, IntStream.range(GpuMetric.count(), GpuFrame.SLOTS))
-                        .toArray()
-                : gpu.toArray();
+        BitSet slots = new BitSet(GpuFrame.SLOTS);
+        for (int i = 0; i < GpuMetric.count(); i++) {
+            slots.set(i, GpuMetric.of(i).cadence() == cadence);
+        }
+        slots.set(GpuMetric.count(), GpuFrame.SLOTS, cadence == Cadence.SLOW);
+        int[] numbers = new int[slots.cardinality()];
+        int next = slots.nextSetBit(0);
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = next;
+            next = slots.nextSetBit(next + 1);
+        }
+        return numbers;
     }
 
-    /** The slots that a step can give a value. */
-    public static IntStream slotsOf(Step step) {
+    /** Adds the slots that a step can give a value. */
+    public static void addSlotsOf(Step step, BitSet to) {
         if (step instanceof Step.Call call) {
-            return call.takes().stream().mapToInt(Take::slot);
+            for (Take take : call.takes()) {
+                to.set(take.slot());
+            }
+        } else if (step instanceof Step.Fields fields) {
+            addSlotsOf(fields.fields(), to);
+        } else if (step instanceof Step.LinkFields fields) {
+            for (List<Field> link : fields.byLink()) {
+                addSlotsOf(link, to);
+            }
+        } else if (step instanceof Step.LinkCall call) {
+            for (int link = 0; link < LinkMetric.MAX_LINKS; link++) {
+                to.set(GpuFrame.slot(call.metric(), link));
+            }
         }
-        if (step instanceof Step.Fields fields) {
-            return fields.fields().stream().mapToInt(Field::slot);
+    }
+
+    private static void addSlotsOf(List<Field> fields, BitSet to) {
+        for (Field field : fields) {
+            to.set(field.slot());
         }
-        if (step instanceof Step.LinkFields fields) {
-            return fields.byLink().stream().flatMap(List::stream).mapToInt(Field::slot);
-        }
-        if (step instanceof Step.LinkCall call) {
-            return IntStream.range(0, LinkMetric.MAX_LINKS).map(link -> GpuFrame.slot(call.metric(), link));
-        }
-        return IntStream.empty();
     }
 
     NvmlLibrary library() {

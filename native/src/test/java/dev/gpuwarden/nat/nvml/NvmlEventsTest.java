@@ -118,4 +118,17 @@ class NvmlEventsTest {
                     .isGreaterThanOrEqualTo(Duration.ofMillis(45).toNanos());
         }
     }
+
+    @Test
+    void closingDoesNotWaitForADriverThatHangs() throws Exception {
+        EventStream events = open("550");
+        node.hang(0, "nvmlEventSetWait_v2");
+        CompletableFuture<Optional<DriverEvent>> stuck = CompletableFuture.supplyAsync(() -> events.await(AWHILE));
+        node.awaitHanging(0);
+        events.close();
+        assertThat(stuck).isNotDone();
+        node.heal(0);
+        assertThat(stuck.get(AWHILE.toSeconds(), TimeUnit.SECONDS)).isEmpty();
+        assertThat(events.await(AWHILE)).isEmpty();
+    }
 }

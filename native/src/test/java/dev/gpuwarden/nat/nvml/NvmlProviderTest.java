@@ -12,6 +12,8 @@ import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -109,8 +111,8 @@ class NvmlProviderTest {
         SimNode.of("580", folder);
         List<String> said = OpenProbe.run(folder);
         assertThat(said.get(0)).isEqualTo("OPENED");
-        // 100 ms is the aim, on a quiet machine; a shared one has its moments.
-        assertThat(Long.parseLong(said.get(1))).as("milliseconds").isLessThan(1000);
+        // Processor time, since the machine may be busy. Most of it is JNA unpacking its own library.
+        assertThat(Long.parseLong(said.get(1))).as("milliseconds").isLessThan(200);
     }
 
     private static DriverOpening open(Path path) {
@@ -142,9 +144,10 @@ class NvmlProviderTest {
         }
 
         public static void main(String[] args) {
-            long start = System.nanoTime();
+            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+            long start = threads.getCurrentThreadCpuTime();
             DriverOpening opening = open(Path.of(args[0]));
-            long millis = (System.nanoTime() - start) / 1_000_000;
+            long millis = (threads.getCurrentThreadCpuTime() - start) / 1_000_000;
             if (opening instanceof Unavailable unavailable) {
                 System.out.println(unavailable.reason());
                 System.out.println(unavailable.detail());

@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /** A simulated driver of one generation, in a folder of its own, so that several live in one JVM. Two H100 with NVLink. */
 public final class SimNode {
@@ -102,6 +103,27 @@ public final class SimNode {
         set("fault[" + row + "].function", function);
         set("fault[" + row + "].lie", lie);
         return set("fault[" + row + "].mode", "FAULT_LIE");
+    }
+
+    /** Makes every call of a function stay in the driver until {@link #heal}. */
+    public SimNode hang(int row, String function) {
+        set("fault[" + row + "].function", function);
+        return set("fault[" + row + "].mode", "FAULT_HANG");
+    }
+
+    /** Waits until a call has reached the hang. */
+    public void awaitHanging(int row) {
+        long end = System.nanoTime() + 20_000_000_000L;
+        while (get("fault[" + row + "].waiting") == 0) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("nobody hangs");
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    public SimNode heal(int row) {
+        return set("fault[" + row + "].mode", "FAULT_OFF");
     }
 
     public void event(long gpu, long type, long data) {
