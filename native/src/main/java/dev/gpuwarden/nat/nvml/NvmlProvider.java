@@ -41,7 +41,7 @@ public final class NvmlProvider implements DriverProvider {
         }
         List<String> looked = ((LibrarySearch.Found.Nothing) found).looked();
         return new Unavailable(
-                Reason.LIBRARY_MISSING, 0, LibrarySearch.SONAME + " is neither of " + String.join(", ", looked));
+                Reason.LIBRARY_MISSING, 0, "no " + LibrarySearch.SONAME + " in " + String.join(", ", looked));
     }
 
     private static DriverOpening start(NvmlLibrary library, DriverOptions options) {

@@ -115,6 +115,23 @@ class NvmlProviderTest {
         assertThat(Long.parseLong(said.get(1))).as("milliseconds").isLessThan(200);
     }
 
+    @Test
+    void withoutTheJniLibraryTelemetryGoesThroughJnaAndSaysWhy() throws Exception {
+        SimNode.of("580", folder);
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        List<String> said = OpenProbe.run(folder, empty);
+        assertThat(said.get(2)).isEqualTo("jna (libgpuwarden_jni.so is not in [" + empty + "])");
+    }
+
+    @Test
+    void aJniLibraryThatDoesNotLoadIsNoReasonToStop() throws Exception {
+        SimNode.of("580", folder);
+        Files.writeString(folder.resolve("libgpuwarden_jni.so"), "not a library");
+        List<String> said = OpenProbe.run(folder, folder);
+        // The JVM comments on such a file first.
+        assertThat(said.get(said.size() - 1)).startsWith("jna (").contains("libgpuwarden_jni.so");
+    }
+
     private static DriverOpening open(Path path) {
         return new NvmlProvider().open(new DriverOptions(List.of(path.toString()), SamplerPath.AUTO));
     }
@@ -125,12 +142,16 @@ class NvmlProviderTest {
         private OpenProbe() {}
 
         static List<String> run(Path library) throws IOException, InterruptedException {
+            return run(library, SimNode.built());
+        }
+
+        static List<String> run(Path library, Path jni) throws IOException, InterruptedException {
             Process process = new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin", "java")
                                     .toString(),
                             "-XX:TieredStopAtLevel=1",
                             "-XX:+UseSerialGC",
-                            "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
+                            "-Dgpuwarden.native.dir=" + jni,
                             "-cp",
                             System.getProperty("java.class.path"),
                             OpenProbe.class.getName(),
@@ -154,6 +175,8 @@ class NvmlProviderTest {
             } else {
                 System.out.println("OPENED");
                 System.out.println(millis);
+                System.out.println(
+                        ((DriverOpening.Opened) opening).driver().info().samplerPath());
             }
         }
     }
