@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.app;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.daemon.command.DoctorCommand;
 import dev.gpuwarden.daemon.command.ScanCommand;
+import dev.gpuwarden.daemon.command.VramCommand;
 import java.util.List;
 
 /** The node's commands. */
@@ -12,6 +13,7 @@ public final class DaemonCommands implements CommandGroup {
         return List.of(
                 new DaemonCommand(Providers::driver),
                 new ScanCommand(Providers::driver),
-                new DoctorCommand(Providers::driver));
+                new DoctorCommand(Providers::driver),
+                VramCommand.with(Providers::driver));
     }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns what is known of the node into metrics. The same scrape gives the same metrics, but for the counts of its own
@@ -17,23 +18,34 @@ import java.util.function.Supplier;
 public final class Exposition {
 
     private static final System.Logger LOG = System.getLogger(Exposition.class.getName());
-    private static final Family ERRORS = Family.counter(
-            "gpuwarden_collector_errors", "Scrapes in which a collector failed and its series are missing.");
-
-    private static final Family DUPLICATES = Family.counter(
-            "gpuwarden_duplicate_series", "Series left out because another of the same labels was there before.");
-
-    private final List<Collector> collectors;
-    private final AtomicLongArray errors;
-    private final AtomicLong duplicates = new AtomicLong();
-
-    public Exposition(MetricsOptions options, Supplier<String> hostName) {
-        this(collectors(options, hostName));
+    /** Apart, so that they too are made for the first scrape. */
+    private static final class Own {
+        static final Family ERRORS = Family.counter(
+                "gpuwarden_collector_errors", "Scrapes in which a collector failed and its series are missing.");
+        static final Family DUPLICATES = Family.counter(
+                "gpuwarden_duplicate_series", "Series left out because another of the same labels was there before.");
     }
 
-    Exposition(List<Collector> collectors) {
-        this.collectors = List.copyOf(collectors);
-        this.errors = new AtomicLongArray(collectors.size());
+    private final Supplier<List<Collector>> recipe;
+    private final AtomicLong duplicates = new AtomicLong();
+    private @Nullable Collectors collectors;
+
+    /** Collectors and how often each failed. */
+    private record Collectors(List<Collector> all, AtomicLongArray errors) {}
+
+    public Exposition(MetricsOptions options, Supplier<String> hostName) {
+        recipe = () -> collectors(options, hostName);
+    }
+
+    /** Made for the first scrape: some hundred names are checked and built, which would delay the daemon's start. */
+    private synchronized Collectors collectors() {
+        Collectors made = collectors;
+        if (made == null) {
+            List<Collector> all = recipe.get();
+            made = new Collectors(all, new AtomicLongArray(all.size()));
+            collectors = made;
+        }
+        return made;
     }
 
     private static List<Collector> collectors(MetricsOptions options, Supplier<String> hostName) {
@@ -47,14 +59,16 @@ public final class Exposition {
         if (options.dcgmNames()) {
             collectors.add(new DcgmCollector(hostName));
         }
-        return collectors;
+        return List.copyOf(collectors);
     }
 
     /** All metrics, sorted by name. */
     public MetricSnapshots snapshots(Scrape scrape) {
         List<MetricSnapshot> snapshots = new ArrayList<>();
-        for (int i = 0; i < collectors.size(); i++) {
-            Collector collector = collectors.get(i);
+        List<Collector> all = collectors().all();
+        AtomicLongArray errors = collectors().errors();
+        for (int i = 0; i < all.size(); i++) {
+            Collector collector = all.get(i);
             try {
                 Families families = new Families();
                 collector.collect(scrape, families);
@@ -70,10 +84,10 @@ public final class Exposition {
             }
         }
         Families own = new Families();
-        for (int i = 0; i < collectors.size(); i++) {
-            own.add(ERRORS, Labels.of("collector", collectors.get(i).name()), errors.get(i));
+        for (int i = 0; i < all.size(); i++) {
+            own.add(Own.ERRORS, Labels.of("collector", all.get(i).name()), errors.get(i));
         }
-        own.add(DUPLICATES, Labels.EMPTY, duplicates.get());
+        own.add(Own.DUPLICATES, Labels.EMPTY, duplicates.get());
         snapshots.addAll(own.snapshots());
         return new MetricSnapshots(snapshots);
     }

@@ -72,6 +72,9 @@ final class GpuCollector implements Collector {
             age(out, PROCESS_LIST_AGE, labels, gpu.processesAgeNanos());
             out.add(REFUSED, labels, gpu.refusedValues());
             readings(gpu.frame(), labels, out);
+            if (gpu.processes() instanceof Reading.Absent<?> absent) {
+                out.add(ABSENT, absence(labels, "processes", absent.cause()), 1);
+            }
             for (Cadence cadence : CADENCES) {
                 if (gpu.frame().sampledAtNanos(cadence) != 0) {
                     Labels withCadence = labels.add("cadence", cadence.name().toLowerCase(Locale.ROOT));
@@ -96,7 +99,7 @@ final class GpuCollector implements Collector {
             }
             absent[absence.ordinal()]++;
             if (unsupported || !isStatic(absence)) {
-                out.add(ABSENT, labels.merge(Labels.of("reading", metric.label(), "cause", absence.label())), 1);
+                out.add(ABSENT, absence(labels, metric.label(), absence), 1);
             }
         }
         for (Absence cause : CAUSES) {
@@ -104,6 +107,10 @@ final class GpuCollector implements Collector {
                 out.add(ABSENT_COUNT, labels.add("cause", cause.label()), absent[cause.ordinal()]);
             }
         }
+    }
+
+    private static Labels absence(Labels labels, String reading, Absence cause) {
+        return labels.merge(Labels.of("reading", reading, "cause", cause.label()));
     }
 
     /** Board and driver do not change while they run: a series per reading would say the same for ever. */

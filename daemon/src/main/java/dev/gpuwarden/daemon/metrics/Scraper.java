@@ -19,8 +19,8 @@ import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Makes the text that scrapers get. Scrapes at the same time, or within a second, share one exposition, so their number does not
- * multiply the work. Thread-safe; reads /proc, never waits for the driver.
+ * Makes the text that scrapers get. Scrapes at the same time, or within a second, share one exposition of each format, so their
+ * number does not multiply the work. Thread-safe; reads /proc, never waits for the driver.
  */
 public final class Scraper {
 
@@ -34,14 +34,13 @@ public final class Scraper {
     private final Exposition exposition;
     private final LongSupplier nanoTime;
 
-    private final Map<Form, byte[]> texts = new HashMap<>();
-    private MetricSnapshots snapshots = new MetricSnapshots();
-    private long madeAtNanos;
+    private final Map<Form, Text> texts = new HashMap<>();
     private long made;
     private long lastNanos;
 
-    /** @param text the format; @param gzip whether it is compressed */
-    private record Form(TextFormat text, boolean gzip) {}
+    private record Form(TextFormat format, boolean gzip) {}
+
+    private record Text(byte[] bytes, long madeAtNanos) {}
 
     public Scraper(Supplier<NodeSnapshot> nodes, SamplerStats sampler, NodeMemory memory, Exposition exposition) {
         this(nodes, sampler, memory, new SelfReader(), exposition, System::nanoTime);
@@ -72,26 +71,22 @@ public final class Scraper {
     /** The bytes of one exposition, at most a second old. Nobody may change them. */
     synchronized byte[] text(TextFormat format, boolean gzip) {
         long now = nanoTime.getAsLong();
-        if (made == 0 || now - madeAtNanos > SHARED_NANOS) {
-            texts.clear();
-            snapshots = scrape();
-            madeAtNanos = now;
-            made++;
-        }
+        texts.values().removeIf(text -> now - text.madeAtNanos > SHARED_NANOS);
         Form form = new Form(format, gzip);
-        byte[] text = texts.get(form);
+        Text text = texts.get(form);
         if (text == null) {
-            text = write(form);
+            text = new Text(write(form, scrape()), now);
             texts.put(form, text);
+            made++;
             lastNanos = nanoTime.getAsLong() - now;
         }
-        return text;
+        return text.bytes;
     }
 
-    private byte[] write(Form form) {
+    private static byte[] write(Form form, MetricSnapshots snapshots) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(form.gzip ? 32 * 1024 : 256 * 1024);
         try (OutputStream out = form.gzip ? fastGzip(bytes) : bytes) {
-            form.text.writer().write(out, snapshots);
+            form.format.writer().write(out, snapshots);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

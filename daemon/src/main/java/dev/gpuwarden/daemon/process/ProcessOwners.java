@@ -32,6 +32,7 @@ public final class ProcessOwners {
     private final LongSupplier nanoTime;
     private final boolean privateNamespace;
     private final Map<Integer, Known> known = new HashMap<>();
+    private double uptimeOffsetSeconds;
 
     public ProcessOwners(NodePaths paths) {
         this(paths, System::nanoTime);
@@ -42,6 +43,7 @@ public final class ProcessOwners {
         this.pods = new PodNames(paths.podLogs(), nanoTime);
         this.nanoTime = nanoTime;
         this.privateNamespace = procfs.inPrivatePidNamespace();
+        this.uptimeOffsetSeconds = procfs.uptimeSeconds().asOptional().orElse(0.0) - nanoTime.getAsLong() / 1e9;
     }
 
     /**
@@ -90,9 +92,15 @@ public final class ProcessOwners {
         return new Known(startTicks, now, command, owner);
     }
 
+    /** Trusts the node's uptime only while it runs as this process's own clock does: suspended nodes and copies do not. */
     private boolean startedSince(long startTicks, long ageNanos) {
-        return procfs.uptimeSeconds() instanceof Reading.Present<Double> uptime
-                && Procfs.seconds(startTicks) > uptime.value() - ageNanos * 1e-9 + REUSE_MARGIN_SECONDS;
+        if (!(procfs.uptimeSeconds() instanceof Reading.Present<Double> uptime)) {
+            return false;
+        }
+        double offset = uptime.value() - nanoTime.getAsLong() / 1e9;
+        boolean steady = Math.abs(offset - uptimeOffsetSeconds) < REUSE_MARGIN_SECONDS;
+        uptimeOffsetSeconds = offset;
+        return steady && Procfs.seconds(startTicks) > uptime.value() - ageNanos / 1e9 + REUSE_MARGIN_SECONDS;
     }
 
     private String cause(Reading<?> reading) {

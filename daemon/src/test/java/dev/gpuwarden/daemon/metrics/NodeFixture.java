@@ -26,11 +26,11 @@ import java.util.function.UnaryOperator;
 import org.HdrHistogram.Histogram;
 
 /** Nodes made by hand: every reading present, with values that no two readings share. */
-final class NodeFixture {
+public final class NodeFixture {
 
     private NodeFixture() {}
 
-    static NodeSnapshot node(int gpus) {
+    public static NodeSnapshot node(int gpus) {
         List<GpuSnapshot> list = new ArrayList<>();
         for (int i = 0; i < gpus; i++) {
             list.add(gpu(i));
@@ -38,7 +38,7 @@ final class NodeFixture {
         return node(list);
     }
 
-    static NodeSnapshot node(List<GpuSnapshot> gpus) {
+    public static NodeSnapshot node(List<GpuSnapshot> gpus) {
         DriverInfo info = new DriverInfo(
                 "nvml",
                 Reading.of("/usr/lib/libnvidia-ml.so.1"),
@@ -54,7 +54,7 @@ final class NodeFixture {
                 gpus);
     }
 
-    static GpuIdentity identity(int index) {
+    public static GpuIdentity identity(int index) {
         return new GpuIdentity(
                 index,
                 Reading.of(String.format("GPU-00000000-0000-0000-0000-%012d", index)),
@@ -70,11 +70,11 @@ final class NodeFixture {
                 List.of());
     }
 
-    static GpuSnapshot gpu(int index) {
+    public static GpuSnapshot gpu(int index) {
         return gpu(index, GpuState.ANSWERING, frame(), List.of());
     }
 
-    static GpuSnapshot gpu(int index, GpuState state, GpuFrame frame, List<GpuProcess> processes) {
+    public static GpuSnapshot gpu(int index, GpuState state, GpuFrame frame, List<GpuProcess> processes) {
         return new GpuSnapshot(
                 identity(index),
                 state,
@@ -88,7 +88,7 @@ final class NodeFixture {
     }
 
     /** Every reading of an H100 with 18 links. */
-    static GpuFrame frame() {
+    public static GpuFrame frame() {
         GpuFrame frame = new GpuFrame();
         for (int i = 0; i < GpuMetric.count(); i++) {
             frame.put(i, 0);
@@ -123,23 +123,23 @@ final class NodeFixture {
         return frame;
     }
 
-    static void put(GpuFrame frame, GpuMetric metric, long raw) {
+    public static void put(GpuFrame frame, GpuMetric metric, long raw) {
         frame.put(GpuFrame.slot(metric), raw);
     }
 
-    static GpuProcess process(int pid, long bytes) {
+    public static GpuProcess process(int pid, long bytes) {
         Reading<Integer> none = Reading.absent(Absence.NOT_SUPPORTED);
         return new GpuProcess(pid, GpuProcess.Type.COMPUTE, Reading.of(bytes), none, none);
     }
 
-    static Owner.Pod pod(String namespace, String name, String container) {
+    public static Owner.Pod pod(String namespace, String name, String container) {
         String id = String.format("%064x", (namespace + name + container).hashCode() & 0xffff_ffffL);
         return new Owner.Pod(
                 "uid-" + name, Reading.of(namespace), Reading.of(name), Reading.of(container), Reading.of(id));
     }
 
     /** Whose memory, when every process belongs to whom {@code owners} says; commands are "cmd". */
-    static List<GpuMemoryUse> memory(NodeSnapshot node, IntFunction<Owner> owners) {
+    public static List<GpuMemoryUse> memory(NodeSnapshot node, IntFunction<Owner> owners) {
         return node.gpus().stream()
                 .map(gpu -> MemoryAttribution.attribute(
                         gpu.identity(),
@@ -149,12 +149,12 @@ final class NodeFixture {
                 .toList();
     }
 
-    static Scrape scrape(NodeSnapshot node) {
+    public static Scrape scrape(NodeSnapshot node) {
         List<GpuMemoryUse> memory = memory(node, pid -> new Owner.Unit("train.service"));
         return new Scrape(node, () -> memory, sampler(), SELF);
     }
 
-    static final SelfStats SELF = new SelfStats(
+    public static final SelfStats SELF = new SelfStats(
             Reading.of(1.25),
             Reading.of(1_700_000_000.5),
             Reading.of(50L << 20),
@@ -168,11 +168,11 @@ final class NodeFixture {
             3,
             Reading.of(0.004));
 
-    static SamplerStats sampler() {
+    public static SamplerStats sampler() {
         return new FixedSampler();
     }
 
-    static NodeSnapshot map(NodeSnapshot node, UnaryOperator<GpuSnapshot> change) {
+    public static NodeSnapshot map(NodeSnapshot node, UnaryOperator<GpuSnapshot> change) {
         return node(node.gpus().stream().map(change).toList());
     }
 

@@ -87,6 +87,13 @@ class ProcessOwnersTest {
     }
 
     @Test
+    void anUptimeThatStandsStillSuspectsNobody() {
+        node.advance(100);
+        node.process(17, 10_000_000, "python", "0::/system.slice/train.service");
+        assertThat(lookUp(17, 10).owner()).isEqualTo(new Owner.Unit("train.service"));
+    }
+
+    @Test
     void whatDidNotChangeIsNotReadAgain() throws IOException {
         node.process(17, 500, "python", "0::/system.slice/train.service");
         lookUp(17);

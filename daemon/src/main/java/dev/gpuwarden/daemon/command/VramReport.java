@@ -1,0 +1,114 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.GpuMemoryUse;
+import dev.gpuwarden.core.process.MemoryShare;
+import dev.gpuwarden.core.process.MemoryUse;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.NodeSnapshot;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * Whose memory, GPU by GPU, the largest first.
+ *
+ * @param memory one entry for each GPU of the node, in the same order
+ */
+record VramReport(By by, NodeSnapshot node, List<GpuMemoryUse> memory) {
+
+    /** What rows stand for. */
+    enum By {
+        process,
+        container,
+        pod,
+        unit
+    }
+
+    /** Whether it is known of every GPU who holds it. */
+    boolean complete() {
+        return node.driver() instanceof NodeSnapshot.DriverState.Running
+                && memory.stream().allMatch(gpu -> gpu.uses() instanceof Reading.Present<?>);
+    }
+
+    /** Processes of a GPU, the largest first; those whose memory is not known come last. */
+    static List<MemoryUse> processes(GpuMemoryUse gpu) {
+        return sorted(gpu.uses().asOptional().orElse(List.of()), MemoryUse::usedBytes);
+    }
+
+    /** Owners of a GPU's memory, the largest first; those whose memory is not known come last. */
+    List<MemoryShare> shares(GpuMemoryUse gpu) {
+        List<MemoryShare> shares = switch (by) {
+            case container, process -> MemoryShare.byContainer(gpu);
+            case pod -> MemoryShare.byPod(gpu);
+            case unit -> MemoryShare.byUnit(gpu);
+        };
+        return sorted(shares, MemoryShare::bytes);
+    }
+
+    private static <T> List<T> sorted(List<T> rows, Function<T, Reading<Long>> bytes) {
+        List<T> sorted = new ArrayList<>(rows);
+        sorted.sort(
+                Comparator.comparingLong(row -> -bytes.apply(row).asOptional().orElse(-1L)));
+        return sorted;
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("by", by.name());
+        tree.put("complete", complete());
+        List<Object> gpus = new ArrayList<>();
+        for (int i = 0; i < memory.size(); i++) {
+            gpus.add(gpu(node.gpus().get(i), memory.get(i)));
+        }
+        tree.put("gpus", gpus);
+        return tree;
+    }
+
+    private Map<String, Object> gpu(GpuSnapshot gpu, GpuMemoryUse use) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("index", gpu.identity().index());
+        tree.put("uuid", Values.tree(gpu.identity().uuid()));
+        tree.put("name", Values.tree(gpu.identity().name()));
+        tree.put("state", gpu.state().label());
+        tree.put("totalBytes", Values.tree(gpu.frame().reading(GpuMetric.MEMORY_TOTAL)));
+        tree.put("usedBytes", Values.tree(use.usedBytes()));
+        tree.put("unattributedBytes", Values.tree(use.unattributedBytes()));
+        tree.put("overattributedBytes", Values.tree(use.overattributedBytes()));
+        tree.put("holders", use.uses() instanceof Reading.Present<?> ? holders(use) : Values.tree(use.uses()));
+        return tree;
+    }
+
+    private List<Object> holders(GpuMemoryUse use) {
+        List<Object> rows = new ArrayList<>();
+        if (by == By.process) {
+            processes(use).forEach(process -> rows.add(process(process)));
+        } else {
+            for (MemoryShare share : shares(use)) {
+                Map<String, Object> row = new LinkedHashMap<>();
+                row.put("owner", OwnerView.tree(share.owner(), by == By.container));
+                row.put("usedBytes", Values.tree(share.bytes()));
+                row.put("processes", share.processes());
+                rows.add(row);
+            }
+        }
+        return rows;
+    }
+
+    private static Map<String, Object> process(MemoryUse use) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("pid", use.process().pid());
+        row.put("type", use.process().type().name().toLowerCase(Locale.ROOT));
+        row.put("command", Values.tree(use.command()));
+        row.put("gpuInstance", Values.tree(use.process().gpuInstance()));
+        row.put("computeInstance", Values.tree(use.process().computeInstance()));
+        row.put("owner", OwnerView.tree(use.owner(), true));
+        row.put("usedBytes", Values.tree(use.usedBytes()));
+        return row;
+    }
+}
