@@ -22,6 +22,11 @@ public record Scenario(
         List<Change> changes,
         List<Step> timeline) {
 
+    /** The same node with another driver. */
+    public Scenario withDriver(Generation other) {
+        return new Scenario(name, description, other, node, gpus, processes, faults, pci, changes, timeline);
+    }
+
     /** Changes that happen together. */
     public record Step(Duration at, List<Change> changes) {}
 }
