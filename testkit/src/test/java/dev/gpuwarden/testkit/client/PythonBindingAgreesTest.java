@@ -19,7 +19,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** NVIDIA's Python binding (nvidia-ml-py) reads from a simulated node what the scenario put there. */
+/**
+ * NVIDIA's Python binding (nvidia-ml-py) reads from a simulated node what the scenario put there. Not of `driver-470`: the binding
+ * has no way to list processes without the `_v3` calls.
+ */
 class PythonBindingAgreesTest {
 
     /** Where the binding reads something else than the table has, and why. */
@@ -41,7 +44,6 @@ class PythonBindingAgreesTest {
                 "b200x8",
                 "a100-mig",
                 "memory-hog",
-                "driver-470",
                 "driver-535.161",
                 "busy500",
                 "big64"
@@ -80,6 +82,10 @@ class PythonBindingAgreesTest {
         String row = "gpu[" + gpu + "]";
         if (key.equals("v1.memory.used")) {
             return Long.toString(table.number(row + ".mem_used") + table.number(row + ".mem_reserved"));
+        }
+        if (key.equals("recovery-action")
+                && !table.text("header.driver_version").matches("(58|61).*")) {
+            return "!2"; // field 230 is newer than these drivers
         }
         if (key.startsWith("process.")) {
             return processBytes(table, Integer.parseInt(gpu), Long.parseLong(key.substring("process.".length())));
