@@ -2,7 +2,8 @@ package dev.gpuwarden.core.telemetry;
 
 /** Every reading of one NVLink, taken at {@link Cadence#SLOW}. */
 public enum LinkMetric {
-    STATE("state", Unit.NONE, Kind.GAUGE, 1, "1 if the link is up."),
+    /** 2 is a link that sleeps to save power (nvml.h 13.3, NVML_NVLINK_STATE_SLEEP): no fault. */
+    STATE("state", Unit.NONE, Kind.GAUGE, 2, "1 if the link is up."),
     VERSION("version", Unit.NONE, Kind.GAUGE, 99, "NVLink version of the link, as NVML numbers it."),
     SPEED("speed", Unit.MEGABYTES_PER_SECOND, Kind.GAUGE, 1_000_000, "Speed of the link in one direction."),
     REPLAYS("replays", Unit.NONE, Kind.COUNTER, 1L << 40, "Packets sent again on the link."),
