@@ -46,7 +46,7 @@ final class GpuReader {
                 : GpuIdentity.unknown(index, (Absent<Long>) handle);
     }
 
-    /** A UUID that is no plain text is refused: everything else is keyed by it. */
+    /** A UUID that is no plain text is refused, since everything else is keyed by it. Names are only shown, and shown cleaned. */
     Reading<String> uuid(long device, String subject) {
         Reading<String> uuid = library.text(NvmlSymbol.UUID, device, UUID_BYTES);
         if (uuid instanceof Present<String> present && !CText.isPlain(present.value())) {

@@ -16,6 +16,9 @@ final class LinkPlan {
     private static final int STATE = 165;
     private static final int VERSION = 166;
 
+    /** Recoveries as Blackwell counts them; it has no replays and CRC errors of the older kinds. */
+    static final int RECOVERY_EVENTS = 215;
+
     // The same before, and for CRC errors still: one field for each of the first twelve links, numbered from 0 and from
     // 6 on.
     private static final int[] CRC_FLIT_NUMBERED = {32, 96};
@@ -57,6 +60,7 @@ final class LinkPlan {
         fields.add(new Field(VERSION, link, GpuFrame.slot(LinkMetric.VERSION, link)));
         fields.add(new Field(REPLAY, link, GpuFrame.slot(LinkMetric.REPLAYS, link)));
         fields.add(new Field(RECOVERY, link, GpuFrame.slot(LinkMetric.RECOVERIES, link)));
+        fields.add(new Field(RECOVERY_EVENTS, link, GpuFrame.slot(LinkMetric.RECOVERIES, link)));
         if (link < NUMBERED_LINKS) {
             fields.add(numbered(CRC_FLIT_NUMBERED, LinkMetric.CRC_FLIT_ERRORS, link));
             fields.add(numbered(CRC_DATA_NUMBERED, LinkMetric.CRC_DATA_ERRORS, link));

@@ -127,8 +127,9 @@ public final class TelemetryPlan {
                 field(45, NVLINK_CRC_DATA_ERRORS),
                 field(52, NVLINK_REPLAYS),
                 field(59, NVLINK_RECOVERIES),
-                new Field(138, ALL_LINKS, GpuFrame.slot(NVLINK_TRANSMITTED)),
-                new Field(139, ALL_LINKS, GpuFrame.slot(NVLINK_RECEIVED)));
+                ofAllLinks(LinkPlan.RECOVERY_EVENTS, NVLINK_RECOVERIES),
+                ofAllLinks(138, NVLINK_TRANSMITTED),
+                ofAllLinks(139, NVLINK_RECEIVED));
     }
 
     private void ecc() {
@@ -294,6 +295,10 @@ public final class TelemetryPlan {
 
     private static Field field(int id, GpuMetric metric) {
         return new Field(id, 0, GpuFrame.slot(metric));
+    }
+
+    private static Field ofAllLinks(int id, GpuMetric metric) {
+        return new Field(id, ALL_LINKS, GpuFrame.slot(metric));
     }
 
     private static Take take(int offset, Take.Width width, GpuMetric metric) {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.nat.sim;
 
 import java.io.IOException;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -54,7 +55,9 @@ final class SimTable {
         writeDefaults("table", 0);
     }
 
+    /** In the order of the calls, also for the library that reads beside. */
     void set(String path, long value) {
+        VarHandle.fullFence();
         table.putLong(at(path), value);
     }
 

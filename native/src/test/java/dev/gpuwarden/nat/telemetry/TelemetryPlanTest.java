@@ -172,6 +172,21 @@ class TelemetryPlanTest {
     }
 
     @Test
+    void recoveriesAreReadWhereTheOlderCountersAreGone() {
+        SimNode node = SimNode.of("580", folder);
+        for (int link = 0; link < 18; link++) {
+            for (int counter = 0; counter < 5; counter++) {
+                node.set("gpu[0].link[" + link + "].error[" + counter + "]", Long.MIN_VALUE);
+            }
+            node.set("gpu[0].link[" + link + "].nvl5_counter[14]", link);
+        }
+        GpuFrame frame = sample(node);
+        assertThat(frame.raw(GpuFrame.slot(LinkMetric.RECOVERIES, 9))).isEqualTo(9);
+        assertThat(frame.raw(GpuMetric.NVLINK_RECOVERIES)).isEqualTo(17 * 18 / 2);
+        assertThat(frame.absence(GpuFrame.slot(LinkMetric.REPLAYS, 9))).isEqualTo(Absence.NOT_SUPPORTED);
+    }
+
+    @Test
     void aNumberOfLinksThatCannotBeIsNotBelieved() {
         GpuFrame frame = sample(SimNode.of("550", folder).set("gpu[0].nvlink_count", 808334905));
         assertThat(frame.absence(GpuFrame.slot(LinkMetric.STATE, 0))).isEqualTo(Absence.IMPLAUSIBLE);
