@@ -42,23 +42,16 @@ record Image(Path home) {
      * @param before words in front of the command, for example to become another user
      */
     Run run(List<String> before, Map<String, String> environment, String... args) {
-        List<String> command = new ArrayList<>(before);
-        command.add(home.resolve("bin/gpuwarden").toString());
-        command.addAll(List.of(args));
         try {
             Path out = Files.createTempFile("gpuwarden", ".out");
             Path err = Files.createTempFile("gpuwarden", ".err");
-            ProcessBuilder builder = new ProcessBuilder(command)
-                    .directory(Path.of("/").toFile())
+            Process process = prepare(before, environment, args)
                     .redirectOutput(out.toFile())
-                    .redirectError(err.toFile());
-            builder.environment().clear();
-            builder.environment().put("PATH", System.getenv("PATH"));
-            builder.environment().putAll(environment);
-            Process process = builder.start();
+                    .redirectError(err.toFile())
+                    .start();
             if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
-                throw new IllegalStateException(command + " did not end within " + TIMEOUT_SECONDS + " s");
+                throw new IllegalStateException(List.of(args) + " did not end within " + TIMEOUT_SECONDS + " s");
             }
             Run run = new Run(process.exitValue(), read(out), read(err));
             Files.delete(out);
@@ -69,6 +62,19 @@ record Image(Path home) {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** A run with an empty environment from the root folder, not started yet. */
+    ProcessBuilder prepare(List<String> before, Map<String, String> environment, String... args) {
+        List<String> command = new ArrayList<>(before);
+        command.add(home.resolve("bin/gpuwarden").toString());
+        command.addAll(List.of(args));
+        ProcessBuilder builder =
+                new ProcessBuilder(command).directory(Path.of("/").toFile());
+        builder.environment().clear();
+        builder.environment().put("PATH", System.getenv("PATH"));
+        builder.environment().putAll(environment);
+        return builder;
     }
 
     private static String read(Path file) throws IOException {

@@ -1,0 +1,94 @@
+package dev.gpuwarden.packaging;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.packaging.Image.Run;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.BufferedReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** The image against simulated drivers: libraries are found and loaded from where they are installed. */
+class SimulatedNodeImageTest {
+
+    private static final Pattern SERVING = Pattern.compile("serving (http://\\S+/metrics)");
+
+    private final Image image = Image.built();
+
+    private Run scan(String scenario, String... javaOptions) {
+        try (SimulatedNode node = SimulatedNode.start(scenario)) {
+            Map<String, String> environment = new HashMap<>(node.environment());
+            environment.put("GPUWARDEN_JAVA_OPTS", String.join(" ", javaOptions));
+            return image.run(List.of(), environment, "scan", "-o", "json");
+        }
+    }
+
+    @Test
+    void aHealthyNodeIsFit() {
+        Run run = scan("h100x8");
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+        assertThat(run.err()).isEmpty();
+        Map<?, ?> json = (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(run.out());
+        assertThat((List<?>) json.get("gpus")).hasSize(8);
+    }
+
+    @Test
+    void aLostGpuIsNotFit() {
+        Run run = scan("gpu-lost");
+        assertThat(run.code()).as(run.out() + run.err()).isEqualTo(1);
+    }
+
+    @Test
+    void nothingIsUnpackedIntoTheTemporaryFolder() {
+        Run run = scan("h100x8", "-Djava.io.tmpdir=/nonexistent");
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+    }
+
+    @Test
+    void theDaemonServesAndStopsWhenTold() throws Exception {
+        try (SimulatedNode node = SimulatedNode.start("h100x8")) {
+            Process daemon = image.prepare(
+                            List.of(), node.environment(), "daemon", "--web.listen-address", "127.0.0.1:0")
+                    .redirectErrorStream(true)
+                    .start();
+            try (BufferedReader log = daemon.inputReader(StandardCharsets.UTF_8)) {
+                String metrics = serving(log);
+                HttpResponse<String> response = HttpClient.newHttpClient()
+                        .send(
+                                HttpRequest.newBuilder(URI.create(metrics)).build(),
+                                HttpResponse.BodyHandlers.ofString());
+                assertThat(response.statusCode()).isEqualTo(200);
+                assertThat(response.body()).contains("gpuwarden_");
+                daemon.destroy();
+                assertThat(daemon.waitFor(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(daemon.exitValue()).isZero();
+            } finally {
+                daemon.destroyForcibly();
+            }
+        }
+    }
+
+    private static String serving(BufferedReader log) throws Exception {
+        StringBuilder seen = new StringBuilder();
+        for (String line = log.readLine(); line != null; line = log.readLine()) {
+            seen.append(line).append('\n');
+            Matcher serving = SERVING.matcher(line);
+            if (serving.find()) {
+                return serving.group(1);
+            }
+        }
+        throw new AssertionError("the daemon ended before it served:\n" + seen);
+    }
+}
