@@ -36,6 +36,27 @@ class SimulatedNodeImageTest {
     }
 
     @Test
+    void theSimulatedNodesAreListed() {
+        Run run = image.run("sim", "list", "-o", "json");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out()).contains("h100x8", "gpu-lost");
+    }
+
+    @Test
+    void aProgramRunsOnASimulatedNode() {
+        Run run = image.run(
+                "sim",
+                "exec",
+                "h100x8",
+                "--",
+                image.home().resolve("bin/gpuwarden").toString(),
+                "scan");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).contains("NVIDIA H100 80GB HBM3");
+    }
+
+    @Test
     void aHealthyNodeIsFit() {
         Run run = scan("h100x8");
         assertThat(run.code()).as(run.out() + run.err()).isZero();

@@ -73,11 +73,11 @@ class GoldenTest {
     @ParameterizedTest
     @MethodSource("files")
     void promtoolHasNothingToCriticise(Path file) throws Exception {
-        Path promtool = Path.of(System.getProperty("gpuwarden.tools.dir", ""), "promtool");
+        Path promtool = Path.of(System.getProperty("gpuwarden.tools.dir", ""), "bin/promtool");
         assumeTrue(
                 Files.isExecutable(promtool),
                 () -> "no promtool at " + promtool.toAbsolutePath()
-                        + ": take it from the Debian package prometheus, and give its folder as -Dgpuwarden.tools.dir");
+                        + ": ./gpuwarden test gets it, and names the folder of tools in -Dgpuwarden.tools.dir");
         Process check = new ProcessBuilder(promtool.toString(), "check", "metrics")
                 .redirectInput(file.toFile())
                 .redirectErrorStream(true)
