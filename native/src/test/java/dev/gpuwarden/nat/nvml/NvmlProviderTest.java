@@ -156,7 +156,7 @@ class NvmlProviderTest {
                             System.getProperty("java.class.path"),
                             OpenProbe.class.getName(),
                             library.toString())
-                    .redirectErrorStream(true)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             List<String> lines =
                     new String(process.getInputStream().readAllBytes()).lines().toList();
