@@ -10,7 +10,7 @@ import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,7 +21,9 @@ import java.util.function.Supplier;
 public final class MetricsServer implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(MetricsServer.class.getName());
-    private static final int THREADS = 8;
+    /** One waits in each request that is not complete yet, so many slow clients are needed before others are turned away. */
+    private static final int MAX_THREADS = 64;
+
     private static final int BACKLOG = 64;
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final String INDEX = """
@@ -55,13 +57,11 @@ public final class MetricsServer implements AutoCloseable {
         this.scraper = scraper;
         this.pending = pending;
         AtomicInteger number = new AtomicInteger();
-        this.threads =
-                new ThreadPoolExecutor(THREADS, THREADS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread thread = new Thread(task, "gpuwarden-http-" + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
-        threads.allowCoreThreadTimeOut(true);
+        this.threads = new ThreadPoolExecutor(0, MAX_THREADS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+            Thread thread = new Thread(task, "gpuwarden-http-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
     }
 
     /**
