@@ -10,6 +10,7 @@ import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -87,10 +88,12 @@ final class MemoryCollector implements Collector {
     }
 
     private static void owners(GpuMemoryUse gpu, Labels labels, Families out) {
+        // A pod that ends and its successor of the same name may hold memory together, under different UIDs.
+        Map<Labels, Reading<Long>> pods = new LinkedHashMap<>();
         for (MemoryShare share : MemoryShare.byPod(gpu)) {
             Owner owner = share.owner();
             if (owner instanceof Owner.Pod pod) {
-                present(out, POD, labels.merge(podLabels(pod)), share.bytes());
+                pods.merge(labels.merge(podLabels(pod)), share.bytes(), MemoryCollector::sum);
             } else if (owner instanceof Owner.Unit unit) {
                 present(out, UNIT, labels.add("unit", unit.name()), share.bytes());
             } else if (owner instanceof Owner.SlurmJob job) {
@@ -99,6 +102,7 @@ final class MemoryCollector implements Collector {
                 present(out, UNKNOWN, labels.add("cause", unknown.cause()), share.bytes());
             }
         }
+        pods.forEach((own, bytes) -> present(out, POD, own, bytes));
         for (MemoryShare share : MemoryShare.byContainer(gpu)) {
             if (share.owner() instanceof Owner.Container container) {
                 Labels own = Labels.of(
@@ -117,6 +121,10 @@ final class MemoryCollector implements Collector {
                 present(out, CONTAINER, labels.merge(own), share.bytes());
             }
         }
+    }
+
+    private static Reading<Long> sum(Reading<Long> a, Reading<Long> b) {
+        return a instanceof Reading.Present<Long> known ? b.map(bytes -> bytes + known.value()) : a;
     }
 
     private static Labels podLabels(Owner.Pod pod) {

@@ -143,6 +143,18 @@ class ExpositionTest {
     }
 
     @Test
+    void aPodAndItsSuccessorOfTheSameNameAddUp() {
+        Reading<String> none = Reading.absent(Absence.NO_DATA);
+        assertThat(Lines.of(scrape(
+                        holding(NodeFixture.process(1, 100), NodeFixture.process(2, 20)),
+                        pid -> new Owner.Pod("uid-" + pid, Reading.of("ns"), Reading.of("db-0"), none, none))))
+                .filteredOn(line -> line.startsWith("gpu_pod_memory_used_bytes"))
+                .singleElement()
+                .asString()
+                .endsWith(" 120.0");
+    }
+
+    @Test
     void unnamedPodsStayApartByTheirUids() {
         Reading<String> none = Reading.absent(Absence.NO_DATA);
         assertThat(Lines.of(scrape(
