@@ -68,6 +68,7 @@ final class Program extends CommandLine {
     }
 
     private int run(ParseResult parsed) {
+        abbreviateSynopses(this);
         Integer help = executeHelpRequest(parsed);
         if (help != null) {
             if (!parsed.hasSubcommand() || parsed.isUsageHelpRequested()) {
@@ -87,6 +88,12 @@ final class Program extends CommandLine {
         }
         defaults.doubts().forEach(this::complain);
         return new RunLast().execute(parsed);
+    }
+
+    /** With every setting an option, the full synopsis would hide what a command is for. */
+    private static void abbreviateSynopses(CommandLine line) {
+        line.getCommandSpec().usageMessage().abbreviateSynopsis(true);
+        line.getSubcommands().values().forEach(Program::abbreviateSynopses);
     }
 
     private boolean explicitFile() {
