@@ -5,28 +5,28 @@ import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuState;
+import java.util.stream.IntStream;
 
 /** What a frame as a whole says. */
 final class FrameJudge {
 
-    private static final Cadence[] CADENCE_OF = cadences();
+    /** By cadence, the slots that it fills. */
+    private static final int[][] SLOTS = {slots(Cadence.FAST), slots(Cadence.SLOW)};
 
     private FrameJudge() {}
 
-    private static Cadence[] cadences() {
-        Cadence[] all = new Cadence[GpuFrame.SLOTS];
-        for (int slot = 0; slot < all.length; slot++) {
-            // Links are all read at the slow cadence.
-            all[slot] = slot < GpuMetric.count() ? GpuMetric.of(slot).cadence() : Cadence.SLOW;
-        }
-        return all;
+    private static int[] slots(Cadence cadence) {
+        // Links are all read at the slow cadence.
+        return IntStream.range(0, GpuFrame.SLOTS)
+                .filter(slot -> (slot < GpuMetric.count() ? GpuMetric.of(slot).cadence() : Cadence.SLOW) == cadence)
+                .toArray();
     }
 
     /** Whether the GPU answers, by the fast sampling: one call that says "lost" is enough. Allocates nothing. */
     static GpuState state(GpuFrame frame) {
         boolean reset = false;
-        for (int slot = 0; slot < CADENCE_OF.length; slot++) {
-            if (CADENCE_OF[slot] == Cadence.FAST && !frame.present(slot)) {
+        for (int slot : SLOTS[Cadence.FAST.ordinal()]) {
+            if (!frame.present(slot)) {
                 Absence cause = frame.absence(slot);
                 if (cause == Absence.GPU_LOST) {
                     return GpuState.LOST;
@@ -39,9 +39,14 @@ final class FrameJudge {
 
     /** Values of cadences that are stale no longer stand for the present; causes of absence stay as they are. */
     static void markStale(GpuFrame frame, boolean[] staleByCadence) {
-        for (int slot = 0; slot < CADENCE_OF.length; slot++) {
-            if (staleByCadence[CADENCE_OF[slot].ordinal()] && frame.present(slot)) {
-                frame.putAbsent(slot, Absence.STALE, 0);
+        for (int cadence = 0; cadence < SLOTS.length; cadence++) {
+            if (!staleByCadence[cadence]) {
+                continue;
+            }
+            for (int slot : SLOTS[cadence]) {
+                if (frame.present(slot)) {
+                    frame.putAbsent(slot, Absence.STALE, 0);
+                }
             }
         }
     }
@@ -49,8 +54,8 @@ final class FrameJudge {
     /** How many readings of a cadence are refused as implausible, whoever refused them. Allocates nothing. */
     static int implausible(GpuFrame frame, Cadence cadence) {
         int count = 0;
-        for (int slot = 0; slot < CADENCE_OF.length; slot++) {
-            if (CADENCE_OF[slot] == cadence && frame.absence(slot) == Absence.IMPLAUSIBLE) {
+        for (int slot : SLOTS[cadence.ordinal()]) {
+            if (frame.absence(slot) == Absence.IMPLAUSIBLE) {
                 count++;
             }
         }
@@ -59,10 +64,8 @@ final class FrameJudge {
 
     /** Marks a whole cadence failed, for a sampler that broke its contract and threw. */
     static void fail(GpuFrame frame, Cadence cadence, long nowNanos) {
-        for (int slot = 0; slot < CADENCE_OF.length; slot++) {
-            if (CADENCE_OF[slot] == cadence) {
-                frame.putAbsent(slot, Absence.FAILED, 0);
-            }
+        for (int slot : SLOTS[cadence.ordinal()]) {
+            frame.putAbsent(slot, Absence.FAILED, 0);
         }
         frame.sampled(cadence, nowNanos, nowNanos, 0);
     }

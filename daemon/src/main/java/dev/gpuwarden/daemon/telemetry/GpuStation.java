@@ -52,8 +52,14 @@ final class GpuStation {
     private @Nullable GpuWorker current;
     private @Nullable GpuWorker stuck;
 
-    /** What every station shares. */
-    record Sampling(SamplingSettings settings, LongSupplier clock, Counters counters, Gate gate, Launcher launcher) {}
+    /** What every station shares; {@code epochNanos} is where the grid of turns begins. */
+    record Sampling(
+            SamplingSettings settings,
+            LongSupplier clock,
+            long epochNanos,
+            Counters counters,
+            Gate gate,
+            Launcher launcher) {}
 
     GpuStation(Sampling sampling, Binding binding, int position, int positions) {
         this.sampling = sampling;
@@ -76,7 +82,8 @@ final class GpuStation {
     }
 
     private GpuWorker launch(String name) {
-        Schedule schedule = new Schedule(sampling.settings(), sampling.clock().getAsLong(), position, positions);
+        Schedule schedule = new Schedule(
+                sampling.settings(), sampling.epochNanos(), sampling.clock().getAsLong(), position, positions);
         GpuWorker worker = new GpuWorker(this, sampling.clock(), schedule);
         sampling.launcher().launch(name, worker);
         return worker;

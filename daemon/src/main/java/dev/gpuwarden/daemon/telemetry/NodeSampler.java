@@ -47,7 +47,9 @@ public final class NodeSampler implements AutoCloseable {
         this.launcher = launcher;
         this.counters = new Counters(this::hungThreads, this::refusedValues);
         this.keeper = new DriverKeeper(
-                provider, pciBus, new GpuStation.Sampling(settings, clock, counters, new Gate(), launcher));
+                provider,
+                pciBus,
+                new GpuStation.Sampling(settings, clock, clock.getAsLong(), counters, new Gate(), launcher));
     }
 
     /** Starts; returns at once. */
@@ -136,8 +138,8 @@ public final class NodeSampler implements AutoCloseable {
 
     private void superviseAll() {
         supervisor = Thread.currentThread();
-        // A quarter of the deadline late at most, and no more often than needed for that.
-        long period = Math.max(settings.deadline().toNanos() / 4, TimeUnit.MILLISECONDS.toNanos(5));
+        // States are told without this thread; it replaces threads, half a deadline late at most.
+        long period = Math.max(settings.deadline().toNanos() / 2, TimeUnit.MILLISECONDS.toNanos(5));
         long next = clock.getAsLong();
         while (!stopped) {
             long now = clock.getAsLong();
