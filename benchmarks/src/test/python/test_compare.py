@@ -1,0 +1,139 @@
+"""Run: python3 -m unittest discover benchmarks/src/test/python"""
+
+import os
+import sys
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "main", "python"))
+import compare  # noqa: E402
+from clients import Missing, NotUnderstood, NvidiaSmi, Seen, Unasked, base  # noqa: E402
+from readings import COUNTER, IDENTITY, LINK_READINGS, MOVING, READINGS, STATE, STATIC, Row  # noqa: E402
+
+
+def row(kind, tolerance=0, key="reading"):
+    return Row(key, kind, None, None, tolerance)
+
+
+def verdict(a_row, ours, before, after, client="nvidia-smi"):
+    return compare.judge(a_row, ours, before, after, client)[0]
+
+
+NO_SYMBOL = {"absent": "no_symbol"}
+
+
+class Judging(unittest.TestCase):
+    def test_static_readings_must_be_exact_up_to_what_the_printing_cut_off(self):
+        self.assertEqual("same", verdict(row(STATIC), 1023, Seen(1024, 2), Seen(1024, 2)))
+        self.assertEqual("differs", verdict(row(STATIC), 1021, Seen(1024, 2), Seen(1024, 2)))
+        self.assertEqual("differs", verdict(row(STATIC), 1, Seen(1, 0), Seen(2, 0)))
+
+    def test_moving_readings_lie_between_the_looks_or_within_their_tolerance(self):
+        self.assertEqual("same", verdict(row(MOVING, 3), 55, Seen(50, 0), Seen(60, 0)))
+        self.assertEqual("same", verdict(row(MOVING, 3), 47, Seen(50, 0), Seen(60, 0)))
+        self.assertEqual("differs", verdict(row(MOVING, 3), 46, Seen(50, 0), Seen(60, 0)))
+        self.assertEqual("differs", verdict(row(MOVING, 3), 64, Seen(50, 0), Seen(60, 0)))
+
+    def test_counters_do_not_run_backwards(self):
+        self.assertEqual("same", verdict(row(COUNTER), 7, Seen(5, 0), Seen(9, 0)))
+        self.assertEqual("differs", verdict(row(COUNTER), 4, Seen(5, 0), Seen(9, 0)))
+
+    def test_states_are_those_of_one_look(self):
+        self.assertEqual("same", verdict(row(STATE), 8, Seen(0, 0), Seen(8, 0)))
+        self.assertEqual("differs", verdict(row(STATE), 2, Seen(0, 0), Seen(8, 0)))
+
+    def test_a_value_that_only_the_client_has_is_missed(self):
+        self.assertEqual("missed", verdict(row(STATIC), NO_SYMBOL, Seen(1, 0), Seen(1, 0)))
+
+    def test_a_private_source_excuses_what_no_public_function_answers_and_nothing_else(self):
+        margin = row(MOVING, 3, "temperature_margin_celsius")
+        self.assertEqual("only elsewhere", verdict(margin, NO_SYMBOL, Seen(40, 0), Seen(40, 0)))
+        self.assertEqual("missed", verdict(margin, NO_SYMBOL, Seen(40, 0), Seen(40, 0), "nvidia-ml-py"))
+        self.assertEqual("missed", verdict(margin, {"absent": "gpu_lost", "code": 15}, Seen(40, 0), Seen(40, 0)))
+
+    def test_what_a_client_lacks_is_no_difference_and_keeps_its_cause(self):
+        self.assertEqual(("not served", "why"), compare.judge(row(STATIC), 1, Missing("why"), Missing("why")))
+        self.assertEqual("absent in both", verdict(row(STATIC), NO_SYMBOL, Missing("N/A"), Missing("N/A")))
+        self.assertEqual("not served", verdict(row(STATIC), NO_SYMBOL, Unasked("never"), Unasked("never")))
+
+    def test_a_text_that_nobody_understands_is_a_failure(self):
+        self.assertIn(verdict(row(STATIC), 1, Seen(1, 0), NotUnderstood("new word")), compare.FAILURES)
+
+    def test_texts_and_flags_are_compared_as_they_are(self):
+        self.assertEqual("same", verdict(row(STATIC), "GPU-1", Seen("GPU-1", None), Seen("GPU-1", None)))
+        self.assertEqual("differs", verdict(row(STATIC), "GPU-1", Seen("GPU-2", None), Seen("GPU-2", None)))
+        self.assertEqual("differs", verdict(row(STATIC), True, Seen(False, None), Seen(False, None)))
+
+    def test_a_false_value_is_outside_whatever_would_agree(self):
+        for kind, tolerance in ((STATIC, 0), (COUNTER, 0), (MOVING, 64 << 20), (STATE, 0)):
+            for looks in ([0, 0], [5, 9], [1 << 40, 1 << 40]):
+                wrong = compare.falsified(row(kind, tolerance), looks[0], looks, 1 << 20)
+                self.assertEqual("differs", verdict(row(kind, tolerance), wrong, Seen(looks[0], 1 << 20), Seen(looks[1], 1 << 20)))
+
+
+class Processes(unittest.TestCase):
+    OURS = [{"pid": 7, "usedBytes": 1 << 30}]
+
+    def judge(self, seen):
+        return compare.judge_processes(self.OURS, Seen(seen, 1 << 20), Seen(seen, 1 << 20))[0]
+
+    def test_the_same_processes_with_about_the_same_memory(self):
+        self.assertEqual("same", self.judge({7: (1 << 30) + (8 << 20)}))
+
+    def test_another_process_or_other_memory_differs(self):
+        self.assertEqual("differs", self.judge({8: 1 << 30}))
+        self.assertEqual("differs", self.judge({7: 2 << 30}))
+        self.assertEqual("differs", self.judge({}))
+
+    def test_memory_that_the_client_does_not_know_differs_from_memory_that_is_known(self):
+        self.assertEqual("differs", self.judge({7: None}))
+
+
+class NvidiaSmiTexts(unittest.TestCase):
+    def read(self, key, xml):
+        rows = {r.key: r for r in READINGS + IDENTITY}
+        return NvidiaSmi.reading(ET.fromstring("<gpu>%s</gpu>" % xml), rows[key].smi)
+
+    def test_units_become_base_units(self):
+        self.assertEqual(Seen(81559 << 20, 1 << 20), self.read("memory_total_bytes", "<fb_memory_usage><total>81559 MiB</total></fb_memory_usage>"))
+        self.assertEqual(1.98e9, self.read("clock_sm_hertz", "<clocks><sm_clock>1980 MHz</sm_clock></clocks>").value)
+        self.assertEqual("0000:1b:00.0", self.read("pci", "<pci><pci_bus_id>00000000:1B:00.0</pci_bus_id></pci>").value)
+
+    def test_reasons_become_the_mask_of_the_active_ones(self):
+        xml = "<clocks_event_reasons><clocks_event_reason_gpu_idle>Active</clocks_event_reason_gpu_idle><clocks_event_reason_sw_power_cap>Not Active</clocks_event_reason_sw_power_cap><clocks_event_reason_hw_slowdown>Active</clocks_event_reason_hw_slowdown></clocks_event_reasons>"
+        self.assertEqual(9, self.read("clock_event_reasons", xml).value)
+
+    def test_sums_are_absent_when_a_part_is(self):
+        half = "<ecc_errors><volatile><sram_correctable>1</sram_correctable><dram_correctable>%s</dram_correctable></volatile></ecc_errors>"
+        self.assertEqual(3, self.read("ecc_volatile_corrected", half % 2).value)
+        self.assertIsInstance(self.read("ecc_volatile_corrected", half % "N/A"), Missing)
+
+    def test_older_and_newer_places_are_found(self):
+        self.assertEqual(70.5, self.read("power_usage_watts", "<power_readings><power_draw>70.50 W</power_draw></power_readings>").value)
+        self.assertEqual(70.5, self.read("power_usage_watts", "<gpu_power_readings><average_power_draw>70.50 W</average_power_draw></gpu_power_readings>").value)
+
+    def test_missing_elements_and_unknown_words_are_told_apart(self):
+        self.assertIsInstance(self.read("fan_speed_ratio", ""), Unasked)
+        self.assertIsInstance(self.read("fan_speed_ratio", "<fan_speed>N/A</fan_speed>"), Missing)
+        self.assertIsInstance(self.read("compute_mode", "<compute_mode>Shiny</compute_mode>"), NotUnderstood)
+
+
+class Table(unittest.TestCase):
+    def test_each_reading_once_with_a_source_or_a_cause_for_each_client(self):
+        for rows in (READINGS, LINK_READINGS, IDENTITY):
+            self.assertEqual(len(rows), len({r.key for r in rows}))
+            for r in rows:
+                for source in (r.smi, r.nvml):
+                    self.assertTrue(getattr(source, "cause", "source"))
+
+    def test_raw_values_of_the_c_program_become_base_units(self):
+        self.assertEqual(612.0, base("power_usage_watts", 612000))
+        self.assertEqual(26562e6, base("speed_bytes_per_second", 26562))
+        self.assertEqual(2048, base("nvlink_received_bytes", 2))
+        self.assertEqual(5, base("memory_used_bytes", 5))
+
+
+ET = xml.etree.ElementTree
+
+if __name__ == "__main__":
+    unittest.main()
