@@ -4,8 +4,8 @@
 #define ALL_LINKS 0xffffffffU
 
 static void read_field_batch(struct gpu *g) {
-    nvmlFieldValue_t values[28];
-    const struct wanted wanted[28] = {
+    nvmlFieldValue_t values[29];
+    const struct wanted wanted[29] = {
         {5, 0, &g->ecc_aggregate_corrected},
         {6, 0, &g->ecc_aggregate_uncorrected},
         {29, 0, &g->retired_pages_single_bit},
@@ -32,10 +32,11 @@ static void read_field_batch(struct gpu *g) {
         {45, 0, &g->nvlink_crc_data_errors},
         {52, 0, &g->nvlink_replays},
         {59, 0, &g->nvlink_recoveries},
+        {215, ALL_LINKS, &g->nvlink_recoveries}, /* as Blackwell counts them */
         {138, ALL_LINKS, &g->nvlink_transmitted_bytes},
         {139, ALL_LINKS, &g->nvlink_received_bytes},
     };
-    read_fields(g->device, wanted, 28, values);
+    read_fields(g->device, wanted, 29, values);
 }
 
 static void read_sram_counter(struct gpu *g, unsigned counter, struct reading *r) {
@@ -186,8 +187,8 @@ static void read_links(struct gpu *g) {
     int links = known->status == PRESENT && known->value >= 0 && known->value <= NVML_NVLINK_MAX_LINKS
         ? (int)known->value
         : 0;
-    nvmlFieldValue_t values[NVML_NVLINK_MAX_LINKS * 5 + 12 * 5];
-    struct wanted wanted[NVML_NVLINK_MAX_LINKS * 5 + 12 * 5];
+    nvmlFieldValue_t values[NVML_NVLINK_MAX_LINKS * 6 + 12 * 5];
+    struct wanted wanted[NVML_NVLINK_MAX_LINKS * 6 + 12 * 5];
     int count = 0;
     for (unsigned i = 0; i < (unsigned)links; i++) {
         wanted[count++] = (struct wanted){164, i, &g->links[i].speed_bytes_per_second};
@@ -195,6 +196,7 @@ static void read_links(struct gpu *g) {
         wanted[count++] = (struct wanted){166, i, &g->links[i].version};
         wanted[count++] = (struct wanted){161, i, &g->links[i].replays};
         wanted[count++] = (struct wanted){162, i, &g->links[i].recoveries};
+        wanted[count++] = (struct wanted){215, i, &g->links[i].recoveries};
         if (i < 12) { /* fields with a number for each link: 0 to 5, 6 to 11 */
             unsigned at = i % 6;
             bool low = i < 6;
