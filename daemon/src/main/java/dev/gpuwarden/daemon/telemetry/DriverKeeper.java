@@ -45,6 +45,8 @@ final class DriverKeeper implements Runnable {
     private volatile boolean stopped;
     private volatile @Nullable Thread thread;
     private long inventoryDue;
+    /** Whether the bus shows other GPUs than it did when recovery was last thought about. */
+    private boolean busChanged;
 
     private record Call(String what, long startedNanos) {}
 
@@ -127,7 +129,9 @@ final class DriverKeeper implements Runnable {
         if (open == null) {
             return;
         }
+        Reading<List<PciAddress>> before = pciGpus;
         pciGpus = pciBus.gpus();
+        busChanged |= !before.equals(pciGpus);
         if (anyInDriverTooLong()) {
             return;
         }
@@ -182,13 +186,12 @@ final class DriverKeeper implements Runnable {
         if (open == null) {
             return;
         }
-        Reading<List<PciAddress>> before = pciGpus;
-        pciGpus = pciBus.gpus();
         long now = clock.getAsLong();
         boolean silent = state instanceof DriverState.Silent;
         boolean wanted = silent || missing(now);
         boolean blocked = anyInDriverTooLong();
-        boolean due = recovery.due(now, wanted, !before.equals(pciGpus), blocked);
+        boolean due = recovery.due(now, wanted, busChanged, blocked);
+        busChanged = false;
         if (due || silent && !blocked) {
             reinitialise(open);
         }

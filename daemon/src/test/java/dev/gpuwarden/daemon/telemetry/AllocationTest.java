@@ -1,0 +1,68 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.node.PciBus;
+import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** A daemon that allocates at rest pays for it in collections: its turns on the JNI path must not. */
+class AllocationTest {
+
+    private static final int TURNS = 200;
+
+    @Test
+    void aTurnOfTelemetryAllocatesNothing() {
+        AtomicLong now = new AtomicLong(1);
+        List<GpuWorker> workers = new ArrayList<>();
+        try (SimulatedNode node = SimulatedNode.start("h100x8")) {
+            Duration never = Duration.ofDays(1);
+            SamplingSettings settings = SamplingSettings.of(
+                            Duration.ofSeconds(1), Duration.ofSeconds(2), never, Duration.ofSeconds(2))
+                    .withSamplerPath(SamplerPath.JNI)
+                    .withLibraryPath(node.libraryPath().toString());
+            DriverProvider provider =
+                    ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
+            PciBus bus = new PciBus(NodePaths.of(node.procfs(), node.sysfs(), Path.of("/nonexistent")));
+            NodeSampler sampler = new NodeSampler(provider, settings, bus, now::get, (name, body) -> {
+                if (body instanceof GpuWorker worker) {
+                    workers.add(worker);
+                }
+            });
+            sampler.keeper().step();
+            turns(workers, now, 10);
+
+            ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            long before = threads.getCurrentThreadAllocatedBytes();
+            turns(workers, now, TURNS);
+            long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+
+            assertThat(sampler.snapshot().gpus()).allMatch(gpu -> gpu.state() == GpuState.ANSWERING);
+            assertThat(sampler.stats().turns(Work.FAST)).isEqualTo(8L * (TURNS + 10));
+            assertThat(sampler.stats().turns(Work.SLOW)).isGreaterThan(8L * TURNS / 2);
+            assertThat(allocated).isZero();
+        }
+    }
+
+    private static void turns(List<GpuWorker> workers, AtomicLong now, int count) {
+        for (int i = 0; i < count; i++) {
+            for (int w = 0; w < workers.size(); w++) {
+                workers.get(w).turn();
+            }
+            now.addAndGet(1_000_000_000);
+        }
+    }
+}
