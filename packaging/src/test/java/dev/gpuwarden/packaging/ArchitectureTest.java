@@ -83,10 +83,6 @@ class ArchitectureTest {
                 .ignoreDependency(
                         named("dev.gpuwarden.core.telemetry.NodeSnapshot"),
                         JavaClass.Predicates.resideInAPackage("dev.gpuwarden.core.port"))
-                // The driver joins session and samplers.
-                .ignoreDependency(
-                        named("dev.gpuwarden.nat.nvml.NvmlDriver"),
-                        JavaClass.Predicates.resideInAPackage("dev.gpuwarden.nat.telemetry"))
                 .check(PROGRAM);
     }
 

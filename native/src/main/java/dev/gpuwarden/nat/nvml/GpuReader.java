@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Reads which GPUs there are and what they are. */
-final class GpuReader {
+public final class GpuReader {
 
     // nvml.h 13.3: NVML_DEVICE_UUID_V2_BUFFER_SIZE, NAME_V2, SERIAL, VBIOS_VERSION, PART_NUMBER.
     private static final int UUID_BYTES = 96;
@@ -33,13 +33,13 @@ final class GpuReader {
     private final NvmlLibrary library;
     private final RefusalLog refusals;
 
-    GpuReader(NvmlSession session, RefusalLog refusals) {
+    public GpuReader(NvmlSession session, RefusalLog refusals) {
         this.session = session;
         this.library = session.library();
         this.refusals = refusals;
     }
 
-    GpuIdentity identify(int index) {
+    public GpuIdentity identify(int index) {
         Reading<Long> handle = session.handle(index);
         return handle instanceof Present<Long> present
                 ? identity(index, present.value())
@@ -78,7 +78,7 @@ final class GpuReader {
         return List.copyOf(found);
     }
 
-    Reading<Integer> count() {
+    public Reading<Integer> count() {
         try (NativeMemory out = NativeMemory.allocate(8)) {
             int code = library.call(NvmlSymbol.COUNT, "p", out.address());
             int count = out.buffer().getInt(0);

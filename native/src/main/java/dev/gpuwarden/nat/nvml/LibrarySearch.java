@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Where libnvidia-ml.so.1 is looked for. The unsuffixed name is a development link and says nothing about the driver. */
-final class LibrarySearch {
+public final class LibrarySearch {
 
-    static final String SONAME = "libnvidia-ml.so.1";
+    public static final String SONAME = "libnvidia-ml.so.1";
 
     /** Where drivers, container toolkits, GKE and the GPU operator put it when the loader's own search does not reach there. */
     private static final List<String> FOLDERS = List.of(
@@ -28,7 +28,7 @@ final class LibrarySearch {
 
     private LibrarySearch() {}
 
-    sealed interface Found {
+    public sealed interface Found {
         record Library(SharedLibrary library) implements Found {}
 
         /** Files that are there and cannot be loaded, with the loader's words. */
@@ -40,7 +40,7 @@ final class LibrarySearch {
     /**
      * @param first files or folders to look in before the loader's own search
      */
-    static Found search(List<String> first) {
+    public static Found search(List<String> first) {
         List<String> unusable = new ArrayList<>();
         List<String> looked = new ArrayList<>();
         for (String candidate : candidates(first)) {

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Events of all GPUs that can be registered. Waits in slices, so that closing is seen, and registers anew after a restart of the
  * library, which forgets its sets. One thread waits; any may close.
  */
-final class NvmlEvents implements EventStream {
+public final class NvmlEvents implements EventStream {
 
     // nvml.h 13.3, nvmlEventType*: single- and double-bit ECC, XID, power source, MIG change, single-bit storm, page
     // retirement and
@@ -48,7 +48,7 @@ final class NvmlEvents implements EventStream {
         this.gpus = gpus;
     }
 
-    static Reading<EventStream> open(NvmlSession session, GpuReader gpus, int gpuCount) {
+    public static Reading<EventStream> open(NvmlSession session, GpuReader gpus, int gpuCount) {
         NvmlEvents events = new NvmlEvents(session, gpus);
         Reading<Boolean> registered = events.register(gpuCount);
         return registered.map(ok -> events);

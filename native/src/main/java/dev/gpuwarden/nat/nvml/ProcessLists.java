@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /** The processes that hold a GPU, from three lists of the library for the GPU itself and for each of its partitions. */
-final class ProcessLists {
+public final class ProcessLists {
 
     // nvml.h 13.3: what the library writes where it has no number.
     private static final long NO_BYTES = -1L;
@@ -55,14 +55,14 @@ final class ProcessLists {
     private final GpuReader gpus;
     private final RefusalLog refusals;
 
-    ProcessLists(NvmlSession session, GpuReader gpus, RefusalLog refusals) {
+    public ProcessLists(NvmlSession session, GpuReader gpus, RefusalLog refusals) {
         this.session = session;
         this.library = session.library();
         this.gpus = gpus;
         this.refusals = refusals;
     }
 
-    Reading<List<GpuProcess>> of(int gpuIndex) {
+    public Reading<List<GpuProcess>> of(int gpuIndex) {
         Reading<Long> handle = session.handle(gpuIndex);
         if (handle instanceof Absent<Long> absent) {
             return Reading.absent(absent.cause(), absent.code(), absent.detail());

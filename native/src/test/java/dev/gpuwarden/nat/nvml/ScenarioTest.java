@@ -12,6 +12,7 @@ import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.Plausibility;
+import dev.gpuwarden.nat.driver.NvmlProvider;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;

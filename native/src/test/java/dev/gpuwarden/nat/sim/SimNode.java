@@ -4,7 +4,7 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
-import dev.gpuwarden.nat.nvml.NvmlProvider;
+import dev.gpuwarden.nat.driver.NvmlProvider;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

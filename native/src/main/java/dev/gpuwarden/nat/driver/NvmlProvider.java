@@ -1,4 +1,4 @@
-package dev.gpuwarden.nat.nvml;
+package dev.gpuwarden.nat.driver;
 
 import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOpening.Opened;
@@ -6,6 +6,11 @@ import dev.gpuwarden.core.port.DriverOpening.Reason;
 import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.nat.nvml.LibrarySearch;
+import dev.gpuwarden.nat.nvml.NvmlLibrary;
+import dev.gpuwarden.nat.nvml.NvmlReturn;
+import dev.gpuwarden.nat.nvml.NvmlSession;
+import dev.gpuwarden.nat.nvml.NvmlSymbol;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

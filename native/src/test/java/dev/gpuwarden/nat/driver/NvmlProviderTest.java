@@ -1,4 +1,4 @@
-package dev.gpuwarden.nat.nvml;
+package dev.gpuwarden.nat.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gpuwarden.nat.nvml;
+package dev.gpuwarden.nat.driver;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
@@ -12,6 +12,14 @@ import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.nat.lib.NativeMemory;
+import dev.gpuwarden.nat.nvml.GpuReader;
+import dev.gpuwarden.nat.nvml.NvmlEvents;
+import dev.gpuwarden.nat.nvml.NvmlLibrary;
+import dev.gpuwarden.nat.nvml.NvmlReturn;
+import dev.gpuwarden.nat.nvml.NvmlSession;
+import dev.gpuwarden.nat.nvml.NvmlSymbol;
+import dev.gpuwarden.nat.nvml.ProcessLists;
+import dev.gpuwarden.nat.nvml.RefusalLog;
 import dev.gpuwarden.nat.telemetry.Samplers;
 import dev.gpuwarden.nat.telemetry.Target;
 import java.util.List;
