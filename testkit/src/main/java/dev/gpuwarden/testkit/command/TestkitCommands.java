@@ -3,10 +3,10 @@ package dev.gpuwarden.testkit.command;
 import dev.gpuwarden.cli.CommandGroup;
 import java.util.List;
 
-/** Commands for simulated GPUs. */
+/** Commands that need no GPU. */
 public final class TestkitCommands implements CommandGroup {
     @Override
     public List<Object> commands() {
-        return List.of(new SimCommand());
+        return List.of(new SimCommand(), new DemoCommand());
     }
 }

@@ -1,0 +1,110 @@
+package dev.gpuwarden.testkit.command;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The real daemon, as a child process on the demo's node. */
+final class DemoDaemon implements AutoCloseable {
+
+    private static final Pattern SERVING = Pattern.compile("serving (http://[^/\\s]+)/metrics");
+    private static final int TIMEOUT_MILLIS = 2_000;
+
+    private final Process process;
+    private final Path log;
+
+    private DemoDaemon(Process process, Path log) {
+        this.process = process;
+        this.log = log;
+    }
+
+    static DemoDaemon start(SimulatedNode node) {
+        Path log = node.root().resolve("daemon.log");
+        ProcessBuilder builder = SameProgram.run(
+                        node.environment(),
+                        "daemon",
+                        "--web.listen-address",
+                        "127.0.0.1:0",
+                        "--sampling.fast-interval",
+                        Durations.text(DemoAct.FAST),
+                        "--sampling.process-interval",
+                        Durations.text(DemoAct.PROCESSES),
+                        "--sampling.deadline",
+                        "500ms",
+                        "--driver.recovery-interval",
+                        Durations.text(DemoAct.RECOVERY))
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile());
+        try {
+            return new DemoDaemon(builder.start(), log);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    boolean running() {
+        return process.isAlive();
+    }
+
+    void await() throws InterruptedException {
+        process.waitFor();
+    }
+
+    /** What it logged so far. */
+    String log() {
+        try {
+            return Files.readString(log);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Where it serves, once it does. */
+    Optional<String> address() {
+        Matcher serving = SERVING.matcher(log());
+        return serving.find() ? Optional.of(serving.group(1)) : Optional.empty();
+    }
+
+    /** The whole exposition; empty when it cannot be had now. */
+    String metrics() {
+        Optional<String> address = address();
+        if (address.isEmpty()) {
+            return "";
+        }
+        try {
+            HttpURLConnection connection = (HttpURLConnection)
+                    URI.create(address.get() + "/metrics").toURL().openConnection();
+            connection.setConnectTimeout(TIMEOUT_MILLIS);
+            connection.setReadTimeout(TIMEOUT_MILLIS);
+            try (InputStream in = connection.getInputStream()) {
+                return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            }
+        } catch (IOException notNow) {
+            return "";
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroy();
+        try {
+            if (!process.waitFor(5, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}
