@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.command;
 
+import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.testkit.scenario.Scenarios;
 import dev.gpuwarden.testkit.sim.NativeFiles;
@@ -108,7 +109,8 @@ final class DemoCommand implements Callable<Integer> {
                 out,
                 missed == 0
                         ? "all of it was seen, in metrics within two ticks and in the table"
-                        : missed + " things were not seen; the daemon's log:\n" + daemon.log());
+                        : "not seen: " + missed + " of " + 2 * DemoAct.ALL.size() + "; the daemon's log:\n"
+                                + daemon.log());
         if (keep) {
             linger(node, daemon, out);
         }
@@ -118,7 +120,7 @@ final class DemoCommand implements Callable<Integer> {
     /** Lets it happen and looks for it. Returns how many of the two places do not show it. */
     private int perform(DemoAct act, SimulatedNode node, DemoDaemon daemon, PrintWriter out)
             throws InterruptedException {
-        say(out, "\n" + act.at().toSeconds() + " s: " + act.what());
+        say(out, "\n" + Durations.text(act.at()) + ": " + act.what());
         node.advanceTo(act.at()); // in case the timeline's own thread is late
         long since = System.nanoTime();
         boolean metrics = await(act.limit(), () -> act.seenIn(daemon.metrics()));
@@ -140,7 +142,12 @@ final class DemoCommand implements Callable<Integer> {
 
     private static String scan(SimulatedNode node) throws InterruptedException {
         ProcessBuilder scan = SameProgram.run(
-                        node.environment(), "scan", "--sampling.deadline", "500ms", "--driver.open-deadline", "2s")
+                        node.environment(),
+                        "scan",
+                        "--sampling.deadline",
+                        Durations.text(DemoAct.DEADLINE),
+                        "--driver.open-deadline",
+                        "2s")
                 .redirectErrorStream(true);
         try {
             Process process = scan.start();

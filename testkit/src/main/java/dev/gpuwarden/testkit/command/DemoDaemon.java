@@ -41,7 +41,7 @@ final class DemoDaemon implements AutoCloseable {
                         "--sampling.process-interval",
                         Durations.text(DemoAct.PROCESSES),
                         "--sampling.deadline",
-                        "500ms",
+                        Durations.text(DemoAct.DEADLINE),
                         "--driver.recovery-interval",
                         Durations.text(DemoAct.RECOVERY))
                 .redirectErrorStream(true)

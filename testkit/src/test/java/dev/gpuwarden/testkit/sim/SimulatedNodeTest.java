@@ -106,7 +106,7 @@ class SimulatedNodeTest {
             assertThat(table.number("gpu[3].state")).isEqualTo(lost);
             assertThat(table.number("header.event_head")).isEqualTo(1);
             assertThat(table.number("event[0].data")).isEqualTo(79);
-            node.advanceTo(Duration.ofSeconds(50));
+            node.advanceTo(Duration.ofSeconds(59));
             assertThat(table.number("gpu[3].state")).isZero();
             assertThat(node.procfs().resolve("66001/cgroup")).exists();
             node.advanceTo(Duration.ofMinutes(2));
