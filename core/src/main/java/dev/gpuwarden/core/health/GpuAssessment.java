@@ -1,6 +1,8 @@
 package dev.gpuwarden.core.health;
 
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
@@ -14,9 +16,10 @@ final class GpuAssessment {
 
     private GpuAssessment() {}
 
-    static List<Finding> assess(GpuSnapshot gpu) {
+    /** @param leftOver where a GPU of this node must be that cannot tell its address itself */
+    static List<Finding> assess(GpuSnapshot gpu, Optional<PciAddress> leftOver) {
         List<Finding> findings = new ArrayList<>();
-        state(gpu).ifPresent(findings::add);
+        state(gpu).map(finding -> located(finding, gpu, leftOver)).ifPresent(findings::add);
         recoveryAction(gpu).ifPresent(findings::add);
         unreadable(gpu).ifPresent(findings::add);
         boolean fine = findings.isEmpty();
@@ -64,6 +67,15 @@ final class GpuAssessment {
                         "was there before, and the driver no longer lists it",
                         "look for it in the kernel log; drain the node and reboot");
         };
+    }
+
+    private static Finding located(Finding finding, GpuSnapshot gpu, Optional<PciAddress> leftOver) {
+        if (leftOver.isEmpty() || gpu.identity().pci() instanceof Reading.Present<?>) {
+            return finding;
+        }
+        String message =
+                finding.message() + "; it must be " + leftOver.get() + ", which no other GPU claims on the PCI bus";
+        return new Finding(finding.outcome(), finding.code(), finding.subject(), message, finding.remedy());
     }
 
     /** 0 is "nothing to do". Older drivers do not have the question, which is no finding. */

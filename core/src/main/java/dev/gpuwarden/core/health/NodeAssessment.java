@@ -9,6 +9,7 @@ import dev.gpuwarden.core.telemetry.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.NodeSnapshot.DriverState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
 
 /** What a snapshot of a node says about its fitness. Pure: the same snapshot, the same findings, in the same order. */
@@ -26,7 +27,8 @@ public final class NodeAssessment {
         if (node.driver() instanceof DriverState.Running) {
             findings.addAll(noGpu(node));
             findings.addAll(missing(node));
-            node.gpus().forEach(gpu -> findings.addAll(GpuAssessment.assess(gpu)));
+            Optional<PciAddress> leftOver = leftOver(node);
+            node.gpus().forEach(gpu -> findings.addAll(GpuAssessment.assess(gpu, leftOver)));
         }
         return List.copyOf(findings);
     }
@@ -172,6 +174,24 @@ public final class NodeAssessment {
                             + " reset it or reboot"));
         }
         return findings;
+    }
+
+    /**
+     * Where the one GPU must be that cannot tell its address: the one address on the bus that no other GPU claims. Empty where
+     * that is not certain.
+     */
+    static Optional<PciAddress> leftOver(NodeSnapshot node) {
+        TreeSet<PciAddress> unclaimed =
+                new TreeSet<>(node.pciGpus().asOptional().orElse(List.of()));
+        int withoutAddress = 0;
+        for (GpuSnapshot gpu : node.gpus()) {
+            if (gpu.identity().pci() instanceof Reading.Present<PciAddress> p) {
+                unclaimed.remove(p.value());
+            } else {
+                withoutAddress++;
+            }
+        }
+        return withoutAddress == 1 && unclaimed.size() == 1 ? Optional.of(unclaimed.first()) : Optional.empty();
     }
 
     private static Finding unknown(String code, String message, String remedy) {

@@ -119,6 +119,8 @@ class NodeAssessmentTest {
                         GpuState.LOST,
                         frame -> frame.putAbsent(GpuFrame.slot(GpuMetric.TEMPERATURE), Absence.GPU_LOST, 15)));
         assertThat(NodeAssessment.assess(node)).extracting(Finding::code).containsExactly("gpu-answering", "gpu-lost");
+        assertThat(NodeAssessment.assess(node).get(1).message())
+                .contains("it must be " + Snapshots.pci(1) + ", which no other GPU claims");
     }
 
     @Test
