@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
 import dev.gpuwarden.daemon.metrics.Exposition;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
 import dev.gpuwarden.daemon.metrics.Scraper;

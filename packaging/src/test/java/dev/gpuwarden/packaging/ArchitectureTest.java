@@ -5,7 +5,6 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -76,17 +75,6 @@ class ArchitectureTest {
 
     @Test
     void packagesOfAModuleFormNoCycles() {
-        slices().matching("dev.gpuwarden.(*).(*)..")
-                .should()
-                .beFreeOfCycles()
-                // The node's snapshot says what driver there is, in the terms of the port.
-                .ignoreDependency(
-                        named("dev.gpuwarden.core.telemetry.NodeSnapshot"),
-                        JavaClass.Predicates.resideInAPackage("dev.gpuwarden.core.port"))
-                .check(PROGRAM);
-    }
-
-    private static DescribedPredicate<JavaClass> named(String prefix) {
-        return DescribedPredicate.describe(prefix, c -> c.getName().startsWith(prefix));
+        slices().matching("dev.gpuwarden.(*).(*)..").should().beFreeOfCycles().check(PROGRAM);
     }
 }

@@ -2,11 +2,11 @@ package dev.gpuwarden.core.health;
 
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
-import dev.gpuwarden.core.telemetry.NodeSnapshot.DriverState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

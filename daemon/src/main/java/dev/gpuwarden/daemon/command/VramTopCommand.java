@@ -2,8 +2,8 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
 import dev.gpuwarden.daemon.command.VramReport.By;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;

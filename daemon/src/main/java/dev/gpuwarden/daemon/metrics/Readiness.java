@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
 import java.util.ArrayList;
 import java.util.List;
 

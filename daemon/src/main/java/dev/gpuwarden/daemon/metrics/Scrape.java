@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
 import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import java.util.List;
 import java.util.function.Supplier;

@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.metrics;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;

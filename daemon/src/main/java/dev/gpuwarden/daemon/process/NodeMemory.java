@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.process;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemory;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.GpuProcess;
@@ -10,7 +11,6 @@ import dev.gpuwarden.core.process.ProcessFacts;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.Capability;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
-import dev.gpuwarden.core.telemetry.NodeSnapshot.DriverState;
 import dev.gpuwarden.daemon.node.PciBus;
 import java.lang.System.Logger.Level;
 import java.time.Duration;

@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.metrics;
 
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuState;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
 import java.util.List;
 import java.util.Locale;
 

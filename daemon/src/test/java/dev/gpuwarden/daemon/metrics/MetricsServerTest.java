@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.NodeTree;
 import dev.gpuwarden.daemon.process.ProcessOwners;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.core.telemetry.NodeSnapshot;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.process.NodeMemory;

@@ -1,10 +1,11 @@
-package dev.gpuwarden.core.telemetry;
+package dev.gpuwarden.core.node;
 
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 
 /**
