@@ -73,12 +73,17 @@ public final class NodeAssessment {
             return new Finding(Outcome.FAIL, code(reason), NODE, seen, remedy(reason));
         }
         if (pci instanceof Reading.Present<?> && reason != Reason.FAILED && reason != Reason.LIBRARY_UNUSABLE) {
-            return unknown("no-gpu", "no NVIDIA GPU: " + seen, "");
+            return unknown(
+                    "no-gpu", "no NVIDIA GPU: " + what(none) + "; " + busSays(pci), "doctor says where was looked");
         }
         return unknown(code(reason), seen, remedy(reason));
     }
 
     private static String sentence(DriverState.Unavailable none) {
+        return what(none) + (none.detail().isEmpty() ? "" : ": " + none.detail());
+    }
+
+    private static String what(DriverState.Unavailable none) {
         String code = none.code() == 0 ? "" : " (code " + none.code() + ")";
         String what = switch (none.reason()) {
             case LIBRARY_MISSING -> "the driver library is not there";
@@ -88,7 +93,7 @@ public final class NodeAssessment {
             case NO_PERMISSION -> "no permission to talk to the driver";
             case FAILED -> "the driver does not answer";
         };
-        return what + code + (none.detail().isEmpty() ? "" : ": " + none.detail());
+        return what + code;
     }
 
     private static String busSays(Reading<List<PciAddress>> pci) {

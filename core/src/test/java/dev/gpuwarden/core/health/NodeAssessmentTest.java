@@ -72,8 +72,8 @@ class NodeAssessmentTest {
         assertThat(NodeAssessment.assess(without(Reason.DRIVER_NOT_LOADED, 9, bus(0)))
                         .get(0)
                         .message())
-                .isEqualTo("no NVIDIA GPU: the driver library is there, the kernel driver is not loaded (code 9):"
-                        + " libnvidia-ml.so.1; the PCI bus shows no NVIDIA GPU");
+                .isEqualTo("no NVIDIA GPU: the driver library is there, the kernel driver is not loaded (code 9);"
+                        + " the PCI bus shows no NVIDIA GPU");
     }
 
     @Test

@@ -3,8 +3,12 @@ package dev.gpuwarden.daemon.command;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine;
@@ -20,6 +24,22 @@ record Program(int exitCode, String out, String err) {
         line.setErr(new PrintWriter(err));
         int code = line.execute(args);
         return new Program(code, out.toString(), err.toString());
+    }
+
+    /** In a process of its own, where no other test has loaded a driver library. */
+    static Program spawn(String... args) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.gpuwarden.cli.Main"));
+        command.addAll(List.of(args));
+        Path err = Files.createTempFile("gpuwarden", ".err");
+        Process process =
+                new ProcessBuilder(command).redirectError(err.toFile()).start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Program(process.waitFor(), out, Files.readString(err));
     }
 
     /** On a simulated node. */
