@@ -11,6 +11,14 @@ import java.util.Optional;
  */
 public final class SharedLibrary {
 
+    private static final Signature OPEN = Signature.of("pu");
+    private static final Signature NOTHING = Signature.of("");
+    /**
+     * The loader's words name the file. Others are about something that the JVM linked in this thread between dlopen and dlerror, a
+     * class that it loaded from a jar, say; the next time it has done so already.
+     */
+    private static final int ATTEMPTS = 3;
+
     // dlfcn.h of glibc.
     private static final int RTLD_NOW = 2;
     private static final int RTLD_DI_LINKMAP = 2;
@@ -39,11 +47,18 @@ public final class SharedLibrary {
         byte[] bytes = name.getBytes(java.nio.charset.StandardCharsets.UTF_8);
         try (NativeMemory text = NativeMemory.allocate(bytes.length + 1)) {
             text.buffer().put(0, bytes);
-            long handle = Invocation.once(Signature.of("pu"), Loader.DLOPEN, text.address(), RTLD_NOW);
-            if (handle == 0) {
-                return new Loading.Refused(CText.at(Invocation.once(Signature.of(""), Loader.DLERROR)));
+            for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+                long handle = Invocation.once(OPEN, Loader.DLOPEN, text.address(), RTLD_NOW);
+                if (handle != 0) {
+                    return new Loading.Loaded(
+                            new SharedLibrary(handle, pathOf(handle).orElse(name)));
+                }
+                String why = CText.at(Invocation.once(NOTHING, Loader.DLERROR));
+                if (why.contains(name)) {
+                    return new Loading.Refused(why);
+                }
             }
-            return new Loading.Loaded(new SharedLibrary(handle, pathOf(handle).orElse(name)));
+            return new Loading.Refused(name + ": cannot be loaded, and the loader does not say why");
         }
     }
 
@@ -120,7 +135,7 @@ public final class SharedLibrary {
                 text.buffer().putLong(0, 'x');
                 CText.at(text.address());
             }
-            Invocation.once(Signature.of(""), DLERROR);
+            Invocation.once(NOTHING, DLERROR);
         }
     }
 }
