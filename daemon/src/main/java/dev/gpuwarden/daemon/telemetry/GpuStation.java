@@ -26,9 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class GpuStation {
 
-    /** Longest pause between looks at a GPU that is lost. */
-    private static final long MAX_BACKOFF_NANOS = TimeUnit.SECONDS.toNanos(30);
-
     private static final GpuFrame EMPTY = new GpuFrame();
 
     private final Sampling sampling;
@@ -43,7 +40,6 @@ final class GpuStation {
     private Reading<List<GpuProcess>> processes = Reading.absent(Absence.PENDING);
     private long processesAt;
     private long refused;
-    private long backoff;
     private boolean gone;
     private boolean broken;
     private volatile boolean wantsIdentity = true;
@@ -154,7 +150,6 @@ final class GpuStation {
         if (gone) {
             gone = false;
             seen = GpuState.STARTING;
-            backoff = 0;
             current = launch("gpuwarden-gpu-" + next.identity().index());
         }
     }
@@ -219,9 +214,6 @@ final class GpuStation {
         refused += refusedNow;
         if (cadence == Cadence.FAST) {
             seen = FrameJudge.state(frame);
-            boolean answers = seen == GpuState.ANSWERING;
-            long next = backoff == 0 ? sampling.settings().intervalNanos(Work.FAST) : 2 * backoff;
-            backoff = answers ? 0 : Math.min(next, MAX_BACKOFF_NANOS);
         }
         return true;
     }
@@ -244,10 +236,6 @@ final class GpuStation {
         for (int i = 0; i < migScratch.length && i < mig.length; i++) {
             migScratch[i].copyFrom(mig[i]);
         }
-    }
-
-    synchronized long backoffNanos() {
-        return backoff;
     }
 
     /** True once: a defect is logged once, and counted by its readings. */

@@ -136,12 +136,6 @@ final class GpuWorker implements Runnable {
         if (missed > 0) {
             station.counters().overrun(work, missed);
         }
-        if (work == Work.FAST) {
-            long backoff = station.backoffNanos();
-            if (backoff > 0) {
-                schedule.postpone(Work.FAST, now + backoff);
-            }
-        }
         return goesOn(current);
     }
 

@@ -52,11 +52,6 @@ final class Schedule {
         return first ? 0 : Math.max(0, next - last - 1);
     }
 
-    /** Puts the next turn off, for a GPU that does not answer anyway. */
-    void postpone(Work work, long untilNanos) {
-        due[work.ordinal()] = untilNanos;
-    }
-
     /** The earliest of all turns. */
     long next() {
         long earliest = due[0];

@@ -221,29 +221,19 @@ class SupervisionTest {
     }
 
     @Test
-    void aLostGpuIsAskedLessAndLessOftenAndComesBack() {
+    void aLostGpuIsAskedOnAndComesBackWithinATick() {
         node.driver.broken.put(0, Absence.GPU_LOST);
         GpuWorker worker = node.workers.get(0);
-        worker.turn();
-        assertThat(node.gpu(0).state()).isEqualTo(GpuState.LOST);
-        long asked = 0;
         for (int second = 0; second < 300; second++) {
-            node.pass(Duration.ofSeconds(1));
-            node.driver.calls.clear();
             worker.turn();
-            asked += node.driver.calls.stream().filter("FAST 0"::equals).count();
+            assertThat(node.gpu(0).state()).isEqualTo(GpuState.LOST);
+            node.pass(Duration.ofSeconds(1));
         }
-        assertThat(asked).isBetween(10L, 20L);
         assertThat(node.stats().overruns(Work.FAST)).isZero();
 
         node.driver.broken.clear();
-        node.pass(Duration.ofSeconds(31));
         worker.turn();
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
-        node.driver.calls.clear();
-        node.pass(Duration.ofSeconds(1));
-        worker.turn();
-        assertThat(node.driver.calls).contains("FAST 0");
     }
 
     @Test
