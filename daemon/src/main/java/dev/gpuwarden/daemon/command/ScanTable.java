@@ -14,10 +14,13 @@ import dev.gpuwarden.core.telemetry.GpuState;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** What scan found, for people: a row for each GPU, a line for each finding, the verdict last. */
 final class ScanTable {
+
+    private static final String NOTHING = "-";
 
     private ScanTable() {}
 
@@ -45,16 +48,15 @@ final class ScanTable {
         GpuFrame frame = gpu.frame();
         table.row(
                 gpu.identity().index(),
-                Values.cell(gpu.identity().name(), name -> name),
-                Values.cell(gpu.identity().pci(), PciAddress::toString),
+                cell(gpu, gpu.identity().name(), name -> name),
+                cell(gpu, gpu.identity().pci(), PciAddress::toString),
                 Table.styled(
-                        gpu.state() == GpuState.ANSWERING ? Style.GOOD : Style.BAD,
+                        answers(gpu) ? Style.GOOD : Style.BAD,
                         gpu.state().label().replace('_', ' ')),
-                Values.cell(frame.reading(GpuMetric.TEMPERATURE), t -> t + " C"),
-                Values.cell(
-                        frame.reading(GpuMetric.POWER_USAGE), p -> String.format(Locale.ROOT, "%.0f W", p / 1000.0)),
-                memory(frame),
-                Values.cell(frame.reading(GpuMetric.UTILIZATION_GPU), u -> u + " %"),
+                cell(gpu, frame.reading(GpuMetric.TEMPERATURE), t -> t + " C"),
+                cell(gpu, frame.reading(GpuMetric.POWER_USAGE), p -> String.format(Locale.ROOT, "%.0f W", p / 1000.0)),
+                answers(gpu) || frame.present(GpuMetric.MEMORY_USED) ? memory(frame) : NOTHING,
+                cell(gpu, frame.reading(GpuMetric.UTILIZATION_GPU), u -> u + " %"),
                 codes(gpu.identity().label(), findings));
         for (GpuSnapshot.MigSnapshot mig : gpu.mig()) {
             table.row(
@@ -68,6 +70,15 @@ final class ScanTable {
                     "",
                     "");
         }
+    }
+
+    /** A GPU that does not answer says so once, in its state; the cells after it need not repeat the cause. */
+    private static <T> String cell(GpuSnapshot gpu, Reading<T> reading, Function<T, String> text) {
+        return answers(gpu) || reading instanceof Reading.Present<T> ? Values.cell(reading, text) : NOTHING;
+    }
+
+    private static boolean answers(GpuSnapshot gpu) {
+        return gpu.state() == GpuState.ANSWERING;
     }
 
     private static String memory(GpuFrame frame) {
