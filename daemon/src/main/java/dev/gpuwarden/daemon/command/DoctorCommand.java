@@ -1,24 +1,14 @@
 package dev.gpuwarden.daemon.command;
 
-import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Version;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.node.NodeFacts;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.node.PciBus;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
-import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.function.Supplier;
-import java.util.logging.Level;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** Says what is there, what is missing, and what that costs. */
 @Command(
@@ -28,37 +18,17 @@ import picocli.CommandLine.Spec;
                 + " cannot be true, and what of this node can be seen.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:the driver answers", "2:wrong usage or configuration", "3:it does not"})
-public final class DoctorCommand implements Callable<Integer> {
-
-    private final Supplier<DriverProvider> provider;
-
-    @Mixin
-    Output output = new Output();
-
-    @Mixin
-    SamplingSettings sampling = new SamplingSettings();
-
-    @Mixin
-    NodePaths paths = new NodePaths();
-
-    @Spec
-    CommandSpec spec = CommandSpec.create();
+public final class DoctorCommand extends NodeCommand {
 
     public DoctorCommand(Supplier<DriverProvider> provider) {
-        this.provider = provider;
+        super(provider);
     }
 
     @Override
     public Integer call() {
-        // What is found is printed; the log would say it twice.
-        Logging.install(Level.SEVERE);
-        DoctorReport report = NodeSampler.once(
-                provider.get(),
-                sampling,
-                new PciBus(paths),
-                sampler -> new DoctorReport(
-                        sampler.snapshot(), sampler.capabilities(), sampler.refusals(), surroundings()));
-        output.write(spec.commandLine().getOut(), report.tree(), report::print);
+        DoctorReport report = look(sampler ->
+                new DoctorReport(sampler.snapshot(), sampler.capabilities(), sampler.refusals(), surroundings()));
+        show(report.tree(), report::print);
         return report.exitCode();
     }
 

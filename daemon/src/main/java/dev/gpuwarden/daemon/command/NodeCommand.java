@@ -1,0 +1,50 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.node.PciBus;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.telemetry.SamplingSettings;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.logging.Level;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** A command that looks at this node once and shows what it saw. */
+abstract class NodeCommand implements Callable<Integer> {
+
+    private final Supplier<DriverProvider> provider;
+
+    @Mixin
+    Output output = new Output();
+
+    @Mixin
+    SamplingSettings sampling = new SamplingSettings();
+
+    @Mixin
+    NodePaths paths = new NodePaths();
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    NodeCommand(Supplier<DriverProvider> provider) {
+        this.provider = provider;
+    }
+
+    /** Samples every GPU, then asks the sampler what the command wants to know. */
+    <T> T look(Function<NodeSampler, T> question) {
+        // What is found is printed; the log would say it twice.
+        Logging.install(Level.SEVERE);
+        return NodeSampler.once(provider.get(), sampling, new PciBus(paths), question);
+    }
+
+    void show(Object tree, Consumer<PrintWriter> table) {
+        output.write(spec.commandLine().getOut(), tree, table);
+    }
+}
