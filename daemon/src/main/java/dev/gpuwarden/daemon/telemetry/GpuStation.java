@@ -17,12 +17,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one GPU, and the threads that find it out: one, and at most one more while a call hangs. Its lock is never
- * held during a driver call.
- *
- * <p>A thread whose call passes the deadline is replaced once. The replacement leaves out the kind of work that hangs, unless
- * that is the fast sampling, without which there would be nothing left to do. If it hangs too, there are no more threads. The
- * first one that the driver gives back goes on; the other ends when it comes back.
+ * What is known of one GPU. The {@link WorkerPair threads} that find it out hand it in here; supervisor and readers ask. Its
+ * lock is never held during a driver call.
  */
 final class GpuStation {
 
@@ -45,8 +41,7 @@ final class GpuStation {
     private volatile boolean wantsIdentity = true;
     private boolean identified;
     private boolean indexUnsure;
-    private @Nullable GpuWorker current;
-    private @Nullable GpuWorker stuck;
+    private final WorkerPair workers;
 
     /** What every station shares; {@code epochNanos} is where the grid of turns begins. */
     record Sampling(
@@ -63,6 +58,7 @@ final class GpuStation {
         this.position = position;
         this.positions = positions;
         this.mig = emptyFrames(binding.identity());
+        this.workers = new WorkerPair(sampling.clock(), sampling.counters());
     }
 
     private static GpuFrame[] emptyFrames(GpuIdentity identity) {
@@ -74,10 +70,11 @@ final class GpuStation {
     }
 
     synchronized void start() {
-        current = launch("gpuwarden-gpu-" + binding.identity().index());
+        workers.begin(launch(""));
     }
 
-    private GpuWorker launch(String name) {
+    private GpuWorker launch(String suffix) {
+        String name = "gpuwarden-gpu-" + binding.identity().index() + suffix;
         Schedule schedule = new Schedule(
                 sampling.settings(), sampling.epochNanos(), sampling.clock().getAsLong(), position, positions);
         GpuWorker worker = new GpuWorker(this, sampling.clock(), schedule);
@@ -113,7 +110,7 @@ final class GpuStation {
 
     /** False when the worker has been replaced. */
     synchronized boolean identify(GpuWorker worker, Binding asked, GpuIdentity seen) {
-        if (worker != current) {
+        if (!workers.isCurrent(worker)) {
             return false;
         }
         if (asked == binding && !indexUnsure) {
@@ -150,45 +147,32 @@ final class GpuStation {
         if (gone) {
             gone = false;
             seen = GpuState.STARTING;
-            current = launch("gpuwarden-gpu-" + next.identity().index());
+            workers.begin(launch(""));
         }
     }
 
     /** The driver no longer lists the GPU, or is no longer there itself. */
     synchronized void leave() {
         gone = true;
-        GpuWorker worker = current;
-        if (worker != null) {
-            worker.stop();
-            if (stuck == null && worker.callStarted() != 0) {
-                stuck = worker;
-            }
-        }
-        current = null;
+        workers.dismiss();
     }
 
     synchronized void stop() {
-        if (current != null) {
-            current.stop();
-        }
-        if (stuck != null) {
-            stuck.stop();
-        }
+        workers.stop();
     }
 
     /** Whether all threads ended in time. */
     boolean awaitEnd(long deadlineNanos) throws InterruptedException {
-        GpuWorker first;
-        GpuWorker second;
+        List<GpuWorker> all;
         synchronized (this) {
-            first = current;
-            second = stuck;
+            all = workers.all();
         }
-        return awaitEnd(first, deadlineNanos) && awaitEnd(second, deadlineNanos);
-    }
-
-    private static boolean awaitEnd(@Nullable GpuWorker worker, long deadlineNanos) throws InterruptedException {
-        return worker == null || worker.awaitEnd(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+        for (GpuWorker worker : all) {
+            if (!worker.awaitEnd(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     // What workers hand in.
@@ -201,7 +185,7 @@ final class GpuStation {
             GpuFrame fresh,
             GpuFrame[] freshMig,
             int refusedNow) {
-        if (worker != current) {
+        if (!workers.isCurrent(worker)) {
             return false;
         }
         if (sampled != binding || freshMig.length != mig.length) {
@@ -220,7 +204,7 @@ final class GpuStation {
 
     synchronized boolean publishProcesses(
             GpuWorker worker, @Nullable Binding listedFor, Reading<List<GpuProcess>> listed, long nowNanos) {
-        if (worker != current) {
+        if (!workers.isCurrent(worker)) {
             return false;
         }
         if (listedFor == binding) {
@@ -253,48 +237,19 @@ final class GpuStation {
         if (indexUnsure && (work == Work.PROCESSES || !(binding.identity().uuid() instanceof Reading.Present<?>))) {
             return true;
         }
-        GpuWorker other = stuck;
-        return work != Work.FAST
-                && worker == current
-                && other != null
-                && other.callStarted() != 0
-                && other.callWork() == work;
+        return work != Work.FAST && workers.otherIsIn(work, worker);
     }
 
     /** Asked by a thread that was replaced and came back: true to go on, false to end. */
     synchronized boolean resume(GpuWorker worker) {
-        if (worker == current) {
-            return true;
-        }
-        if (worker != stuck) {
-            return false;
-        }
-        GpuWorker other = current;
-        if (other != null && other.stuck(sampling.clock().getAsLong())) {
-            stuck = other;
-            current = worker;
-            return true;
-        }
-        stuck = null;
-        return false;
+        return workers.resume(worker);
     }
 
     // Supervision.
 
     /** Replaces a hung thread where that is still allowed. Returns what changed, in a line for the log. */
     synchronized Optional<String> supervise(long nowNanos) {
-        GpuWorker worker = current;
-        if (worker != null && worker.stuck(nowNanos)) {
-            if (worker.countedCall != worker.callStarted()) {
-                worker.countedCall = worker.callStarted();
-                counters().hungTurns.incrementAndGet();
-            }
-            if (stuck == null) {
-                stuck = worker;
-                current = launch("gpuwarden-gpu-" + binding.identity().index() + "b");
-                counters().replacementThreads.incrementAndGet();
-            }
-        }
+        workers.replaceHung(nowNanos, () -> launch("b"));
         GpuState state = state(nowNanos);
         if (state == logged) {
             return Optional.empty();
@@ -314,23 +269,11 @@ final class GpuStation {
     }
 
     synchronized int hungThreads(long nowNanos) {
-        return (isStuck(current, nowNanos) ? 1 : 0) + (isStuck(stuck, nowNanos) ? 1 : 0);
-    }
-
-    private boolean isStuck(@Nullable GpuWorker worker, long nowNanos) {
-        return worker != null && worker.stuck(nowNanos);
-    }
-
-    /** The hung turn of this work, or null. */
-    private @Nullable GpuWorker stuckIn(Work work, long nowNanos) {
-        if (isStuck(current, nowNanos) && current != null && current.callWork() == work) {
-            return current;
-        }
-        return isStuck(stuck, nowNanos) && stuck != null && stuck.callWork() == work ? stuck : null;
+        return workers.hung(nowNanos);
     }
 
     synchronized boolean inDriver() {
-        return current != null && current.callStarted() != 0 || stuck != null && stuck.callStarted() != 0;
+        return workers.inDriver();
     }
 
     /** Whether everything was looked at once, or will not be in time. */
@@ -346,7 +289,7 @@ final class GpuStation {
         if (gone) {
             return GpuState.GONE;
         }
-        boolean hung = stuckIn(Work.FAST, nowNanos) != null || stuckIn(Work.SLOW, nowNanos) != null;
+        boolean hung = workers.hungIn(Work.FAST, nowNanos) != null || workers.hungIn(Work.SLOW, nowNanos) != null;
         return hung ? GpuState.HUNG : seen;
     }
 
@@ -365,7 +308,7 @@ final class GpuStation {
     }
 
     private String stuckText(Work work, String what, long nowNanos) {
-        GpuWorker worker = stuckIn(work, nowNanos);
+        GpuWorker worker = workers.hungIn(work, nowNanos);
         if (worker == null) {
             return "";
         }
@@ -405,7 +348,7 @@ final class GpuStation {
 
     private boolean staleNow(Cadence cadence, Work work, long nowNanos) {
         return gone
-                || isStuck(current, nowNanos) && stuckIn(work, nowNanos) != null
+                || workers.currentHangs(nowNanos) && workers.hungIn(work, nowNanos) != null
                 || nowNanos - frame.sampledAtNanos(cadence)
                         > sampling.settings().staleAfterNanos(work);
     }
