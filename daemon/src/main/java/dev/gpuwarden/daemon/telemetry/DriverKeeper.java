@@ -9,10 +9,8 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.node.PciBus;
 import java.lang.System.Logger.Level;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -34,11 +32,11 @@ final class DriverKeeper implements Runnable {
     private final GpuStation.Sampling sampling;
     private final LongSupplier clock;
     private final Recovery recovery;
+    private final Stations stations;
 
     private volatile @Nullable Driver driver;
     private volatile DriverState state = new DriverState.Opening();
     private volatile Reading<List<PciAddress>> pciGpus = Reading.absent(Absence.PENDING);
-    private volatile List<GpuStation> stations = List.of();
     /** The driver call under way; null when none is. */
     private volatile @Nullable Call call;
 
@@ -55,6 +53,7 @@ final class DriverKeeper implements Runnable {
         this.pciBus = pciBus;
         this.sampling = sampling;
         this.clock = sampling.clock();
+        this.stations = new Stations(sampling);
         this.recovery = new Recovery(sampling.settings().recoveryInterval.toNanos(), LONGEST_RECOVERY_NANOS);
     }
 
@@ -132,7 +131,7 @@ final class DriverKeeper implements Runnable {
         Reading<List<PciAddress>> before = pciGpus;
         pciGpus = pciBus.gpus();
         busChanged |= !before.equals(pciGpus);
-        if (anyInDriverTooLong()) {
+        if (stations.anyHung(clock.getAsLong())) {
             return;
         }
         Reading<Integer> counted = calling("counting the GPUs", open::count);
@@ -143,8 +142,8 @@ final class DriverKeeper implements Runnable {
         }
         int count = counted.asOptional().orElse(0);
         if (stations.isEmpty()) {
-            begin(open, count);
-        } else if (count == listedStations()) {
+            stations.begin(open, count);
+        } else if (count == stations.listed(clock.getAsLong())) {
             stations.forEach(GpuStation::refreshIdentity);
         } else {
             list(open, false);
@@ -153,27 +152,11 @@ final class DriverKeeper implements Runnable {
         state = new DriverState.Running(open.info());
     }
 
-    private long listedStations() {
-        long now = clock.getAsLong();
-        return stations.stream().filter(s -> s.state(now) != GpuState.GONE).count();
-    }
-
-    /** Every GPU finds out by itself which one it is. */
-    private void begin(Driver open, int count) {
-        Reading.Absent<?> why = new Reading.Absent<>(Absence.PENDING, 0, "");
-        List<GpuStation> fresh = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            fresh.add(new GpuStation(sampling, new Binding(open, GpuIdentity.unknown(i, why)), i, count));
-        }
-        stations = List.copyOf(fresh);
-        fresh.forEach(GpuStation::start);
-    }
-
     /** Asks for all GPUs one after the other, where it is in doubt which is which. */
     private void list(Driver open, boolean handlesChanged) {
         Reading<List<GpuIdentity>> listed = calling("listing the GPUs", open::enumerate);
         if (listed instanceof Reading.Present<List<GpuIdentity>> gpus) {
-            apply(open, gpus.value(), handlesChanged);
+            stations.apply(open, gpus.value(), handlesChanged);
             state = new DriverState.Running(open.info());
         } else if (listed instanceof Reading.Absent<List<GpuIdentity>> none) {
             LOG.log(Level.WARNING, "the driver does not list its GPUs: " + none.text());
@@ -188,34 +171,13 @@ final class DriverKeeper implements Runnable {
         }
         long now = clock.getAsLong();
         boolean silent = state instanceof DriverState.Silent;
-        boolean wanted = silent || missing(now);
-        boolean blocked = anyInDriverTooLong();
+        boolean wanted = silent || stations.missing(pciGpus.asOptional().orElse(List.of()), now);
+        boolean blocked = stations.anyHung(clock.getAsLong());
         boolean due = recovery.due(now, wanted, busChanged, blocked);
         busChanged = false;
         if (due || silent && !blocked) {
             reinitialise(open);
         }
-    }
-
-    private boolean missing(long nowNanos) {
-        for (GpuStation station : stations) {
-            GpuState seen = station.state(nowNanos);
-            if (seen == GpuState.LOST || seen == GpuState.RESET_REQUIRED || seen == GpuState.GONE) {
-                return true;
-            }
-        }
-        List<PciAddress> onBus = pciGpus.asOptional().orElse(List.of());
-        for (PciAddress address : onBus) {
-            if (stations.stream().noneMatch(s -> s.binding().identity().pci().equals(Reading.of(address)))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean anyInDriverTooLong() {
-        long now = clock.getAsLong();
-        return stations.stream().anyMatch(s -> s.hungThreads(now) > 0);
     }
 
     /** Workers wait outside meanwhile. Then they go on by themselves: samplers follow their GPUs, only indexes may have moved. */
@@ -259,46 +221,13 @@ final class DriverKeeper implements Runnable {
     /** Waits, the deadline at most, until no worker is in the driver. */
     private boolean workersOutside() {
         long giveUp = clock.getAsLong() + sampling.settings().deadline().toNanos();
-        while (stations.stream().anyMatch(GpuStation::inDriver)) {
+        while (stations.anyInDriver()) {
             if (clock.getAsLong() - giveUp >= 0) {
                 return false;
             }
             LockSupport.parkNanos(this, Gate.POLL_NANOS);
         }
         return true;
-    }
-
-    private void apply(Driver open, List<GpuIdentity> listed, boolean handlesChanged) {
-        List<GpuStation> before = stations;
-        List<GpuIdentity> known =
-                before.stream().map(s -> s.binding().identity()).toList();
-        int[] match = Inventory.match(known, listed);
-        List<GpuStation> after = new ArrayList<>();
-        List<GpuStation> fresh = new ArrayList<>();
-        for (int i = 0; i < match.length; i++) {
-            if (match[i] < 0) {
-                GpuStation station = new GpuStation(sampling, new Binding(open, listed.get(i)), i, match.length);
-                after.add(station);
-                fresh.add(station);
-                continue;
-            }
-            GpuStation station = before.get(match[i]);
-            GpuIdentity identity = Inventory.merge(known.get(match[i]), listed.get(i));
-            Binding bound = station.binding();
-            boolean gone = station.state(clock.getAsLong()) == GpuState.GONE;
-            if (handlesChanged || gone || bound.driver() != open || !identity.equals(bound.identity())) {
-                station.bind(new Binding(open, identity));
-            }
-            after.add(station);
-        }
-        for (GpuStation station : before) {
-            if (!after.contains(station)) {
-                station.leave();
-                after.add(station);
-            }
-        }
-        stations = List.copyOf(after);
-        fresh.forEach(GpuStation::start);
     }
 
     private interface DriverCall<T> {
@@ -370,7 +299,7 @@ final class DriverKeeper implements Runnable {
     }
 
     List<GpuStation> stations() {
-        return stations;
+        return stations.all();
     }
 
     Optional<Driver> driver() {
