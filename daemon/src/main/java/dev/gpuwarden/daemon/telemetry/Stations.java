@@ -88,13 +88,12 @@ final class Stations {
             rebind(station, driver, Inventory.merge(known.get(match[i]), listed.get(i)), handlesChanged);
             after.add(station);
         }
-        for (GpuStation station : before) {
-            if (!after.contains(station)) {
-                station.leave();
-                after.add(station);
-            }
-        }
+        List<GpuStation> left =
+                before.stream().filter(station -> !after.contains(station)).toList();
+        after.addAll(left);
+        // In this order, so that no reader finds a GPU gone while it still stands in the driver's order.
         all = List.copyOf(after);
+        left.forEach(GpuStation::leave);
         fresh.forEach(GpuStation::start);
     }
 
