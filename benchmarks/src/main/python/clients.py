@@ -22,7 +22,15 @@ NO_PROCESS_MEMORY = None  # the client shows the process and not its memory
 
 
 class Unavailable(Exception):
-    """This client cannot be used on this machine; says why."""
+    """This client cannot be used on this machine, or not any more; says why."""
+
+
+def run(command, **options):
+    """Runs a program to its end, and says so where it does not come to one."""
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, timeout=60, **options)
+    except subprocess.TimeoutExpired:
+        raise Unavailable("%s did not end within 60 s" % command[0])
 
 
 def link_key(link, key):
@@ -49,19 +57,21 @@ class NvidiaSmi:
             raise Unavailable("%s: %s" % (program, error))
 
     def _run(self, *arguments):
-        done = subprocess.run([self.program] + list(arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        done = run([self.program] + list(arguments), stderr=subprocess.STDOUT)
         return done.stdout.decode("utf-8", "replace")
 
     def look(self):
+        return {gpu.findtext("uuid").strip(): self.gpu(gpu) for gpu in self._log().iter("gpu")}
+
+    def _log(self):
         text = self._run("-q", "-x")
         try:
-            log = xml.etree.ElementTree.fromstring(text)
+            return xml.etree.ElementTree.fromstring(text)
         except xml.etree.ElementTree.ParseError as error:
-            raise Unavailable("nvidia-smi -q -x is no XML (%s): %s" % (error, text[:200]))
-        return {gpu.findtext("uuid").strip(): self.gpu(gpu) for gpu in log.iter("gpu")}
+            raise Unavailable("nvidia-smi -q -x is no XML (%s)" % error)
 
     def driver(self):
-        log = xml.etree.ElementTree.fromstring(self._run("-q", "-x"))
+        log = self._log()
         return {
             "driverVersion": Seen(log.findtext("driver_version"), None),
             "cudaVersion": Seen(log.findtext("cuda_version"), None),
@@ -132,6 +142,12 @@ class NvidiaMlPy:
             raise Unavailable("nvmlInit: %s" % error)
 
     def look(self):
+        try:
+            return self.gpus()
+        except self.nvml.NVMLError as error:
+            raise Unavailable(str(error))
+
+    def gpus(self):
         nvml = self.nvml
         look = {}
         for index in range(nvml.nvmlDeviceGetCount()):
@@ -178,6 +194,8 @@ class NvidiaMlPy:
             return Missing("nvmlReturn %d" % error.value)
         except AttributeError as error:
             return Missing("this nvidia-ml-py has no such call: %s" % error)
+        except (ValueError, IndexError) as error:
+            return Missing("nvidia-ml-py does not understand the library's answer: %s" % error)
 
 
 def package_version(name):
@@ -211,8 +229,8 @@ class CProgram:
         self.command = [program, library, "0"]
         self.version = "sampler_loop"
 
-    def look_in_order(self):
-        done = subprocess.run(self.command, input=b"values\n", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    def look(self):
+        done = run(self.command, input=b"values\n", stderr=subprocess.PIPE)
         if done.returncode != 0:
             raise Unavailable(done.stderr.decode("utf-8", "replace").strip())
         return [self.gpu(gpu) for gpu in json.loads(done.stdout.decode())]
@@ -227,10 +245,6 @@ class CProgram:
             name = key.rsplit(".", 1)[-1]
             look[key] = Missing("nvmlReturn %d" % value["code"]) if isinstance(value, dict) else Seen(base(name, value), 0)
         return look
-
-    def look(self, uuids):
-        """It reads no UUIDs: the driver's order is the scan's."""
-        return dict(zip(uuids, self.look_in_order()))
 
     def driver(self):
         return {}

@@ -163,32 +163,42 @@ def scan(command):
 
 
 def once(command, sources):
-    before = {source.name: look(source, None) for source in sources}
+    before, failed = {}, {}
+    look_all(sources, before, failed)
     node = scan(command)
-    uuids = [gpu["uuid"] for gpu in node["gpus"]]
-    after = {source.name: look(source, uuids) for source in sources}
-    before = {name: seen(uuids) if callable(seen) else seen for name, seen in before.items()}
+    after = {}
+    look_all(sources, after, failed)
+    uuids = [gpu["uuid"] if isinstance(gpu["uuid"], str) else "index %d" % gpu["index"] for gpu in node["gpus"]]
     results, controls, unnoticed = [], 0, []
-    for gpu in node["gpus"]:
-        looks = {name: (before[name].get(gpu["uuid"], {}), after[name].get(gpu["uuid"], {})) for name in before}
+    theirs = {}
+    for source in sources:
+        if source.name not in failed:
+            theirs[source.name] = (by_uuid(before[source.name], uuids), by_uuid(after[source.name], uuids))
+            listed = len(after[source.name])
+            same = listed == len(uuids)
+            results.append({"gpu": "driver", "reading": "GPUs", "client": source.name, "verdict": SAME if same else DIFFERS, "why": "" if same else "%d here, %d there" % (len(uuids), listed)})
+    for gpu, uuid in zip(node["gpus"], uuids):
+        looks = {name: (b.get(uuid, {}), a.get(uuid, {})) for name, (b, a) in theirs.items()}
         found, checked, missed = compare_gpu(gpu, looks)
         results += found
         controls += checked
         unnoticed += missed
-    results += compare_driver(node["driver"], {source.name: source.driver() for source in sources})
+    if "driverVersion" in node["driver"]:
+        results += compare_driver(node["driver"], {source.name: source.driver() for source in sources if source.name in theirs})
+    return node, results, controls, unnoticed, failed
+
+
+def look_all(sources, looks, failed):
     for source in sources:
-        listed = len(after[source.name])
-        verdict = SAME if listed == len(uuids) else DIFFERS
-        results.append({"gpu": "driver", "reading": "GPUs", "client": source.name, "verdict": verdict, "why": "" if verdict == SAME else "%d here, %d there" % (len(uuids), listed)})
-    return node, results, controls, unnoticed
+        try:
+            looks[source.name] = source.look()
+        except Unavailable as error:
+            failed[source.name] = str(error)
 
 
-def look(source, uuids):
-    """The C program goes by index: before the scan, its look waits for the scan's order of GPUs."""
-    if not isinstance(source, CProgram):
-        return source.look()
-    seen = source.look_in_order()
-    return dict(zip(uuids, seen)) if uuids is not None else lambda order: dict(zip(order, seen))
+def by_uuid(look, uuids):
+    """The C program reads no UUIDs, it goes by index: the driver's order is the scan's."""
+    return dict(zip(uuids, look)) if isinstance(look, list) else look
 
 
 def available(nvidia_smi, baseline):
@@ -201,6 +211,14 @@ def available(nvidia_smi, baseline):
     return sources, missing
 
 
+def merged(results):
+    """The same verdict for the same cause on several GPUs is one row."""
+    rows = {}
+    for r in results:
+        rows.setdefault((r["reading"], r["client"], r["verdict"], r["why"]), []).append(r["gpu"])
+    return [dict(zip(("reading", "client", "verdict", "why"), key), gpus=gpus) for key, gpus in rows.items()]
+
+
 def main(arguments):
     parser = argparse.ArgumentParser()
     parser.add_argument("--gpuwarden", required=True, help="the program under test")
@@ -211,11 +229,12 @@ def main(arguments):
     options = parser.parse_args(arguments)
     sources, missing = available(options.nvidia_smi, options.baseline)
     for attempt in range(1, ATTEMPTS + 1):
-        node, results, controls, unnoticed = once([options.gpuwarden], sources)
+        node, results, controls, unnoticed, broken = once([options.gpuwarden], sources)
         failures = [r for r in results if r["verdict"] in FAILURES]
         if not failures:
             break
-    failed = bool(failures or unnoticed or not node["gpus"] or any(name in missing for name in options.need))
+    missing.update(broken)
+    failed = bool(failures or unnoticed or broken or not node["gpus"] or any(name in missing for name in options.need))
     result = {
         "passed": not failed,
         "attempts": attempt,
@@ -225,10 +244,10 @@ def main(arguments):
         "clientsMissing": missing,
         "controls": controls,
         "controlsUnnoticed": unnoticed,
-        "results": results,
+        "results": merged(results),
     }
     with open(options.output, "w") as out:
-        json.dump(result, out, indent=1)
+        json.dump(result, out)
     return 1 if failed else 0
 
 

@@ -73,6 +73,10 @@ def table(head, rows):
     return lines + ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows] + [""]
 
 
+def gpus(result):
+    return ", ".join(map(str, result["gpus"]))
+
+
 def grouped(results, verdicts):
     """One row per client and cause, with the readings concerned; links and GPUs taken together."""
     groups = collections.OrderedDict()
@@ -107,7 +111,9 @@ def markdown(report):
     lines += ["%s." % ", ".join("%d %s" % (n, w) for w, n in tests["counts"].items()) if tests["counts"] else "No summary: see the log.", ""]
     lines += ["- failed: `%s`" % f for f in tests["failures"]] + ([""] if tests["failures"] else [])
     lines += ["## Readings compared with other clients: %s" % word[comparison["passed"]], ""]
-    counts = collections.Counter((r["client"], r["verdict"]) for r in comparison["results"])
+    counts = collections.Counter()
+    for r in comparison["results"]:
+        counts[r["client"], r["verdict"]] += len(r["gpus"])
     verdicts = [SAME, BOTH_ABSENT, NOT_SERVED, ELSEWHERE] + list(FAILURES)
     lines += table(
         ["client"] + verdicts,
@@ -118,7 +124,7 @@ def markdown(report):
     lines += ["Controls: %d comparisons that agreed were repeated with a false value and with none; %s." % (
         comparison["controls"], "all of them noticed" if not unnoticed else "NOT noticed: " + ", ".join(unnoticed)), ""]
     lines += ["Looks taken: %d." % comparison["attempts"], ""]
-    failing = [(r["gpu"], r["reading"], r["client"], r["verdict"], r["why"]) for r in comparison["results"] if r["verdict"] in FAILURES]
+    failing = [(gpus(r), r["reading"], r["client"], r["verdict"], r["why"]) for r in comparison["results"] if r["verdict"] in FAILURES]
     lines += table(["GPU", "reading", "client", "verdict", "seen"], failing) if failing else []
     lines += ["## What clients do not show, and why", ""]
     lines += table(["client", "verdict", "cause", "readings"], grouped(comparison["results"], (NOT_SERVED, ELSEWHERE)))
@@ -140,17 +146,28 @@ def markdown(report):
 
 def summary(report):
     word = {True: "passed", False: "FAILED"}
-    counts = collections.Counter(r["verdict"] for r in report["comparison"]["results"])
+    counts = collections.Counter()
+    for r in report["comparison"]["results"]:
+        counts[r["verdict"]] += len(r["gpus"])
     yield "contract tests  %s  %s" % (word[report["contract"]["passed"]], ", ".join("%d %s" % (n, w) for w, n in report["contract"]["counts"].items()))
     yield "comparison      %s  %s" % (word[report["comparison"]["passed"]], ", ".join("%d %s" % (n, v) for v, n in counts.most_common()))
     for name, why in report["comparison"]["clientsMissing"].items():
         yield "                        without %s: %s" % (name, why)
     for r in report["comparison"]["results"]:
         if r["verdict"] in FAILURES:
-            yield "                        GPU %s %s, %s: %s: %s" % (r["gpu"], r["reading"], r["client"], r["verdict"], r["why"])
+            yield "                        GPU %s %s, %s: %s: %s" % (gpus(r), r["reading"], r["client"], r["verdict"], r["why"])
     ratios = ", ".join("%s JNI %.2f x C" % (cadence, ratio) for cadence, ratio in sorted(report["sampler"]["jniToC"].items()))
     yield "sampler         %s  %s" % (word[report["sampler"]["passed"]], ratios or "not measured: see the log")
     yield "acceptance      %s" % word[report["passed"]]
+
+
+def json_lines(report):
+    """JSON with one line for each compared reading, so that two runs can be told apart by diff."""
+    results = report["comparison"].pop("results")
+    text = json.dumps(report, indent=1)
+    report["comparison"]["results"] = results
+    lines = ",\n".join("   " + json.dumps(r) for r in results)
+    return text.replace('"comparison": {', '"comparison": {\n  "results": [\n' + lines + "\n  ],", 1) + "\n"
 
 
 def main(arguments):
@@ -193,7 +210,7 @@ def main(arguments):
     with open(base + ".md", "w") as out:
         out.write(markdown(report))
     with open(base + ".json", "w") as out:
-        json.dump(report, out, indent=1)
+        out.write(json_lines(report))
     print("\n".join(summary(report)))
     print("written         %s.md, .json" % base)
     return 0 if report["passed"] else 1

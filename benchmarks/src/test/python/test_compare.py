@@ -1,5 +1,6 @@
 """Run: python3 -m unittest discover benchmarks/src/test/python"""
 
+import json
 import os
 import sys
 import unittest
@@ -7,6 +8,7 @@ import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "main", "python"))
 import compare  # noqa: E402
+import report  # noqa: E402
 from clients import Missing, NotUnderstood, NvidiaSmi, Seen, Unasked, base  # noqa: E402
 from readings import COUNTER, IDENTITY, LINK_READINGS, MOVING, READINGS, STATE, STATIC, Row  # noqa: E402
 
@@ -131,6 +133,38 @@ class Table(unittest.TestCase):
         self.assertEqual(26562e6, base("speed_bytes_per_second", 26562))
         self.assertEqual(2048, base("nvlink_received_bytes", 2))
         self.assertEqual(5, base("memory_used_bytes", 5))
+
+
+class Report(unittest.TestCase):
+    LOG = "[%10d tests found           ]\n[%10d tests successful      ]\n[%10d tests failed          ]\n"
+
+    def test_contract_tests_pass_when_all_that_were_found_did_and_some_were(self):
+        self.assertTrue(report.contract(self.LOG % (32, 32, 0))["passed"])
+        self.assertFalse(report.contract(self.LOG % (32, 31, 1))["passed"])
+        self.assertFalse(report.contract(self.LOG % (0, 0, 0))["passed"])
+        self.assertFalse(report.contract("Exception in thread main")["passed"])
+
+    @staticmethod
+    def run_of(**scores):
+        return [
+            {"benchmark": "x.SamplerBenchmark." + path, "params": {"cadence": cadence}, "primaryMetric": {"score": score}, "secondaryMetrics": {}}
+            for path, score in scores.items()
+            for cadence in ("FAST", "SLOW")
+        ]
+
+    def test_the_sampler_is_judged_by_its_best_measurements(self):
+        slow, quiet = self.run_of(c=10, jni=20, jna=30), self.run_of(c=9, jni=11)
+        self.assertFalse(report.sampler([slow])["passed"])
+        self.assertTrue(report.sampler([slow, quiet])["passed"])
+
+    def test_a_sampler_that_was_not_measured_has_not_passed(self):
+        self.assertFalse(report.sampler([])["passed"])
+        self.assertFalse(report.sampler([None])["passed"])
+        self.assertFalse(report.sampler([self.run_of(c=10, jni=10)])["passed"])
+
+    def test_json_stays_json_with_a_line_for_each_result(self):
+        whole = {"comparison": {"passed": True, "results": [{"reading": "a"}, {"reading": "b"}]}}
+        self.assertEqual(whole, json.loads(report.json_lines(whole)))
 
 
 ET = xml.etree.ElementTree
