@@ -15,7 +15,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 /** Runs {@link ScalingBenchmark}, prints cost against count, and fails where a cost grows faster than its count. */
 public final class Scaling {
 
-    /** Linear is 1. Between the two largest counts, which fixed costs do not hide; above it caches and noise do not explain. */
+    /** Linear is 1; noise and larger caches explain no more than this. */
     static final double MAX_EXPONENT = 1.25;
 
     private Scaling() {}
@@ -58,7 +58,7 @@ public final class Scaling {
         boolean linear = exponent <= MAX_EXPONENT;
         out.printf(
                 Locale.ROOT,
-                "%n%s: grows with exponent %.2f at the end%s%n",
+                "%n%s: grows with exponent %.2f%s%n",
                 name,
                 exponent,
                 linear ? "" : ", FASTER THAN LINEARLY");
@@ -67,13 +67,13 @@ public final class Scaling {
         return linear;
     }
 
-    /** Growth between the two largest counts: 1 is linear, 2 quadratic. */
+    /** Growth up to the largest count from one at most an eighth of it: 1 is linear, 2 quadratic. */
     static double exponent(TreeMap<Integer, Double> costs) {
-        if (costs.size() < 2) {
+        int most = costs.lastKey();
+        Map.Entry<Integer, Double> fewer = costs.floorEntry(most / 8);
+        if (fewer == null) {
             return 0;
         }
-        Map.Entry<Integer, Double> last = costs.lastEntry();
-        Map.Entry<Integer, Double> before = costs.lowerEntry(last.getKey());
-        return Math.log(last.getValue() / before.getValue()) / Math.log((double) last.getKey() / before.getKey());
+        return Math.log(costs.get(most) / fewer.getValue()) / Math.log((double) most / fewer.getKey());
     }
 }
