@@ -52,9 +52,14 @@ class NvidiaSmi:
     def __init__(self, program):
         self.program = program
         try:
-            self.version = re.findall(r"[\d.]{5,}", self._run("--version") or "0.0.0.0")[0]
-        except (OSError, IndexError) as error:
+            self.version = self._version()
+        except OSError as error:
             raise Unavailable("%s: %s" % (program, error))
+
+    def _version(self):
+        """From the head of the help text: --version came with 545."""
+        found = re.search(r"\bv(\d+\.[\d.]+)", self._run("--help"))
+        return found.group(1) if found else "of unknown version"
 
     def _run(self, *arguments):
         done = run([self.program] + list(arguments), stderr=subprocess.STDOUT)
