@@ -197,6 +197,8 @@ class NvidiaMlPy:
             return Missing(str(error))
         except self.nvml.NVMLError as error:
             return Missing("nvmlReturn %d" % error.value)
+        except getattr(self.nvml, "NVMLLibraryMismatchError", ()) as error:
+            return Unasked("this nvidia-ml-py refuses a library of this age: %s" % str(error).partition(".")[0])
         except AttributeError as error:
             return Missing("this nvidia-ml-py has no such call: %s" % error)
         except (ValueError, IndexError) as error:
