@@ -35,6 +35,7 @@ class DaemonCommandTest {
                     Path.of(System.getProperty("java.home"), "bin/java").toString(),
                     "-XX:+UseSerialGC",
                     "-XX:TieredStopAtLevel=1",
+                    "--enable-native-access=ALL-UNNAMED",
                     "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
                     "-cp",
                     System.getProperty("java.class.path"),
