@@ -53,6 +53,12 @@ def sampler(runs):
     return {"passed": complete and max(ratios.values()) <= JNI_LIMIT, "ticks": ticks, "jniToC": ratios}
 
 
+def passed(report, simulated):
+    """On a simulated node the sampler's ratio is told and does not judge: how busy the machine is must not fail a build."""
+    measured = report["sampler"]["passed"] or (simulated and bool(report["sampler"]["jniToC"]))
+    return report["contract"]["passed"] and report["comparison"]["passed"] and measured
+
+
 # ---- text ---------------------------------------------------------------------------------------
 
 
@@ -202,7 +208,7 @@ def main(arguments):
         "sampler": sampler(runs),
         "samplerRuns": len(runs),
     }
-    report["passed"] = all(report[part]["passed"] for part in ("contract", "comparison", "sampler"))
+    report["passed"] = passed(report, bool(options.simulated))
     driver = comparison["node"]["driver"].get("driverVersion") or "no-driver"
     name = "%s-%s-%s" % (report["date"][:10], slug("simulated " + options.simulated if options.simulated else gpu), slug(str(driver)))
     os.makedirs(options.results, exist_ok=True)

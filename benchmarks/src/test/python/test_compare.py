@@ -157,6 +157,15 @@ class Report(unittest.TestCase):
         self.assertFalse(report.sampler([slow])["passed"])
         self.assertTrue(report.sampler([slow, quiet])["passed"])
 
+    def test_a_busy_machine_fails_no_build_on_a_simulated_node(self):
+        fine = {"passed": True}
+        slow = {"contract": fine, "comparison": fine, "sampler": {"passed": False, "jniToC": {"FAST": 1.7, "SLOW": 1.1}}}
+        self.assertTrue(report.passed(slow, simulated=True))
+        self.assertFalse(report.passed(slow, simulated=False))
+        unmeasured = dict(slow, sampler={"passed": False, "jniToC": {}})
+        self.assertFalse(report.passed(unmeasured, simulated=True))
+        self.assertFalse(report.passed(dict(slow, comparison={"passed": False}), simulated=True))
+
     def test_a_sampler_that_was_not_measured_has_not_passed(self):
         self.assertFalse(report.sampler([])["passed"])
         self.assertFalse(report.sampler([None])["passed"])
