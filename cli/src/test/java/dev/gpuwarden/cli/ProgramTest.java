@@ -8,8 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gpuwarden.cli.SampleCommands.Fall;
 import dev.gpuwarden.cli.SampleCommands.Run;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -212,19 +210,5 @@ class ProgramTest {
     @ValueSource(strings = {"", "15", "s", "-1s", "1.5s", "1s ", "1x", "15sm", "PT15S", "99999999999999999999s"})
     void whatIsNoDurationIsRefused(String text) {
         assertThatThrownBy(() -> Durations.parse(text)).hasMessageContaining("is not a duration");
-    }
-
-    @Test
-    void progressIsOneLineThatGoesAwayAndNothingWithoutTerminal() {
-        StringWriter text = new StringWriter();
-        try (Progress progress = Progress.always(new PrintWriter(text))) {
-            progress.say("GPU 1 of 8\n");
-        }
-        assertThat(text.toString()).isEqualTo("\r\u001b[KGPU 1 of 8\\u000a\r\u001b[K");
-        StringWriter file = new StringWriter();
-        try (Progress progress = Progress.on(new PrintWriter(file))) {
-            progress.say("x");
-        }
-        assertThat(file.toString()).isEmpty();
     }
 }

@@ -2,7 +2,6 @@ package dev.gpuwarden.core.node;
 
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
@@ -28,9 +27,5 @@ public record NodeSnapshot(DriverState driver, Reading<List<PciAddress>> pciGpus
 
         /** The library is loaded and initialised, and the driver does not answer what GPUs there are. */
         record Silent(DriverInfo info, String detail) implements DriverState {}
-    }
-
-    public static DriverState running(Driver driver) {
-        return new DriverState.Running(driver.info());
     }
 }
