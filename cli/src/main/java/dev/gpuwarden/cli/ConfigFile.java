@@ -26,19 +26,19 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
- * The configuration file, flattened: sections joined with dots, each key with the line that it stands on. Scalars stay as
- * they are written: what `010` means is up to the option that takes it.
+ * A YAML file that a person wrote, flattened: sections joined with dots, each key with the line that it stands on. Scalars stay
+ * as they are written: what `010` means is up to whoever takes it.
  */
-final class ConfigFile {
+public final class ConfigFile {
 
     /** A section inside a section inside ... no setting is deeper; a file that is was not written by a person. */
     private static final int MAX_DEPTH = 16;
 
     /** One key. */
-    record Entry(String key, Value value, int line) {}
+    public record Entry(String key, Value value, int line) {}
 
     /** What stands behind a key. */
-    sealed interface Value {
+    public sealed interface Value {
         record Scalar(String text) implements Value {}
 
         record Many(List<String> texts) implements Value {}
@@ -57,7 +57,7 @@ final class ConfigFile {
     }
 
     /** Reads a file. What is wrong with its form is in {@link #problems()}; the keys are not judged here. */
-    static ConfigFile read(Path path) {
+    public static ConfigFile read(Path path) {
         ConfigFile file = new ConfigFile(path);
         try {
             InputStream in = new ByteArrayInputStream(Files.readAllBytes(path));
@@ -80,15 +80,15 @@ final class ConfigFile {
         return file;
     }
 
-    Path path() {
+    public Path path() {
         return file;
     }
 
-    Iterable<Entry> entries() {
+    public Iterable<Entry> entries() {
         return entries.values();
     }
 
-    List<String> problems() {
+    public List<String> problems() {
         return problems;
     }
 

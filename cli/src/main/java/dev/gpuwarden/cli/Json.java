@@ -29,14 +29,25 @@ final class Json {
     private Json() {}
 
     static String write(@Nullable Object tree) {
+        return write(tree, true);
+    }
+
+    /** Without any line break. */
+    static String writeLine(@Nullable Object tree) {
+        return write(tree, false);
+    }
+
+    private static String write(@Nullable Object tree, boolean indented) {
         StringWriter text = new StringWriter();
         try (JsonGenerator generator = FACTORY.createGenerator(text)) {
-            generator.setPrettyPrinter(new DefaultPrettyPrinter(Separators.createDefaultInstance()
-                            .withObjectFieldValueSpacing(Separators.Spacing.AFTER)
-                            .withObjectEmptySeparator("")
-                            .withArrayEmptySeparator(""))
-                    .withObjectIndenter(new DefaultIndenter("  ", "\n"))
-                    .withArrayIndenter(new DefaultIndenter("  ", "\n")));
+            if (indented) {
+                generator.setPrettyPrinter(new DefaultPrettyPrinter(Separators.createDefaultInstance()
+                                .withObjectFieldValueSpacing(Separators.Spacing.AFTER)
+                                .withObjectEmptySeparator("")
+                                .withArrayEmptySeparator(""))
+                        .withObjectIndenter(new DefaultIndenter("  ", "\n"))
+                        .withArrayIndenter(new DefaultIndenter("  ", "\n")));
+            }
             add(generator, Tree.normal(tree));
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -46,6 +46,11 @@ public final class Output {
         return Json.write(tree);
     }
 
+    /** JSON in one line, for commands that write object after object while they work. */
+    public static String jsonLine(@Nullable Object tree) {
+        return Json.writeLine(tree);
+    }
+
     /** Block YAML, keys in the order of the maps; ends with a line break. */
     public static String yaml(@Nullable Object tree) {
         return Yaml.write(tree);

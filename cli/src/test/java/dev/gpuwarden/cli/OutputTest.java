@@ -54,6 +54,12 @@ class OutputTest {
     }
 
     @Test
+    void jsonLinesHaveNoLineBreak() {
+        assertThat(Output.jsonLine(map("b", 1, "a", List.of(map("x", "1\n2\u007f")), "e", Map.of())))
+                .isEqualTo("{\"b\":1,\"a\":[{\"x\":\"1\\n2\\u007F\"}],\"e\":{}}");
+    }
+
+    @Test
     void yamlKeepsOrderAndIndents() {
         assertThat(Output.yaml(map(
                         "b", 1, "a", List.of(map("x", true, "y", List.of(2)), List.of(1)), "e", List.of(), "n", null)))
