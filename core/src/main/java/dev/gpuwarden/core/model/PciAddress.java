@@ -1,6 +1,6 @@
 package dev.gpuwarden.core.model;
 
-import java.util.Locale;
+import java.util.HexFormat;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -11,6 +11,7 @@ import java.util.regex.Pattern;
  */
 public record PciAddress(int domain, int bus, int device, int function) implements Comparable<PciAddress> {
 
+    private static final HexFormat HEX = HexFormat.of();
     private static final Pattern FORM =
             Pattern.compile("(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\\.([0-7]))?");
 
@@ -42,6 +43,9 @@ public record PciAddress(int domain, int bus, int device, int function) implemen
     /** The kernel's form, as `/sys/bus/pci/devices` names it: `0000:3b:00.0`. */
     @Override
     public String toString() {
-        return String.format(Locale.ROOT, "%04x:%02x:%02x.%d", domain, bus, device, function);
+        // Not String.format, which costs a kilobyte: every finding names its GPU by this.
+        int digits = (Integer.SIZE - Integer.numberOfLeadingZeros(domain) + 3) / 4;
+        return HEX.toHexDigits(domain, Math.max(4, digits)) + ":" + HEX.toHexDigits((byte) bus) + ":"
+                + HEX.toHexDigits((byte) device) + "." + function;
     }
 }

@@ -18,6 +18,7 @@ class PciAddressTest {
         "0000:3b:00, 0000:3b:00.0",
         "3b:00, 0000:3b:00.0",
         "10000:01:1f.7, 10000:01:1f.7",
+        "ffffffff:ff:1f.7, ffffffff:ff:1f.7",
         "' 0008:01:00.0 ', 0008:01:00.0"
     })
     void everyWrittenFormIsTheSameAddress(String written, String kernelForm) {

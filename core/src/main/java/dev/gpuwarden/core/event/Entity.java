@@ -1,0 +1,36 @@
+package dev.gpuwarden.core.event;
+
+/**
+ * A part of the node that an event is about.
+ *
+ * @param type "PCI", "GPU_UUID", "NVLINK", "NIC" and whatever other senders use; case matters
+ * @param value for PCI the address without function, `0000:3b:00`, as the kernel log writes it
+ */
+public record Entity(String type, String value) {
+
+    public static final String PCI = "PCI";
+    public static final String GPU_UUID = "GPU_UUID";
+    /** The driver's index, for a GPU that tells no better name: it changes when another GPU falls off the bus. */
+    public static final String GPU_INDEX = "GPU";
+
+    /** Stands for "the check as a whole" where an event names no entity. */
+    public static final Entity WHOLE = new Entity("", "");
+
+    public static Entity pci(dev.gpuwarden.core.model.PciAddress address) {
+        String text = address.toString();
+        return new Entity(PCI, text.substring(0, text.length() - 2));
+    }
+
+    public static Entity gpu(String uuid) {
+        return new Entity(GPU_UUID, uuid);
+    }
+
+    public static Entity gpuIndex(int index) {
+        return new Entity(GPU_INDEX, Integer.toString(index));
+    }
+
+    /** Whether this is one of the names of a GPU; the names in one event are those of one GPU. */
+    public boolean namesGpu() {
+        return type.equals(PCI) || type.equals(GPU_UUID);
+    }
+}

@@ -1,0 +1,176 @@
+package dev.gpuwarden.core.event;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The faults that are current, as events raise and clear them. The same events in the same order give the same table, so a
+ * store can be replayed into it. Not thread-safe.
+ *
+ * <p>A healthy event clears the faults of its own agent, component class, check and node: of the entities that it names, or of
+ * all if it names none; with the codes that it names, or with any. Naming a GPU by one of its names clears those faults under
+ * its other names too, which the raising event told.
+ *
+ * <p>The table is bounded. Faults that find no room are left out of the change that their event makes.
+ */
+public final class FaultTable {
+
+    /** Far beyond what one node can have: eight GPUs with every NVLink broken in three ways are 432. */
+    public static final int MOST_FAULTS = 2048;
+
+    /** Of all causes together, so that long messages are bounded too; a cause counts for each of its faults. */
+    public static final int MOST_CHARACTERS = 4 << 20;
+
+    private final Map<FaultKey, Fault> current = new LinkedHashMap<>();
+    private int characters;
+
+    /** What an event did to the table. */
+    public enum Effect {
+        /** At least one fault is new. */
+        RAISED,
+        /** Faults that were there, but fatality, action, strategy or overrides are others now. */
+        CHANGED,
+        /** Nothing new: faults that were there, or health where there was no fault. */
+        REPEATED,
+        /** At least one fault is gone. */
+        CLEARED
+    }
+
+    /** @param keys the faults that were raised, changed, seen again or cleared */
+    public record Change(Effect effect, Set<FaultKey> keys) {}
+
+    /** The faults now, oldest first. */
+    public List<Fault> faults() {
+        return List.copyOf(current.values());
+    }
+
+    public int size() {
+        return current.size();
+    }
+
+    public Optional<Fault> fault(FaultKey key) {
+        return Optional.ofNullable(current.get(key));
+    }
+
+    /** Puts a fault in as it was stored. */
+    public void restore(Fault fault) {
+        put(fault);
+    }
+
+    /** What the event would do, without doing it. */
+    public Change preview(HealthEvent event) {
+        if (!event.healthy()) {
+            return raises(event);
+        }
+        Set<FaultKey> cleared = clears(event);
+        return new Change(cleared.isEmpty() ? Effect.REPEATED : Effect.CLEARED, cleared);
+    }
+
+    /**
+     * @param sequence the event's number in the store
+     * @param seen when it was seen, in this node's clock
+     */
+    public Change apply(HealthEvent event, long sequence, Instant seen) {
+        Change change = preview(event);
+        if (event.healthy()) {
+            change.keys().forEach(this::remove);
+            return change;
+        }
+        long times = StoredEvent.occurrencesOf(event);
+        for (FaultKey key : change.keys()) {
+            Fault before = current.get(key);
+            if (before == null) {
+                put(new Fault(key, event, sequence, seen, seen, times));
+            } else {
+                boolean same = sameMeaning(before.cause(), event);
+                put(new Fault(
+                        key,
+                        same ? before.cause() : event,
+                        same ? before.sequence() : sequence,
+                        before.since(),
+                        seen,
+                        before.occurrences() + times));
+            }
+        }
+        return change;
+    }
+
+    private void put(Fault fault) {
+        Fault before = current.put(fault.key(), fault);
+        characters += fault.cause().characters()
+                - (before == null ? 0 : before.cause().characters());
+    }
+
+    private void remove(FaultKey key) {
+        Fault gone = current.remove(key);
+        characters -= gone == null ? 0 : gone.cause().characters();
+    }
+
+    private Change raises(HealthEvent event) {
+        Effect effect = Effect.REPEATED;
+        Set<FaultKey> keys = new LinkedHashSet<>();
+        int weight = event.characters();
+        int faults = current.size();
+        int sum = characters;
+        for (FaultKey key : event.keys()) {
+            Fault before = current.get(key);
+            if (before != null && sameMeaning(before.cause(), event)) {
+                keys.add(key);
+                continue;
+            }
+            int more = weight - (before == null ? 0 : before.cause().characters());
+            if (more > 0 && (sum + more > MOST_CHARACTERS || before == null && faults == MOST_FAULTS)) {
+                continue;
+            }
+            keys.add(key);
+            sum += more;
+            faults += before == null ? 1 : 0;
+            effect = before == null ? Effect.RAISED : effect == Effect.RAISED ? effect : Effect.CHANGED;
+        }
+        return new Change(effect, keys);
+    }
+
+    private static boolean sameMeaning(HealthEvent before, HealthEvent now) {
+        return before.fatal() == now.fatal()
+                && before.action() == now.action()
+                && before.customAction().equals(now.customAction())
+                && before.strategy().actedOn() == now.strategy().actedOn()
+                && before.quarantine().equals(now.quarantine())
+                && before.drain().equals(now.drain());
+    }
+
+    private Set<FaultKey> clears(HealthEvent event) {
+        Set<FaultKey> cleared = new LinkedHashSet<>();
+        FaultKey check = event.keys().get(0);
+        List<Fault> ofCheck = new ArrayList<>();
+        for (Fault fault : current.values()) {
+            if (fault.key().sameCheck(check)) {
+                ofCheck.add(fault);
+            }
+        }
+        for (Fault fault : ofCheck) {
+            boolean code = event.errorCodes().isEmpty()
+                    || event.errorCodes().contains(fault.key().errorCode());
+            if (code && (event.entities().isEmpty() || names(event, fault))) {
+                cleared.add(fault.key());
+            }
+        }
+        return cleared;
+    }
+
+    private static boolean names(HealthEvent event, Fault fault) {
+        Entity entity = fault.key().entity();
+        if (event.entities().contains(entity)) {
+            return true;
+        }
+        return entity.namesGpu()
+                && fault.cause().entities().stream()
+                        .anyMatch(other -> other.namesGpu() && event.entities().contains(other));
+    }
+}

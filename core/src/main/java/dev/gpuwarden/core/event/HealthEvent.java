@@ -1,0 +1,231 @@
+package dev.gpuwarden.core.event;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One thing that somebody found on a node, in the form that all parts exchange (health_event.proto of package datamodels).
+ *
+ * @param id given by the sender; empty where it gives none
+ * @param agent who found it, for example "syslog-health-monitor" or "gpuwarden"
+ * @param componentClass what kind of part it is: "GPU", "NIC", "NVSWITCH", "NODE"
+ * @param checkName the check; becomes the type of a Node condition
+ * @param fatal whether the part cannot be worked with
+ * @param healthy whether this says that all is well (again)
+ * @param errorCodes empty in a healthy event means "whatever the code"
+ * @param entities empty in a healthy event means "all entities of the check"
+ * @param generated when the sender made it, in the sender's clock
+ * @param customAction the action's name where {@code action} is {@code CUSTOM}, else empty
+ */
+public record HealthEvent(
+        String id,
+        int version,
+        String agent,
+        String componentClass,
+        String checkName,
+        boolean fatal,
+        boolean healthy,
+        String message,
+        RecommendedAction action,
+        List<String> errorCodes,
+        List<Entity> entities,
+        Map<String, String> metadata,
+        Instant generated,
+        String nodeName,
+        Overrides quarantine,
+        Overrides drain,
+        ProcessingStrategy strategy,
+        String customAction) {
+
+    public HealthEvent {
+        errorCodes = List.copyOf(errorCodes);
+        entities = List.copyOf(entities);
+        metadata = Map.copyOf(metadata);
+    }
+
+    /** An event with nothing special about it, to be given its particulars. */
+    public static Builder of(String agent, String componentClass, String checkName) {
+        return new Builder(agent, componentClass, checkName);
+    }
+
+    /** Fills in an event; what is not set has the value that means nothing. */
+    public static final class Builder {
+        private final String agent;
+        private final String componentClass;
+        private final String checkName;
+        private String id = "";
+        private int version = 1;
+        private boolean fatal;
+        private boolean healthy;
+        private String message = "";
+        private RecommendedAction action = RecommendedAction.NONE;
+        private List<String> errorCodes = List.of();
+        private List<Entity> entities = List.of();
+        private Map<String, String> metadata = Map.of();
+        private Instant generated = Instant.EPOCH;
+        private String nodeName = "";
+        private Overrides quarantine = Overrides.NONE;
+        private Overrides drain = Overrides.NONE;
+        private ProcessingStrategy strategy = ProcessingStrategy.EXECUTE_REMEDIATION;
+        private String customAction = "";
+
+        private Builder(String agent, String componentClass, String checkName) {
+            this.agent = agent;
+            this.componentClass = componentClass;
+            this.checkName = checkName;
+        }
+
+        public Builder id(String value) {
+            id = value;
+            return this;
+        }
+
+        public Builder version(int value) {
+            version = value;
+            return this;
+        }
+
+        public Builder fatal(boolean value) {
+            fatal = value;
+            return this;
+        }
+
+        public Builder healthy(boolean value) {
+            healthy = value;
+            return this;
+        }
+
+        public Builder message(String value) {
+            message = value;
+            return this;
+        }
+
+        public Builder action(RecommendedAction value) {
+            action = value;
+            return this;
+        }
+
+        public Builder errorCodes(List<String> value) {
+            errorCodes = value;
+            return this;
+        }
+
+        public Builder entities(List<Entity> value) {
+            entities = value;
+            return this;
+        }
+
+        public Builder metadata(Map<String, String> value) {
+            metadata = value;
+            return this;
+        }
+
+        public Builder generated(Instant value) {
+            generated = value;
+            return this;
+        }
+
+        public Builder nodeName(String value) {
+            nodeName = value;
+            return this;
+        }
+
+        public Builder quarantine(Overrides value) {
+            quarantine = value;
+            return this;
+        }
+
+        public Builder drain(Overrides value) {
+            drain = value;
+            return this;
+        }
+
+        public Builder strategy(ProcessingStrategy value) {
+            strategy = value;
+            return this;
+        }
+
+        public Builder customAction(String value) {
+            customAction = value;
+            return this;
+        }
+
+        public HealthEvent build() {
+            return new HealthEvent(
+                    id,
+                    version,
+                    agent,
+                    componentClass,
+                    checkName,
+                    fatal,
+                    healthy,
+                    message,
+                    action,
+                    errorCodes,
+                    entities,
+                    metadata,
+                    generated,
+                    nodeName,
+                    quarantine,
+                    drain,
+                    strategy,
+                    customAction);
+        }
+    }
+
+    /** The same under another id. */
+    public HealthEvent withId(String other) {
+        return new HealthEvent(
+                other,
+                version,
+                agent,
+                componentClass,
+                checkName,
+                fatal,
+                healthy,
+                message,
+                action,
+                errorCodes,
+                entities,
+                metadata,
+                generated,
+                nodeName,
+                quarantine,
+                drain,
+                strategy,
+                customAction);
+    }
+
+    /** How long all of its texts are together. */
+    public int characters() {
+        int sum = id.length()
+                + agent.length()
+                + componentClass.length()
+                + checkName.length()
+                + message.length()
+                + nodeName.length()
+                + customAction.length();
+        for (String code : errorCodes) {
+            sum += code.length();
+        }
+        for (Entity entity : entities) {
+            sum += entity.type().length() + entity.value().length();
+        }
+        for (Map.Entry<String, String> entry : metadata.entrySet()) {
+            sum += entry.getKey().length() + entry.getValue().length();
+        }
+        return sum;
+    }
+
+    /** The keys of the faults that this event raises, or that it clears if it is healthy and names both entity and code. */
+    public List<FaultKey> keys() {
+        List<Entity> parts = entities.isEmpty() ? List.of(Entity.WHOLE) : entities;
+        List<String> codes = errorCodes.isEmpty() ? List.of("") : errorCodes;
+        return parts.stream()
+                .flatMap(part -> codes.stream()
+                        .map(code -> new FaultKey(agent, componentClass, checkName, nodeName, part, code)))
+                .distinct()
+                .toList();
+    }
+}

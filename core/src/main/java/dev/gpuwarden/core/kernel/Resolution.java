@@ -1,0 +1,31 @@
+package dev.gpuwarden.core.kernel;
+
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.kernel.Signal.Severity;
+
+/** What follows from a word of NVIDIA's catalogues. Fatal is what asks for an action. */
+record Resolution(Severity severity, RecommendedAction action) {
+
+    static final Resolution NOTHING = new Resolution(Severity.INFO, RecommendedAction.NONE);
+    static final Resolution WATCH = new Resolution(Severity.WARNING, RecommendedAction.NONE);
+    static final Resolution SUPPORT = fatal(RecommendedAction.CONTACT_SUPPORT);
+    static final Resolution RESET = fatal(RecommendedAction.COMPONENT_RESET);
+    static final Resolution REBOOT = fatal(RecommendedAction.RESTART_BM);
+
+    static Resolution fatal(RecommendedAction action) {
+        return new Resolution(Severity.FATAL, action);
+    }
+
+    /** Whatever is not known, or asks a person to look, is a case for support. */
+    static Resolution of(String bucket) {
+        return switch (bucket) {
+            case "IGNORE" -> NOTHING;
+            // The first two end or spoil one application; the third is said by the Xid 154 that comes with it.
+            case "RESTART_APP", "WORKFLOW_XID_45", "XID_154_EVAL" -> WATCH;
+            case "RESET_GPU", "RESET_FABRIC", "WORKFLOW_XID_48" -> RESET;
+            case "RESTART_BM" -> REBOOT;
+            case "RESTART_VM" -> fatal(RecommendedAction.RESTART_VM);
+            default -> SUPPORT;
+        };
+    }
+}

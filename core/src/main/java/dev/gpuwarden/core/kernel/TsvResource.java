@@ -1,0 +1,46 @@
+package dev.gpuwarden.core.kernel;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** Tables that travel in this module's jar: columns between tabs, lines that begin with `#` say where they come from. */
+final class TsvResource {
+
+    private TsvResource() {}
+
+    /**
+     * @throws IllegalStateException naming table and row when the table is broken: it is part of the program
+     */
+    static <T> List<T> read(String name, int columns, Function<String[], T> row) {
+        List<T> rows = new ArrayList<>();
+        String seen = "";
+        try (InputStream in = TsvResource.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException(name + " is not in the jar");
+            }
+            BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                seen = line;
+                if (!line.startsWith("#")) {
+                    String[] cells = line.split("\t", -1);
+                    if (cells.length != columns) {
+                        throw new IllegalArgumentException("expected " + columns + " columns, seen " + cells.length);
+                    }
+                    rows.add(row.apply(cells));
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(name, e);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalStateException(name + ": " + e.getMessage() + ": " + seen, e);
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,77 @@
+package dev.gpuwarden.core.kernel;
+
+import dev.gpuwarden.core.kernel.XidReader.Explanation;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** `NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)`: how Xid 74 goes on. */
+final class Xid74Line {
+
+    private static final Pattern LINK = Pattern.compile("\\b[Ll]ink\\s+(\\d{1,3})\\b");
+    private static final Pattern REGISTER = Pattern.compile("\\G[\\s,]*(?:0x)?([0-9a-fA-F]{1,8})\\b");
+    private static final String SOURCE = XidCatalog.SOURCE + ", WORKFLOW_NVLINK_ERR";
+
+    private Xid74Line() {}
+
+    static Explanation explain(XidLine line, Map<String, String> details) {
+        Matcher link = LINK.matcher(line.rest());
+        if (link.find()) {
+            details.put("link", link.group(1));
+        }
+        List<Integer> registers = registers(line.rest());
+        if (registers.size() != NvlinkRegisters.COUNT) {
+            return new Explanation(
+                    "74", Resolution.SUPPORT, SOURCE + ": the line holds no seven registers to tell more");
+        }
+        for (int i = 0; i < registers.size(); i++) {
+            details.put("register" + (i + 1), "0x" + Integer.toHexString(registers.get(i)));
+        }
+        Map<String, List<String>> meanings = NvlinkRegisters.meanings(registers);
+        if (meanings.isEmpty()) {
+            return new Explanation("74", Resolution.SUPPORT, SOURCE + ": no bit is set that would tell more");
+        }
+        StringBuilder why = new StringBuilder(SOURCE).append(": ");
+        meanings.forEach((meaning, bits) -> {
+            details.put("class_" + meaning, String.join(",", bits));
+            why.append(why.charAt(why.length() - 1) == ' ' ? "" : "; ")
+                    .append(meaning)
+                    .append(" (bits ")
+                    .append(String.join(", ", bits))
+                    .append("): ")
+                    .append(advice(meaning));
+        });
+        return new Explanation("74", NvlinkRegisters.resolution(meanings.keySet()), why.toString());
+    }
+
+    private static List<Integer> registers(String rest) {
+        List<Integer> registers = new ArrayList<>();
+        Matcher m = REGISTER.matcher(rest);
+        int open = rest.indexOf('(');
+        for (boolean more = open >= 0 && m.find(open + 1);
+                more && registers.size() <= NvlinkRegisters.COUNT;
+                more = m.find()) {
+            registers.add(Integer.parseUnsignedInt(m.group(1), 16));
+        }
+        return registers;
+    }
+
+    private static String advice(String meaning) {
+        return switch (meaning) {
+            case "ignore" -> "harmless";
+            case "secondary" -> "follow the Xid or SXid beside it, report it if there is none";
+            case "ecc_threshold" -> "no data was lost, go on";
+            case "hw_ecc_parity" -> "likely hardware if seen more than twice on this link";
+            case "hw_or_mechanical" -> "check and re-seat what the link runs through, then diagnostics";
+            case "marginal_si" ->
+                "weak signal: follow other errors first, else check what the link runs through, then field diagnostics";
+            case "report_if_repeated" -> "report it if it repeats";
+            case "field_diag_if_repeated" -> "field diagnostics if it repeats";
+            case "unexpected_production" -> "not expected in production, report it";
+            case "fabric_reset" -> "follow the Xid or SXid beside it; the fabric must be reset";
+            default -> "not documented, report it";
+        };
+    }
+}

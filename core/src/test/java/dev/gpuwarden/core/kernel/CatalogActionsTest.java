@@ -1,0 +1,121 @@
+package dev.gpuwarden.core.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.kernel.Signal.Severity;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is recommended for each code, written out: a table that changes must change here too. */
+class CatalogActionsTest {
+
+    private static final String RESET = "46 48 62 64 95 109 110 119 120 136 140 143 155 156 158";
+    private static final String NOTHING = "14 37 38 44 63 66 67 92 93 106 107 108 121 137 141 152 153 157 160 161";
+    private static final String APPLICATION =
+            "8 11 13 25 31 32 39 40 41 43 45 60 68 69 70 71 72 75 76 77 80 82 83 84 85 86"
+                    + " 88 89 94 96 97 98 99 100 101 102 103 104 105 126 127 128 129 130 131 132 133 134 135 139";
+
+    private static Signal line(int code) {
+        return KernelLogParser.standard()
+                .parse("NVRM: Xid (PCI:0000:3b:00): " + code + ", pid=1, name=a, text")
+                .orElseThrow();
+    }
+
+    private static Map<Integer, Resolution> written() {
+        Map<Integer, Resolution> written = new HashMap<>();
+        put(written, RESET, Resolution.RESET);
+        put(written, NOTHING, Resolution.NOTHING);
+        put(written, APPLICATION, Resolution.WATCH);
+        put(written, "79", Resolution.REBOOT);
+        put(written, "151", Resolution.fatal(RecommendedAction.RESTART_VM));
+        return written;
+    }
+
+    private static void put(Map<Integer, Resolution> written, String codes, Resolution resolution) {
+        for (String code : codes.split(" ", -1)) {
+            written.put(Integer.valueOf(code), resolution);
+        }
+    }
+
+    @Test
+    void everyCodeHasTheActionThatIsWrittenHere() {
+        Map<Integer, Resolution> written = written();
+        for (int code = 1; code <= 176; code++) {
+            Signal signal = line(code);
+            assertThat(new Resolution(signal.severity(), signal.action()))
+                    .as("Xid " + code)
+                    .isEqualTo(written.getOrDefault(code, Resolution.SUPPORT));
+            assertThat(signal.name()).as("Xid " + code).isNotEmpty();
+            assertThat(signal.why()).as("Xid " + code).isNotEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0", "177", "999", "99999", "999999999"})
+    void anUnknownCodeIsACaseForSupport(int code) {
+        Signal signal = line(code);
+        assertThat(signal.code()).isEqualTo(Integer.toString(code));
+        assertThat(signal.action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
+        assertThat(signal.severity()).isEqualTo(Severity.FATAL);
+        assertThat(signal.name()).isEmpty();
+    }
+
+    @Test
+    void fatalIsWhatAsksForAnAction() {
+        for (int code = 1; code <= 176; code++) {
+            Signal signal = line(code);
+            assertThat(signal.severity() == Severity.FATAL)
+                    .as("Xid " + code)
+                    .isEqualTo(signal.action() != RecommendedAction.NONE);
+        }
+        for (String[] row : TsvResource.read("sxid.tsv", 5, c -> c)) {
+            for (String severity : new String[] {"Fatal, ", "Non-fatal, ", ""}) {
+                Signal signal = KernelLogParser.standard()
+                        .parse("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): " + row[0] + ", " + severity + "Link 1 text")
+                        .orElseThrow();
+                assertThat(signal.severity() == Severity.FATAL)
+                        .as(row[0] + severity)
+                        .isEqualTo(signal.action() != RecommendedAction.NONE);
+                assertThat(severity.equals("Fatal, ") && signal.severity() != Severity.FATAL)
+                        .isFalse();
+                assertThat(severity.equals("Non-fatal, ") && signal.severity() == Severity.FATAL)
+                        .isFalse();
+            }
+        }
+        TsvResource.read("messages.tsv", 7, c -> c)
+                .forEach(row -> assertThat(row[3].equals("fatal")).as(row[2]).isEqualTo(!row[4].equals("NONE")));
+    }
+
+    @Test
+    void tablesAreWhole() {
+        assertThat(TsvResource.read("xid.tsv", 4, c -> c[0])).hasSize(176).doesNotHaveDuplicates();
+        assertThat(TsvResource.read("sxid.tsv", 5, c -> c[0])).hasSize(399).doesNotHaveDuplicates();
+        assertThat(TsvResource.read("xid74.tsv", 3, c -> c)).hasSize(14);
+        // Codes are labels of metrics and keys of faults: words that stay.
+        assertThat(TsvResource.read("messages.tsv", 7, c -> c[2])).allMatch(code -> code.matches("[a-z0-9-]{4,32}"));
+        // One code, one severity and action for each family of lines; a code may be fatal for a GPU and not for a port.
+        TreeSet<String> fatal = new TreeSet<>();
+        TsvResource.read("messages.tsv", 7, c -> c).forEach(row -> {
+            if (row[3].equals("fatal")) {
+                fatal.add(row[2]);
+            }
+        });
+        assertThat(fatal)
+                .containsExactly(
+                        "driver-load-failed",
+                        "gsp-failed",
+                        "gsp-timeout",
+                        "init-failed",
+                        "nic-command-timeout",
+                        "nic-health",
+                        "pcie-fatal",
+                        "pcie-recovery-failed",
+                        "row-remap-failed",
+                        "uvm-fatal");
+    }
+}

@@ -1,0 +1,21 @@
+package dev.gpuwarden.core.kernel;
+
+import java.util.List;
+
+/** A row of xid-lines.tsv: a line of a log, and how it is to be read. "-" for what it does not say. */
+record CorpusLine(
+        String id, String text, String signal, String code, String pci, String pid, String process, String note) {
+
+    static List<CorpusLine> all() {
+        return TsvResource.read(
+                "xid-lines.tsv",
+                10,
+                c -> new CorpusLine(
+                        c[0], c[1].replace("\\n", "\n").replace("\\t", "\t"), c[2], c[3], c[4], c[5], c[6], c[7]));
+    }
+
+    @Override
+    public String toString() {
+        return id + " " + text;
+    }
+}

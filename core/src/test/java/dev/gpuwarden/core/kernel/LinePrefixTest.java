@@ -1,0 +1,102 @@
+package dev.gpuwarden.core.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LinePrefixTest {
+
+    private static final String MESSAGE =
+            "NVRM: Xid (PCI:0000:3b:00): 79, pid=1, name=a: b, GPU has fallen off the bus.";
+
+    /** Prefix as it is found in the field | stamp | tag. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    '' | '' | ''
+                    '[14328.198504] ' | 14328.198504 | ''
+                    '[    3.376704] ' | 3.376704 | ''
+                    '[    3.376704][    T1] ' | 3.376704 | ''
+                    '[    3.376704] [ T1234] ' | 3.376704 | ''
+                    '[  123.456789][  C17] ' | 123.456789 | ''
+                    '[...] ' | '' | ''
+                    '[Wed Jul 31 23:14:18 2024] ' | Wed Jul 31 23:14:18 2024 | ''
+                    '[Mon Aug  5 03:54:13 2024] ' | Mon Aug  5 03:54:13 2024 | ''
+                    '[mer. juil. 31 23:14:18 2024] ' | mer. juil. 31 23:14:18 2024 | ''
+                    '<4>[ 1126.635824] ' | 1126.635824 | ''
+                    '<6>' | '' | ''
+                    '<13>' | '' | user
+                    '<12>[ 1126.635824] ' | 1126.635824 | user
+                    'user  :notice: [ 1843.308145] ' | 1843.308145 | user
+                    'kern  :err   : 2025-01-25T10:34:54,859532+00:00 ' | '2025-01-25T10:34:54,859532+00:00' | ''
+                    'kern  :warn  : [ 1843.308145] ' | 1843.308145 | ''
+                    '2025-01-25T10:34:54,859532+00:00 ' | '2025-01-25T10:34:54,859532+00:00' | ''
+                    'kernel: ' | '' | kernel
+                    'gpu-node-3 kernel: ' | '' | kernel
+                    'Jun 12 16:30:32 fedora-box kernel: ' | Jun 12 16:30:32 | kernel
+                    'Jun  2 16:30:32 fedora-box kernel: [ 1843.308145] ' | Jun  2 16:30:32 | kernel
+                    'kwi 15 07:56:59 testowy kernel: ' | kwi 15 07:56:59 | kernel
+                    'Jul 09 10:42:47.123456 pool0-0082 kernel: ' | Jul 09 10:42:47.123456 | kernel
+                    '2024-07-31T23:14:18.859532+02:00 node kernel: ' | 2024-07-31T23:14:18.859532+02:00 | kernel
+                    '2024-07-31T23:14:18+0000 node kernel: ' | 2024-07-31T23:14:18+0000 | kernel
+                    '2024-07-31T23:14:18Z node kernel: [   12.000001] ' | 2024-07-31T23:14:18Z | kernel
+                    'Wed 2024-07-31 23:14:18 UTC node kernel: ' | Wed 2024-07-31 23:14:18 UTC | kernel
+                    '1722467658.123456 node kernel: ' | 1722467658.123456 | kernel
+                    '[14328.198504] node kernel: ' | 14328.198504 | kernel
+                    '<3>1 2024-07-31T23:14:18Z node kernel - - - ' | 2024-07-31T23:14:18Z | kernel
+                    'Nov 21 02:00:02 node-1 kubelet[1234]: ' | Nov 21 02:00:02 | kubelet
+                    'Nov 21 02:00:02 node-1 nvsentinel-gpu-reset: ' | Nov 21 02:00:02 | nvsentinel-gpu-reset
+                    """)
+    void comesOffInEveryForm(String prefix, String stamp, String tag) {
+        assertThat(LinePrefix.of(prefix + MESSAGE)).isEqualTo(new LinePrefix(stamp, tag, MESSAGE));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "nvidia 0000:3b:00.0: AER: Corrected error received",
+                "pcieport 0000:00:01.0: AER: Multiple Uncorrected (Fatal) error received: 0000:3b:00.0",
+                "[drm:nv_drm_load [nvidia_drm]] *ERROR* [nvidia-drm] [GPU ID 0x00000100] Failed",
+                "mlx5_core 0000:1a:00.0 ib0: Link down",
+                "nvidia-nvswitch3: SXid (PCI:0000:04:00.0): 22013, Non-fatal, Link 46 Minion Link DLREQ interrupt",
+                "XID 149.0 (err status 0x00000000) NVLINK: NETIR Error detected on GPU PCI:0019:01:00",
+                "a: b kernel: NVRM: Xid (PCI:0000:3b:00): 79",
+                "say \"host kernel: NVRM\"",
+                "kern: short",
+                "<4",
+                "[",
+                "",
+                "1 2024"
+            })
+    void aMessageIsLeftAlone(String message) {
+        assertThat(LinePrefix.of(message)).isEqualTo(new LinePrefix("", "", message));
+        assertThat(LinePrefix.of("[   12.000001] " + message).text()).isEqualTo(message);
+        assertThat(LinePrefix.of("Jun 12 16:30:32 host kernel: " + message).text())
+                .isEqualTo(message);
+    }
+
+    @Test
+    void whatOtherProgramsLogIsTheirs() {
+        LinePrefix line = LinePrefix.of("Nov 21 02:00:02 node-1 app[7]: kernel: " + MESSAGE);
+        assertThat(line.tag()).isEqualTo("app");
+        assertThat(line.text()).isEqualTo("kernel: " + MESSAGE);
+    }
+
+    @Test
+    void takesAnyText() {
+        Random random = new Random(7);
+        String alphabet = " []<>:.,-T019aKkernel\t\n\u00e9\ud83d";
+        for (int i = 0; i < 100_000; i++) {
+            StringBuilder text = new StringBuilder();
+            int length = random.nextInt(60);
+            for (int j = 0; j < length; j++) {
+                text.append(alphabet.charAt(random.nextInt(alphabet.length())));
+            }
+            assertThat(text.toString()).endsWith(LinePrefix.of(text.toString()).text());
+        }
+        assertThat(LinePrefix.of("[" + " ".repeat(1_000_000) + "]").text()).isNotEmpty();
+    }
+}
