@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.Durations;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -11,11 +12,12 @@ import java.util.regex.Pattern;
  *
  * @param at the step of the scenario's timeline
  * @param ticks how often the daemon looks at what this is about; it has two of them
- * @param metric a line of the exposition
- * @param shown whether the line must be there, or be gone
- * @param row a line of scan's table
+ * @param metrics lines of the exposition
+ * @param page what the page is given
+ * @param looks what commands must show by then
  */
-record DemoAct(Duration at, String what, Duration ticks, Pattern metric, boolean shown, Pattern row) {
+record DemoAct(
+        Duration at, String what, Duration ticks, List<DemoSign> metrics, List<DemoSign> page, List<DemoLook> looks) {
 
     /** How often the demo's daemon samples every GPU. */
     static final Duration FAST = Duration.ofSeconds(1);
@@ -28,47 +30,146 @@ record DemoAct(Duration at, String what, Duration ticks, Pattern metric, boolean
     /** How long it waits for a call before it calls the GPU hung. */
     static final Duration DEADLINE = Duration.ofMillis(500);
 
-    private static final String STATE = "gpuwarden_gpu_state\\{gpu=\"%d\",state=\"%s\".*\\} 1(\\.0)?";
+    /** After this time without a word of it a fault that asks for nothing is over. */
+    static final Duration QUIET = Duration.ofSeconds(4);
+
+    private static final String STATE = "^gpuwarden_gpu_state\\{gpu=\"%d\",state=\"%s\".*\\} 1(\\.0)?$";
     private static final String HOG =
-            "gpu_pod_memory_used_bytes\\{gpu=\"2\",namespace=\"default\",pod=\"memory-hog\".*\\} 8\\.37.*E10";
+            "^gpu_pod_memory_used_bytes\\{gpu=\"2\",namespace=\"default\",pod=\"memory-hog\".*\\} 8\\.37.*E10$";
+    private static final String XIDS = "SysLogsXIDError";
 
     /** The acts of the scenario `demo`, in order. */
     static final List<DemoAct> ALL = List.of(
             state("0", 7, "answering", "eight GPUs, two pods, nothing wrong"),
-            state("8s", 3, "lost", "GPU 3 falls off the bus (XID 79)"),
-            state("22s500ms", 3, "answering", "GPU 3 is back").every(RECOVERY.plus(FAST)),
+            state("8s", 3, "lost", "GPU 3 falls off the bus (XID 79)")
+                    .raises(XIDS, "79", 3, "0000:5b:00", "restart-bm", true),
+            state("22s500ms", 3, "answering", "GPU 3 is back, and reset")
+                    .every(RECOVERY.plus(FAST))
+                    .clears(XIDS, "79", 3, "0000:5b:00"),
             state("32s", 5, "hung", "every call about GPU 5 blocks").every(FAST.plus(DEADLINE)),
             state("42s", 5, "answering", "GPU 5 answers again"),
             hog("50s", true, "a pod takes all memory of GPU 2", "78.0 / "),
-            hog("60s", false, "the pod is gone", "0.0 / "));
+            hog("60s", false, "the pod is gone", "0.0 / "),
+            act("66s", "a row of GPU 5's memory fails, and there is no other in its place (XIDs 48, 64)")
+                    .every(FAST.multipliedBy(2)) // the check looks at what was sampled before
+                    .raises(XIDS, "64", 5, "0000:a8:00", "component-reset", true)
+                    .raises("GpuRemappedRows", "row-remap-failure", 5, "0000:a8:00", "contact-support", true),
+            act("76s", "GPU 5 has a new board")
+                    .every(FAST.multipliedBy(2))
+                    .clears(XIDS, "64", 5, "0000:a8:00")
+                    .clears("GpuRemappedRows", "row-remap-failure", 5, "0000:a8:00"),
+            act("86s", "NVLink 7 of GPU 1 is lost and comes back, again and again (XID 74)")
+                    .raises(XIDS, "74", 1, "0000:2d:00", "none", false),
+            act("98s", "NVLink 7 holds").every(QUIET).clears(XIDS, "74", 1, "0000:2d:00"),
+            act("108s", "a program on GPU 7 goes wrong 12,000 times within two seconds (XIDs 13, 31, 43)")
+                    .every(FAST.multipliedBy(2))
+                    .raises(XIDS, "31", 7, "0000:d8:00", "none", false)
+                    .counts("gpuwarden_events_total", XIDS, "31", "4[0-9]{3}"),
+            act("118s", "the program is gone").every(QUIET).clears(XIDS, "31", 7, "0000:d8:00"));
 
-    private static DemoAct state(String at, int gpu, String state, String what) {
-        return new DemoAct(
-                Durations.parse(at),
-                what,
-                FAST,
-                Pattern.compile(String.format(Locale.ROOT, STATE, gpu, state)),
-                true,
-                Pattern.compile("(?m)^" + gpu + " .*\\b" + state + "\\b"));
+    private static DemoAct act(String at, String what) {
+        return new DemoAct(Durations.parse(at), what, FAST, List.of(), List.of(), List.of());
     }
 
-    private DemoAct every(Duration other) {
-        return new DemoAct(at, what, other, metric, shown, row);
+    private static DemoAct state(String at, int gpu, String state, String what) {
+        return act(at, what)
+                .metric(DemoSign.of(String.format(Locale.ROOT, STATE, gpu, state)))
+                .look(DemoLook.scan("^" + gpu + " .*\\b" + state + "\\b"));
     }
 
     private static DemoAct hog(String at, boolean shown, String what, String memory) {
-        return new DemoAct(
-                Durations.parse(at),
-                what,
-                PROCESSES,
-                Pattern.compile(HOG),
-                shown,
-                Pattern.compile("(?m)^2 .* " + Pattern.quote(memory)));
+        return act(at, what)
+                .every(PROCESSES)
+                .metric(shown ? DemoSign.of(HOG) : DemoSign.of(HOG).gone())
+                .look(DemoLook.scan("^2 .* " + Pattern.quote(memory)));
     }
 
-    /** Whether an exposition shows it. One that could not be had shows nothing, not even that something is gone. */
+    private DemoAct every(Duration other) {
+        return new DemoAct(at, what, other, metrics, page, looks);
+    }
+
+    private DemoAct metric(DemoSign sign) {
+        return new DemoAct(at, what, ticks, and(metrics, sign), page, looks);
+    }
+
+    private DemoAct page(DemoSign sign) {
+        return new DemoAct(at, what, ticks, metrics, and(page, sign), looks);
+    }
+
+    private DemoAct look(DemoLook look) {
+        return new DemoAct(at, what, ticks, metrics, page, and(looks, look));
+    }
+
+    private static <T> List<T> and(List<T> list, T more) {
+        List<T> all = new ArrayList<>(list);
+        all.add(more);
+        return List.copyOf(all);
+    }
+
+    /** A fault of a GPU is there. */
+    private DemoAct raises(String check, String code, int gpu, String pci, String action, boolean fatal) {
+        return metric(fault(check, code, pci, action, fatal))
+                .page(onPage(check, code, pci, action))
+                .look(DemoLook.status(DemoSign.of("^" + check + " +" + code + " +GPU " + gpu
+                        + (fatal ? " +fatal " : " +not fatal ") + ".* " + action + " ")))
+                .look(DemoLook.events((fatal ? " fatal +" : " fault +") + check + " +" + code + " +GPU " + gpu + " +"
+                        + action + " "));
+    }
+
+    /** It is there no more. */
+    private DemoAct clears(String check, String code, int gpu, String pci) {
+        return metric(fault(check, code, pci, "[a-z-]+", true).gone())
+                .metric(fault(check, code, pci, "[a-z-]+", false).gone())
+                .page(onPage(check, code, pci, "[a-z-]+").gone())
+                .look(DemoLook.status(DemoSign.of("^" + check + " +" + code + " +GPU " + gpu + " ")
+                        .gone()))
+                .look(DemoLook.events(" healthy +" + check + " .*GPU " + gpu + " "));
+    }
+
+    private static DemoSign fault(String check, String code, String pci, String action, boolean fatal) {
+        return DemoSign.of("^gpuwarden_faults\\{.*action=\"" + action + "\".*check=\"" + check + "\",code=\"" + code
+                + "\".*entity=\"" + pci + "\".*fatal=\"" + fatal + "\"\\} 1(\\.0)?$");
+    }
+
+    /** Within what the page is told about one fault. */
+    private static DemoSign onPage(String check, String code, String pci, String action) {
+        String on = "(?:(?!\"event\":)[\\s\\S])*?";
+        return DemoSign.of("\"check\": \"" + check + "\",\\s*\"codes\": \\[\\s*\"" + code + "\"" + on + "\"" + pci
+                + "\"" + on + "\"action\": \"" + action + "\"");
+    }
+
+    private DemoAct counts(String metric, String check, String code, String count) {
+        return metric(DemoSign.of("^" + metric + "\\{.*check=\"" + check + "\",code=\"" + code
+                + "\".*healthy=\"false\"\\} " + count + "(\\.0)?$"));
+    }
+
+    /** Whether an exposition shows all of it. */
     boolean seenIn(String exposition) {
-        return !exposition.isEmpty() && metric.matcher(exposition).find() == shown;
+        return metrics.stream().allMatch(sign -> sign.seenIn(exposition));
+    }
+
+    /** When the next act begins; what the scenario has until then belongs to this one. */
+    Duration next() {
+        return ALL.stream()
+                .map(DemoAct::at)
+                .filter(later -> later.compareTo(at) > 0)
+                .findFirst()
+                .orElse(at.plus(QUIET));
+    }
+
+    /** In how many places something must be seen in all. */
+    static long places() {
+        return ALL.size()
+                + ALL.stream()
+                        .mapToLong(act -> act.looks().stream()
+                                .map(DemoLook::name)
+                                .distinct()
+                                .count())
+                        .sum();
+    }
+
+    boolean seenOnPage(String json) {
+        return page.stream().allMatch(sign -> sign.seenIn(json));
     }
 
     /** How long the daemon may take. */

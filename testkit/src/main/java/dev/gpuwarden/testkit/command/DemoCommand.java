@@ -11,12 +11,17 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -27,12 +32,14 @@ import picocli.CommandLine.Spec;
         name = "demo",
         mixinStandardHelpOptions = true,
         description = {
-            "Show the daemon and scan on a simulated node with eight GPUs while things go wrong there:",
-            "a GPU is lost and comes back, one hangs and recovers, a pod fills one and goes. Takes a minute, needs no GPU."
+            "Show the daemon on a simulated node with eight GPUs while things go wrong there: a GPU is lost and comes back,",
+            "one hangs, a pod fills one, a memory row fails, a link flaps, a program floods the kernel log.",
+            "Each is looked for in metrics, on the page, in answers over gRPC and in the history, with what to do about it,",
+            "and must be gone when it is mended. Takes two minutes, needs no GPU."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:everything that happened was seen within two ticks, in metrics and table",
+            "0:everything that happened was seen within two ticks, in metrics, page and commands",
             "1:something was not seen"
         })
 final class DemoCommand implements Callable<Integer> {
@@ -96,64 +103,80 @@ final class DemoCommand implements Callable<Integer> {
         }
         say(out, "daemon serves " + daemon.address().orElse("nothing") + "/metrics");
         int missed = 0;
-        long start = System.nanoTime();
-        node.play();
+        Duration at = Duration.ZERO;
+        long since = System.nanoTime();
         for (DemoAct act : DemoAct.ALL) {
-            long wait = start + act.at().toNanos() - System.nanoTime();
+            // From act to act: on a slow machine the next one waits until the last one was looked at.
+            long wait = since + act.at().minus(at).toNanos() - System.nanoTime();
             if (stopped.await(wait, TimeUnit.NANOSECONDS)) {
                 return ExitCode.NOT_FIT;
             }
+            at = act.at();
+            since = System.nanoTime();
             missed += perform(act, node, daemon, out);
         }
         say(
                 out,
                 missed == 0
-                        ? "all of it was seen, in metrics within two ticks and in the table"
-                        : "not seen: " + missed + " of " + 2 * DemoAct.ALL.size() + "; the daemon's log:\n"
-                                + daemon.log());
+                        ? "all of it was seen, in metrics within two ticks, on the page and by every command"
+                        : "not seen: " + missed + " of " + DemoAct.places() + "; the daemon's log:\n" + daemon.log());
         if (keep) {
             linger(node, daemon, out);
         }
         return missed == 0 ? ExitCode.OK : ExitCode.NOT_FIT;
     }
 
-    /** Lets it happen and looks for it. Returns how many of the two places do not show it. */
+    /** Lets it happen and looks for it. Returns how many of the places do not show it. */
     private int perform(DemoAct act, SimulatedNode node, DemoDaemon daemon, PrintWriter out)
             throws InterruptedException {
         say(out, "\n" + Durations.text(act.at()) + ": " + act.what());
-        node.advanceTo(act.at()); // in case the timeline's own thread is late
+        node.advanceTo(act.at());
+        node.play(act.at(), act.next());
         long since = System.nanoTime();
         boolean metrics = await(act.limit(), () -> act.seenIn(daemon.metrics()));
         double seconds = (System.nanoTime() - since) / 1e9;
-        String table = scan(node);
-        out.print(table);
-        boolean row = act.row().matcher(table).find();
+        Map<String, Boolean> seen = new LinkedHashMap<>();
+        if (!act.page().isEmpty()) {
+            seen.put("page", act.seenOnPage(daemon.page()));
+        }
+        Map<List<String>, String> outputs = new HashMap<>();
+        for (DemoLook look : act.looks()) {
+            String output = outputs.get(look.arguments());
+            if (output == null) {
+                output = look(look, node);
+                outputs.put(look.arguments(), output);
+                out.print(output.isEmpty() ? look.name() + " shows nothing\n" : output);
+            }
+            seen.merge(look.name(), look.sign().seenIn(output), Boolean::logicalAnd);
+        }
         say(
                 out,
                 String.format(
-                        Locale.ROOT,
-                        "metrics: %s %.1f s (two ticks are %d s); table: %s",
-                        metrics ? "seen after" : "NOT SEEN within",
-                        seconds,
-                        act.limit().toSeconds(),
-                        row ? "seen" : "NOT SEEN"));
-        return (metrics ? 0 : 1) + (row ? 0 : 1);
+                                Locale.ROOT,
+                                "metrics: %s %.1f s (two ticks are %d s)",
+                                metrics ? "seen after" : "NOT SEEN within",
+                                seconds,
+                                act.limit().toSeconds())
+                        + seen.entrySet().stream()
+                                .map(e -> "; " + e.getKey() + ": " + (e.getValue() ? "seen" : "NOT SEEN"))
+                                .collect(Collectors.joining()));
+        return (metrics ? 0 : 1)
+                + (int) seen.values().stream().filter(shown -> !shown).count();
     }
 
-    private static String scan(SimulatedNode node) throws InterruptedException {
-        ProcessBuilder scan = SameProgram.run(
-                        node.environment(),
-                        "scan",
-                        "--sampling.deadline",
-                        Durations.text(DemoAct.DEADLINE),
-                        "--driver.open-deadline",
-                        "2s")
+    private static String look(DemoLook look, SimulatedNode node) throws InterruptedException {
+        List<String> arguments = new ArrayList<>(look.arguments());
+        if (look.name().equals("scan")) {
+            arguments.addAll(
+                    List.of("--sampling.deadline", Durations.text(DemoAct.DEADLINE), "--driver.open-deadline", "2s"));
+        }
+        ProcessBuilder command = SameProgram.run(node.environment(), arguments.toArray(String[]::new))
                 .redirectErrorStream(true);
         try {
-            Process process = scan.start();
-            String table = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            process.waitFor();
-            return table;
+            Process process = command.start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            // What was asked wrongly says nothing about the node.
+            return process.waitFor() == ExitCode.USAGE ? "" : output;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -161,14 +184,18 @@ final class DemoCommand implements Callable<Integer> {
 
     private void linger(SimulatedNode node, DemoDaemon daemon, PrintWriter out) throws InterruptedException {
         say(out, "\nstill running; stop with Ctrl-C. From another terminal:");
-        say(out, "  curl -s " + daemon.address().orElse("") + "/metrics");
-        say(out, "  gpuwarden sim set gpu.4.temperature=97C gpu.6.state=lost");
+        say(out, "  " + daemon.address().orElse("") + "/ is the page, /metrics what Prometheus reads");
+        say(out, "  gpuwarden sim set gpu.4.temperature=97C gpu.6.xid=79");
+        Map<String, String> environment = node.environment();
+        say(out, "  GPUWARDEN_GRPC_SOCKET=" + environment.get("GPUWARDEN_GRPC_SOCKET") + " gpuwarden status");
         say(
                 out,
                 "  "
-                        + node.environment().entrySet().stream()
+                        + environment.entrySet().stream()
+                                .filter(e -> e.getKey().startsWith("GPUWARDEN_PATH_")
+                                        || e.getKey().equals("LD_LIBRARY_PATH"))
                                 .map(e -> e.getKey() + "=" + e.getValue())
-                                .collect(java.util.stream.Collectors.joining(" "))
+                                .collect(Collectors.joining(" "))
                         + " gpuwarden scan");
         daemon.await();
     }

@@ -36,6 +36,8 @@ final class DemoDaemon implements AutoCloseable {
                         "daemon",
                         "--web.listen-address",
                         "127.0.0.1:0",
+                        "--store.path",
+                        node.root().resolve("events.db").toString(),
                         "--sampling.fast-interval",
                         Durations.text(DemoAct.FAST),
                         "--sampling.process-interval",
@@ -43,7 +45,13 @@ final class DemoDaemon implements AutoCloseable {
                         "--sampling.deadline",
                         Durations.text(DemoAct.DEADLINE),
                         "--driver.recovery-interval",
-                        Durations.text(DemoAct.RECOVERY))
+                        Durations.text(DemoAct.RECOVERY),
+                        "--check.interval",
+                        "gpu-remapped-rows=" + Durations.text(DemoAct.FAST),
+                        "--kernel-log.storm-window",
+                        Durations.text(DemoAct.FAST),
+                        "--kernel-log.quiet",
+                        Durations.text(DemoAct.QUIET))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
         try {
@@ -78,13 +86,22 @@ final class DemoDaemon implements AutoCloseable {
 
     /** The whole exposition; empty when it cannot be had now. */
     String metrics() {
+        return get("/metrics");
+    }
+
+    /** What the page is given about the node; empty when it cannot be had now. */
+    String page() {
+        return get("/api/v1/node");
+    }
+
+    private String get(String path) {
         Optional<String> address = address();
         if (address.isEmpty()) {
             return "";
         }
         try {
-            HttpURLConnection connection = (HttpURLConnection)
-                    URI.create(address.get() + "/metrics").toURL().openConnection();
+            HttpURLConnection connection =
+                    (HttpURLConnection) URI.create(address.get() + path).toURL().openConnection();
             connection.setConnectTimeout(TIMEOUT_MILLIS);
             connection.setReadTimeout(TIMEOUT_MILLIS);
             try (InputStream in = connection.getInputStream()) {

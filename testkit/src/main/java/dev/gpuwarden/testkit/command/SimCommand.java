@@ -16,6 +16,7 @@ import picocli.CommandLine.Command;
             SimShowCommand.class,
             SimExecCommand.class,
             SimSetCommand.class,
+            SimLogCommand.class,
             SimValidateCommand.class
         })
 final class SimCommand {}

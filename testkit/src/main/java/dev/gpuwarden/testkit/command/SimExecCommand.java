@@ -9,7 +9,9 @@ import dev.gpuwarden.testkit.sim.RunningNodes;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +28,8 @@ import picocli.CommandLine.Parameters;
             "Run any program on a simulated node: it finds the simulated driver library where the real one would be.",
             "The scenario's timeline plays while it runs; `sim set` changes the node from outside.",
             "  gpuwarden sim exec h100x8 -- nvidia-smi",
-            "  gpuwarden sim exec demo -- gpuwarden daemon"
+            "  gpuwarden sim exec demo -- gpuwarden daemon",
+            "  gpuwarden sim exec --set gpu.3.temperature=91C h100x8 -- gpuwarden scan"
         },
         exitCodeListHeading = "%nExit code:%n",
         exitCodeList = {
@@ -55,6 +58,12 @@ final class SimExecCommand implements Callable<Integer> {
             description = "Tell the program to end after this time, for example 30s.")
     @Nullable Duration limit;
 
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Set this at the start, as `sim set` would; may be given more than once.")
+    Map<String, String> changes = new LinkedHashMap<>();
+
     private @Nullable Process program;
 
     @Override
@@ -64,6 +73,9 @@ final class SimExecCommand implements Callable<Integer> {
             Thread onSignal = new Thread(() -> endAll(node::close));
             Runtime.getRuntime().addShutdownHook(onSignal);
             try {
+                if (!changes.isEmpty()) {
+                    node.control().set(changes);
+                }
                 Process running = start(node);
                 node.play();
                 return await(running);

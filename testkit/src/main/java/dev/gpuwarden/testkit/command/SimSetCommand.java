@@ -3,15 +3,12 @@ package dev.gpuwarden.testkit.command;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.sim.NodeControl;
-import dev.gpuwarden.testkit.sim.RunningNodes;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -25,17 +22,18 @@ import picocli.CommandLine.Spec;
             "Change a simulated node while programs look at it. All changes happen at once.",
             "KEY is what a scenario's `set` takes; every key is in `sim show SCENARIO -o yaml`:",
             "  gpu.3.temperature=91C     gpu.3.state=lost       gpu.all.clock.reasons=hw-slowdown",
-            "  gpu.3.xid=79              gpu.3.nvlink.5.state=down",
+            "  gpu.3.xid=79              gpu.3.nvlink.5.state=down   gpu.3.nvlink.5.recoveries=+3",
+            "  gpu.3.reset=yes           node.reboot=yes",
             "  fault.slow='{gpu: 2, function: nvmlDeviceGetPowerUsage, delay: 3s}'   fault.slow=clear",
             "  process.4242.bytes=30GiB  process.4242=stop"
         })
 final class SimSetCommand implements Callable<Integer> {
 
-    @Option(
-            names = "--node",
-            paramLabel = "DIR",
-            description = "The node's folder; needed only when several nodes run.")
-    @Nullable Path node;
+    @Mixin
+    WhichNode which = new WhichNode();
+
+    @Option(names = "--no-log", description = "Write nothing to the node's kernel log, unlike hardware.")
+    boolean silent;
 
     @Parameters(paramLabel = "KEY=VALUE", arity = "1..*", description = "What to change.")
     List<String> changes = List.of();
@@ -53,11 +51,7 @@ final class SimSetCommand implements Callable<Integer> {
             }
             byKey.put(change.substring(0, equals), change.substring(equals + 1));
         }
-        Path root = node == null ? RunningNodes.ofUser().only() : node;
-        if (!Files.isDirectory(root.resolve("lib"))) {
-            throw new UserError(root + ": expected the folder of a simulated node");
-        }
-        NodeControl.open(root).set(byKey);
+        NodeControl.open(which.root()).set(byKey, !silent);
         byKey.forEach((key, value) -> spec.commandLine().getOut().println(key + "=" + value));
         return ExitCode.OK;
     }

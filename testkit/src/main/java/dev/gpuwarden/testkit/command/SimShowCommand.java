@@ -11,6 +11,8 @@ import dev.gpuwarden.testkit.sim.NodeDescription;
 import dev.gpuwarden.testkit.sim.SimTable;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -52,6 +54,7 @@ final class SimShowCommand implements Callable<Integer> {
         out.println("driver " + Table.escape(table.text("header.driver_version")) + " (generation "
                 + scenario.driver().label() + (scenario.driver().inferred() ? ", inferred" : "") + ")");
         printGpus(node, out);
+        printNics(node, out);
         printProcesses(scenario, out);
         scenario.faults().forEach(fault -> out.println(Table.escape(new Change.PutFault(fault).text())));
         for (Scenario.Step step : scenario.timeline()) {
@@ -82,6 +85,19 @@ final class SimShowCommand implements Callable<Integer> {
                     node.scenario().gpus().get(i).partitions().size());
         }
         gpus.print(out);
+    }
+
+    private static void printNics(SimulatedNode node, PrintWriter out) {
+        Table nics = new Table("NIC", "DEVICE", "PCI", "INTERFACE", "LINK", "STATE", "GB/S");
+        List<List<String>> rows = NodeDescription.nics(node);
+        for (int i = 0; i < rows.size(); i++) {
+            List<Object> cells = new ArrayList<>(List.of(i));
+            cells.addAll(rows.get(i));
+            nics.row(cells.toArray());
+        }
+        if (!rows.isEmpty()) {
+            nics.print(out);
+        }
     }
 
     private static String state(long state) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import java.util.List;
 import java.util.OptionalLong;
 
 /** A change of a running node. */
@@ -13,6 +14,14 @@ public sealed interface Change {
         @Override
         public String text() {
             return "gpu." + (gpu == Fault.EVERY_GPU ? "all" : gpu) + "." + setting.text();
+        }
+    }
+
+    /** @param nic {@link Fault#EVERY_GPU} for all */
+    record SetNic(int nic, Setting setting) implements Change {
+        @Override
+        public String text() {
+            return "nic." + (nic == Fault.EVERY_GPU ? "all" : nic) + "." + setting.text();
         }
     }
 
@@ -50,6 +59,35 @@ public sealed interface Change {
         @Override
         public String text() {
             return "process." + pid + "=stop";
+        }
+    }
+
+    /**
+     * Lines of the kernel log.
+     *
+     * @param user whether a process writes them and not the kernel
+     * @param texts with {@link LineText}'s names for what differs from node to node
+     */
+    record Log(boolean user, List<String> texts) implements Change {
+        @Override
+        public String text() {
+            return (user ? "user: " : "kernel: ") + String.join(" | ", texts);
+        }
+    }
+
+    /** Many lines of the kernel log. */
+    record Storm(KernelStorm storm) implements Change {
+        @Override
+        public String text() {
+            return "storm: " + storm.count() + " lines, " + storm.perSecond() + " a second";
+        }
+    }
+
+    /** Storms that are under way write no more. */
+    record EndStorms() implements Change {
+        @Override
+        public String text() {
+            return "storm: end";
         }
     }
 

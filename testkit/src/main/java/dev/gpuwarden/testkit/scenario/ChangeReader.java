@@ -8,20 +8,22 @@ import java.util.regex.Pattern;
 
 /**
  * Reads changes. One language for `set:` of a scenario, for its timeline and for `gpuwarden sim set`:
- * `gpu.3.temperature`, `gpu.all.state`, `node.cuda-version`, `fault.NAME`, `process.4242`, `process.4242.bytes`.
+ * `gpu.3.temperature`, `gpu.all.state`, `nic.2.state`, `node.cuda-version`, `fault.NAME`, `process.4242`, `process.4242.bytes`.
  */
 public final class ChangeReader {
 
-    private static final Pattern PATH = Pattern.compile("(gpu|node|fault|process)\\.(.+)");
-    private static final Pattern GPU = Pattern.compile("(\\d{1,2}|all)\\.(.+)");
+    private static final Pattern PATH = Pattern.compile("(gpu|nic|node|fault|process)\\.(.+)");
+    private static final Pattern NUMBERED = Pattern.compile("(\\d{1,2}|all)\\.(.+)");
     private static final Pattern PROCESS = Pattern.compile("(\\d{1,7})(\\.bytes)?");
 
     private final Vocabulary vocabulary;
     private final int gpuCount;
+    private final int nicCount;
 
-    public ChangeReader(Vocabulary vocabulary, int gpuCount) {
+    public ChangeReader(Vocabulary vocabulary, int gpuCount, int nicCount) {
         this.vocabulary = vocabulary;
         this.gpuCount = gpuCount;
+        this.nicCount = nicCount;
     }
 
     /**
@@ -54,27 +56,34 @@ public final class ChangeReader {
         Matcher path = PATH.matcher(entry.key());
         if (!path.matches()) {
             throw new Problem(
-                    entry.place(), "set", "gpu.N.KEY, node.KEY, fault.NAME or process.PID", "\"" + entry.key() + "\"");
+                    entry.place(),
+                    "set",
+                    "gpu.N.KEY, nic.N.KEY, node.KEY, fault.NAME or process.PID",
+                    "\"" + entry.key() + "\"");
         }
         String rest = path.group(2);
         return switch (path.group(1)) {
-            case "gpu" -> List.of(gpu(entry, rest));
+            case "gpu" -> List.of(numbered(entry, "gpu", Keys.GPU, gpuCount, rest));
+            case "nic" -> List.of(numbered(entry, "nic", Keys.NIC, nicCount, rest));
             case "node" -> List.of(new Change.SetNode(setting(Keys.NODE, entry, "node", rest)));
             case "fault" -> List.of(fault(entry, rest));
             default -> process(entry, rest);
         };
     }
 
-    private Change gpu(Yaml.Entry entry, String rest) {
-        Matcher m = GPU.matcher(rest);
+    /** One of several things of a kind, or all of them. */
+    private Change numbered(Yaml.Entry entry, String kind, Keys keys, int count, String rest) {
+        Matcher m = NUMBERED.matcher(rest);
         if (!m.matches()) {
-            throw new Problem(entry.place(), "set", "gpu.N.KEY or gpu.all.KEY", "\"" + entry.key() + "\"");
+            throw new Problem(entry.place(), "set", kind + ".N.KEY or " + kind + ".all.KEY", "\"" + entry.key() + "\"");
         }
-        int gpu = m.group(1).equals("all") ? Fault.EVERY_GPU : Integer.parseInt(m.group(1));
-        if (gpu >= gpuCount) {
-            throw new Problem(entry.place(), "set", "a GPU below " + gpuCount, "\"" + entry.key() + "\"");
+        int index = m.group(1).equals("all") ? Fault.EVERY_GPU : Integer.parseInt(m.group(1));
+        if (index >= count) {
+            String what = kind.equals("gpu") ? "a GPU" : "a network device";
+            throw new Problem(entry.place(), "set", what + " below " + count, "\"" + entry.key() + "\"");
         }
-        return new Change.SetGpu(gpu, setting(Keys.GPU, entry, "gpu." + m.group(1), m.group(2)));
+        Setting setting = setting(keys, entry, kind + "." + m.group(1), m.group(2));
+        return kind.equals("gpu") ? new Change.SetGpu(index, setting) : new Change.SetNic(index, setting);
     }
 
     private static Setting setting(Keys keys, Yaml.Entry entry, String subject, String name) {
@@ -123,6 +132,16 @@ public final class ChangeReader {
         for (Yaml item : yaml.oneOrMore(subject)) {
             changes.add(new Change.Stop(Fields.number(item, subject, 2, ProcessReader.MAX_PID)));
         }
+        return changes;
+    }
+
+    /** `kernel`, `user` and `storm` of these fields. */
+    List<Change> log(Fields f) {
+        List<Change> changes = new ArrayList<>();
+        f.get("kernel")
+                .ifPresent(y -> changes.add(new Change.Log(false, LineText.read(y, f.subject("kernel"), gpuCount))));
+        f.get("user").ifPresent(y -> changes.add(new Change.Log(true, LineText.read(y, f.subject("user"), gpuCount))));
+        f.get("storm").ifPresent(y -> changes.addAll(StormReader.read(y, f.subject("storm"), gpuCount)));
         return changes;
     }
 

@@ -31,6 +31,7 @@ public interface Form {
         return switch (name) {
             case "text" -> new Forms.Text();
             case "flag" -> new Forms.Names(FLAGS);
+            case "counts" -> new Forms.Counts();
             case "code" -> new Forms.Code();
             case "reasons" -> new Forms.Mask(REASONS);
             case "count" -> new Forms.Quantity("a whole number from 0 on", Map.of("", BigDecimal.ONE), false);

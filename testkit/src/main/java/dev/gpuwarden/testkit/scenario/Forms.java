@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The forms in which values are written. */
 final class Forms {
@@ -35,12 +36,20 @@ final class Forms {
         }
     }
 
-    /** A number with an optional unit. */
+    /** A number with an optional unit; a plus before it means so much more than now. */
     record Quantity(String expected, Map<String, BigDecimal> units, boolean signed) implements Form {
         private static final Pattern NUMBER = Pattern.compile("(-?[0-9]+(?:\\.[0-9]+)?) ?([A-Za-z%]*)");
 
         @Override
         public Optional<Value> parse(String text) {
+            return text.startsWith("+")
+                    ? number(text.substring(1))
+                            .map(value -> new Value.Added(
+                                    ((Value.Numbers) value).numbers().get(0)))
+                    : number(text);
+        }
+
+        private Optional<Value> number(String text) {
             try {
                 if (text.matches("0x[0-9a-fA-F]{1,16}") && units.containsKey("")) {
                     return Optional.of(Value.Numbers.of(Long.parseUnsignedLong(text.substring(2), 16)));
@@ -93,6 +102,29 @@ final class Forms {
                     .map(Map.Entry::getKey)
                     .findFirst()
                     .orElse(numbers.get(0).toString());
+        }
+    }
+
+    /** Whole numbers, several joined by "+". */
+    record Counts() implements Form {
+        private static final Pattern COUNTS = Pattern.compile("[0-9]{1,9}(\\+[0-9]{1,9})*");
+
+        @Override
+        public Optional<Value> parse(String text) {
+            return COUNTS.matcher(text).matches()
+                    ? Optional.of(new Value.Numbers(
+                            Stream.of(text.split("\\+")).map(Long::valueOf).toList()))
+                    : Optional.empty();
+        }
+
+        @Override
+        public String expected() {
+            return "a whole number, or a list of them";
+        }
+
+        @Override
+        public String write(List<Long> numbers) {
+            return numbers.stream().map(String::valueOf).collect(Collectors.joining("+"));
         }
     }
 

@@ -22,6 +22,9 @@ public final class Keys {
     /** Keys of one GPU. */
     public static final Keys GPU = new Keys("gpu");
 
+    /** Keys of one network device. */
+    public static final Keys NIC = new Keys("nic");
+
     /** A key that a path names, and the link or partition in it. */
     public record Match(Key key, int element) {}
 
@@ -39,6 +42,11 @@ public final class Keys {
                     .forEach(this::add);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+        if (!scope.equals("node")) {
+            for (String at : List.of("", "bridge.")) {
+                AerError.ALL.forEach(error -> add(new String[] {scope, at + error.key(), "-", "count", ""}));
+            }
         }
     }
 

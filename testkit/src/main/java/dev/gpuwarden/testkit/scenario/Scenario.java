@@ -8,6 +8,7 @@ import java.util.List;
  *
  * @param name the built-in's name, or the file's without its ending; UUIDs and serial numbers follow from it
  * @param changes made once, when the node starts, after GPUs and processes are in place
+ * @param logs whether those changes write to the kernel log what hardware would
  * @param timeline in order of time
  */
 public record Scenario(
@@ -19,14 +20,21 @@ public record Scenario(
         List<SimProcess> processes,
         List<Fault> faults,
         List<PciDevice> pci,
+        List<Nic> nics,
         List<Change> changes,
+        boolean logs,
         List<Step> timeline) {
 
     /** The same node with another driver. */
     public Scenario withDriver(Generation other) {
-        return new Scenario(name, description, other, node, gpus, processes, faults, pci, changes, timeline);
+        return new Scenario(
+                name, description, other, node, gpus, processes, faults, pci, nics, changes, logs, timeline);
     }
 
-    /** Changes that happen together. */
-    public record Step(Duration at, List<Change> changes) {}
+    /**
+     * Changes that happen together.
+     *
+     * @param logs whether they write to the kernel log what hardware would
+     */
+    public record Step(Duration at, List<Change> changes, boolean logs) {}
 }

@@ -25,6 +25,7 @@ public final class ScenarioReader {
     private final List<SimProcess> processes = new ArrayList<>();
     private final List<Fault> faults = new ArrayList<>();
     private final List<PciDevice> pci = new ArrayList<>();
+    private List<Nic> nics = List.of();
     private final List<Change> changes = new ArrayList<>();
     private final List<Scenario.Step> timeline = new ArrayList<>();
     private final Set<Integer> pids = new HashSet<>();
@@ -32,6 +33,7 @@ public final class ScenarioReader {
     private int rows;
     private int faultEntries;
     private String description = "";
+    private boolean logs = true;
 
     private ScenarioReader(Vocabulary vocabulary) {
         this.vocabulary = vocabulary;
@@ -51,7 +53,8 @@ public final class ScenarioReader {
         }));
         problems.raise();
         timeline.sort(Comparator.comparing(Scenario.Step::at));
-        return new Scenario(name, description, driver, node, gpus, processes, faults, pci, changes, timeline);
+        return new Scenario(
+                name, description, driver, node, gpus, processes, faults, pci, nics, changes, logs, timeline);
     }
 
     private void document(Yaml yaml) {
@@ -65,7 +68,12 @@ public final class ScenarioReader {
                 "processes",
                 "faults",
                 "pci",
+                "nics",
                 "set",
+                "kernel",
+                "user",
+                "storm",
+                "log",
                 "timeline");
         problems.in(() -> description = f.text("description", ""));
         problems.in(() -> f.get("driver").ifPresent(this::driver));
@@ -79,8 +87,12 @@ public final class ScenarioReader {
         each(f, "processes", this::process);
         each(f, "faults", this::fault);
         each(f, "pci", (item, subject) -> pci.add(pciDevice(item, subject)));
-        ChangeReader reader = new ChangeReader(vocabulary, gpus.size());
+        problems.in(() ->
+                nics = Nic.beside(gpus, f.map("nics", ScenarioReader::nics).orElse(Nic.Wish.BOARDS)));
+        ChangeReader reader = new ChangeReader(vocabulary, gpus.size(), nics.size());
         problems.in(() -> f.get("set").ifPresent(y -> changes.addAll(reader.readAll(y, "set"))));
+        problems.in(() -> changes.addAll(reader.log(f)));
+        problems.in(() -> logs = f.flag("log", true));
         each(f, "timeline", (item, subject) -> timeline.add(step(item, subject, reader)));
     }
 
@@ -156,6 +168,25 @@ public final class ScenarioReader {
                 hex(f, "class", 0x030200, 0xffffff));
     }
 
+    private static Nic.Wish nics(Yaml yaml) {
+        if (yaml.isScalar() && yaml.text("nics").equals("none")) {
+            return new Nic.Wish(true, 0, false);
+        }
+        if (!yaml.isMapping()) {
+            throw yaml.problem("nics", "none, or rate and link-layer");
+        }
+        Fields f = new Fields(yaml, "nics", "rate", "link-layer");
+        return new Nic.Wish(
+                false,
+                f.number("rate", 0, 1, 10_000),
+                f.choice("link-layer", LinkLayer.INFINIBAND, LinkLayer.class) == LinkLayer.ETHERNET);
+    }
+
+    private enum LinkLayer {
+        INFINIBAND,
+        ETHERNET
+    }
+
     private static int hex(Fields f, String key, int standard, int max) {
         return f.map(key, y -> {
                     Optional<Value> value = Form.of("number").parse(y.text(f.subject(key)));
@@ -171,7 +202,8 @@ public final class ScenarioReader {
     }
 
     private static Scenario.Step step(Yaml yaml, String subject, ChangeReader reader) {
-        Fields f = new Fields(yaml, subject, "at", "set", "fault", "clear", "start", "stop");
+        Fields f = new Fields(
+                yaml, subject, "at", "set", "fault", "clear", "start", "stop", "kernel", "user", "storm", "log");
         Duration at = Fields.duration(f.require("at"), f.subject("at"));
         List<Change> changes = new ArrayList<>();
         f.get("set").ifPresent(y -> changes.addAll(reader.readAll(y, f.subject("set"))));
@@ -179,9 +211,10 @@ public final class ScenarioReader {
         f.get("clear").ifPresent(y -> changes.addAll(reader.clear(y, f.subject("clear"))));
         f.get("start").ifPresent(y -> changes.addAll(reader.start(y, f.subject("start"))));
         f.get("stop").ifPresent(y -> changes.addAll(reader.stop(y, f.subject("stop"))));
+        changes.addAll(reader.log(f));
         if (changes.isEmpty()) {
-            throw yaml.problem(subject, "at least one of set, fault, clear, start, stop");
+            throw yaml.problem(subject, "at least one of set, fault, clear, start, stop, kernel, user, storm");
         }
-        return new Scenario.Step(at, changes);
+        return new Scenario.Step(at, changes, f.flag("log", true));
     }
 }

@@ -1,5 +1,7 @@
 package dev.gpuwarden.testkit.scenario;
 
+import java.util.List;
+
 /**
  * A key with its value.
  *
@@ -11,9 +13,16 @@ public record Setting(Key key, int element, Value value) {
     /** `KEY=VALUE`. */
     String text() {
         String name = element == EVERY ? key.name() : key.name().replaceFirst("\\.", "." + element + ".");
-        String written = value instanceof Value.Text text
-                ? text.text()
-                : value instanceof Value.Numbers numbers ? key.form().write(numbers.numbers()) : "absent";
-        return name + "=" + written;
+        return name + "=" + written();
+    }
+
+    private String written() {
+        if (value instanceof Value.Text text) {
+            return text.text();
+        }
+        if (value instanceof Value.Numbers numbers) {
+            return key.form().write(numbers.numbers());
+        }
+        return value instanceof Value.Added added ? "+" + key.form().write(List.of(added.number())) : "absent";
     }
 }

@@ -10,6 +10,9 @@ public sealed interface Value {
 
     record Text(String text) implements Value {}
 
+    /** So much more than it is now. */
+    record Added(long number) implements Value {}
+
     /** One number per field of the key, or one for all of them. */
     record Numbers(List<Long> numbers) implements Value {
         public static Numbers of(long... numbers) {

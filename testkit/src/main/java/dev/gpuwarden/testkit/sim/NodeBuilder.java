@@ -26,16 +26,19 @@ final class NodeBuilder {
     private final SimTable table;
     private final TableWriter writer;
     private final PciFiles pci;
+    private final NicFiles nics;
 
     private NodeBuilder(Scenario scenario, NodeFolder folder, SimTable table) {
         this.scenario = scenario;
         this.table = table;
         this.writer = new TableWriter(table);
         this.pci = new PciFiles(folder);
+        this.nics = new NicFiles(folder, pci);
     }
 
     static NodeControl build(Scenario scenario, NodeFolder folder, NativeFiles files, Clock clock) {
         Tree.folder(folder.lib());
+        Tree.folder(folder.run());
         try {
             // Copies: the loader takes two paths to one file for one library, and one process may hold several nodes.
             Files.copy(files.library(scenario.driver()), folder.library());
@@ -44,11 +47,11 @@ final class NodeBuilder {
             throw new UncheckedIOException(e);
         }
         SimTable table = SimTable.create(folder.table(), files.layout());
-        new ProcFiles(folder).boot(clock.instant());
         NodeBuilder builder = new NodeBuilder(scenario, folder, table);
         table.change(t -> builder.writeDriverAndGpus());
-        NodeControl control = new NodeControl(folder, table);
-        control.apply(builder.changes());
+        NodeControl control = new NodeControl(folder, table, clock);
+        control.boot(ProcFiles.UPTIME);
+        control.apply(builder.changes(), scenario.logs());
         return control;
     }
 
@@ -68,6 +71,7 @@ final class NodeBuilder {
         }
         table.set("header.gpu_count", scenario.gpus().size());
         scenario.pci().forEach(pci::write);
+        nics.create(scenario.nics(), scenario.name());
     }
 
     private static long number(Value value) {
@@ -95,6 +99,14 @@ final class NodeBuilder {
         writePartitions(row, seed, gpu.partitions());
         linksFirst(gpu.settings()).stream().filter(s -> !late(s)).forEach(setting -> writer.gpu(index, setting));
         pci.write(table, row, slot);
+        if (!driverMissing()) {
+            pci.bind(slot.address(), "nvidia");
+        }
+    }
+
+    /** NVML_ERROR_DRIVER_NOT_LOADED */
+    private boolean driverMissing() {
+        return table.number("header.init_result") == 9;
     }
 
     /** Settings of every link need to know how many there are. */

@@ -3,39 +3,57 @@ package dev.gpuwarden.testkit.sim;
 import dev.gpuwarden.testkit.scenario.Change;
 import dev.gpuwarden.testkit.scenario.ChangeReader;
 import dev.gpuwarden.testkit.scenario.Fault;
+import dev.gpuwarden.testkit.scenario.KernelStorm;
 import dev.gpuwarden.testkit.scenario.Setting;
 import dev.gpuwarden.testkit.scenario.Value;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /** Changes a simulated node while programs look at it. The node may belong to another process. */
 public final class NodeControl {
 
+    /** How long a node is up when a restart has ended. */
+    private static final Duration RESTARTED = Duration.ofMinutes(1);
+
     private final NodeFolder folder;
     private final SimTable table;
+    private final Clock clock;
     private final TableWriter writer;
     private final ProcessTable processes;
     private final FaultTable faults;
     private final ProcFiles proc;
     private final PciFiles pci;
+    private final NicFiles nics;
+    private final DriverLog driver;
+    private final GpuControl gpus;
+    private final KernelLog log;
 
-    NodeControl(NodeFolder folder, SimTable table) {
+    NodeControl(NodeFolder folder, SimTable table, Clock clock) {
         this.folder = folder;
         this.table = table;
+        this.clock = clock;
         this.writer = new TableWriter(table);
         this.processes = new ProcessTable(table);
         this.faults = new FaultTable(table, folder.faults());
         this.proc = new ProcFiles(folder);
         this.pci = new PciFiles(folder);
+        this.nics = new NicFiles(folder, pci);
+        this.driver = new DriverLog(table);
+        this.gpus = new GpuControl(table, writer, pci, driver);
+        this.log = new KernelLog(folder, proc, clock);
     }
 
     /** Opens the node in a folder. */
     public static NodeControl open(Path root) {
         NodeFolder folder = new NodeFolder(root);
-        return new NodeControl(folder, SimTable.open(folder.table(), SimLayout.read(folder.layout())));
+        return new NodeControl(
+                folder, SimTable.open(folder.table(), SimLayout.read(folder.layout())), Clock.systemUTC());
     }
 
     /** What the driver has now. */
@@ -47,8 +65,16 @@ public final class NodeControl {
         return (int) table.number("header.gpu_count");
     }
 
+    NicFiles nics() {
+        return nics;
+    }
+
+    PciFiles pci() {
+        return pci;
+    }
+
     /**
-     * Makes one change, named as in scenarios: `gpu.3.temperature`, `gpu.all.state`, `fault.NAME`, `process.4242.bytes`.
+     * Makes one change, named as in scenarios: `gpu.3.temperature`, `nic.all.state`, `fault.NAME`, `process.4242.bytes`.
      *
      * @throws dev.gpuwarden.cli.UserError if there is no such key, value, fault or process
      */
@@ -58,71 +84,119 @@ public final class NodeControl {
 
     /** Several changes, all or none of them if one names no key or no value; at once for whoever asks the driver. */
     public void set(Map<String, String> values) {
-        ChangeReader reader = new ChangeReader(table.layout().vocabulary(), gpuCount());
+        set(values, true);
+    }
+
+    /** @param logs whether they write to the kernel log what hardware would */
+    public void set(Map<String, String> values, boolean logs) {
+        ChangeReader reader = new ChangeReader(
+                table.layout().vocabulary(), gpuCount(), nics.all().size());
         List<Change> changes = new ArrayList<>();
         values.forEach((key, value) -> changes.addAll(reader.read(key, value)));
-        apply(changes);
+        apply(changes, logs);
     }
 
-    /** All of them at once for whoever asks the driver; the folders follow within milliseconds. */
-    void apply(List<Change> changes) {
-        table.change(t -> changes.forEach(this::apply));
+    /** Writes lines to the kernel log. */
+    public void log(boolean user, List<String> texts) {
+        log.append(texts.stream().map(text -> line(user, text, 1)).toList());
+        proc.uptime(clock.instant());
     }
 
-    private void apply(Change change) {
+    private KernelLine line(boolean user, String text, long number) {
+        String filled = driver.fill(text, number);
+        return user ? KernelLine.user(filled) : KernelLine.kernel(filled);
+    }
+
+    /** The lines of a storm, not yet written. */
+    public StormWriter storm(KernelStorm storm, boolean user) {
+        List<String> texts = new ArrayList<>(storm.texts());
+        storm.xids()
+                .forEach((gpu, codes) -> codes.forEach(
+                        code -> texts.add(driver.xid(gpu, code).get(0).text())));
+        long count = Math.max(1, storm.count() * log.stormScale() / 1000);
+        return new StormWriter(
+                log, n -> line(user, texts.get((int) ((n - 1) % texts.size())), n), count, storm.perSecond());
+    }
+
+    /** The node came up so long ago. */
+    void boot(Duration uptime) {
+        proc.boot(clock.instant(), uptime);
+        log.boot(BootLog.of(table, nics));
+    }
+
+    /**
+     * All of them at once for whoever asks the driver; the folders follow within milliseconds, the kernel log last.
+     *
+     * @param logs whether they write to the kernel log what hardware would
+     */
+    void apply(List<Change> changes, boolean logs) {
+        Set<Integer> told = gpus.told(changes);
+        List<KernelLine> said = new ArrayList<>();
+        List<KernelLine> lines = logs ? said : new ArrayList<>();
+        table.change(t -> changes.forEach(change -> apply(change, told, lines, said)));
+        log.append(said);
+        proc.uptime(clock.instant());
+    }
+
+    /**
+     * @param told GPUs of which these changes tell themselves that they fell off the bus
+     * @param lines what hardware would write
+     * @param said what the scenario says itself
+     */
+    private void apply(Change change, Set<Integer> told, List<KernelLine> lines, List<KernelLine> said) {
         if (change instanceof Change.SetGpu set) {
-            int all = gpuCount();
-            IntStream gpus = set.gpu() == Fault.EVERY_GPU ? IntStream.range(0, all) : IntStream.of(set.gpu());
-            gpus.forEach(gpu -> setGpu(gpu, set.setting()));
+            gpus.set(set, told, lines);
+        } else if (change instanceof Change.SetNic set) {
+            int all = nics.all().size();
+            IntStream chosen = set.nic() == Fault.EVERY_GPU ? IntStream.range(0, all) : IntStream.of(set.nic());
+            chosen.forEach(nic -> lines.addAll(nics.set(nic, set.setting())));
         } else if (change instanceof Change.SetNode set) {
-            writer.node(set.setting());
+            setNode(set.setting());
         } else if (change instanceof Change.PutFault put) {
             faults.put(put.fault());
         } else if (change instanceof Change.ClearFault clear) {
             faults.clear(clear.name());
         } else if (change instanceof Change.Start start) {
             processes.start(start.process());
-            proc.start(start.process());
+            proc.start(start.process(), clock.instant());
         } else if (change instanceof Change.Stop stop) {
             processes.stop(stop.pid());
             proc.stop(stop.pid());
         } else if (change instanceof Change.SetMemory memory) {
             processes.setMemory(memory.pid(), memory.bytes());
+        } else if (change instanceof Change.Log lineOf) {
+            lineOf.texts().forEach(text -> said.add(line(lineOf.user(), text, 1)));
         }
     }
 
-    private void setGpu(int index, Setting setting) {
-        String gpu = TableWriter.gpu(index);
+    private void setNode(Setting setting) {
+        long number = setting.value() instanceof Value.Numbers n ? n.numbers().get(0) : 0;
         switch (setting.key().name()) {
-            case "xid" -> postXid(index, setting.value());
-            case "on-bus" -> putOnBus(gpu, setting.value().equals(Value.Numbers.of(1)));
-            default -> {
-                boolean bus = setting.key().name().startsWith("pci") && pci.has(PciFiles.address(table, gpu));
-                var before = PciFiles.address(table, gpu);
-                writer.gpu(index, setting);
-                if (bus) {
-                    pci.move(before, PciFiles.address(table, gpu));
-                    pci.write(table, gpu);
+            case "kernel-log.drop" -> log.drop(number);
+            case "kernel-log.skip" -> log.skip(number);
+            case "kernel-log.rotate" -> {
+                if (number == 1) {
+                    log.rotate();
                 }
             }
+            case "storm-scale" -> log.scaleStorms(number);
+            case "reboot" -> {
+                if (number == 1) {
+                    reboot();
+                }
+            }
+            default -> writer.node(setting);
         }
     }
 
-    private void putOnBus(String gpu, boolean present) {
-        if (present) {
-            pci.write(table, gpu);
-        } else {
-            pci.remove(table, gpu);
-        }
-    }
-
-    private void postXid(int gpu, Value xid) {
-        long head = table.number("header.event_head");
-        String event = "event[" + head % table.layout().constant("EVENT_MAX") + "]";
-        table.reset(event);
-        table.set(event + ".gpu", gpu);
-        table.set(event + ".data", xid instanceof Value.Numbers n ? n.numbers().get(0) : 999);
-        table.set("header.event_head", head + 1);
+    /** What was said in the same change is written after the boot. */
+    private void reboot() {
+        processes.stopAll();
+        proc.stopAll();
+        gpus.restart(clock.millis() * 1_000_000);
+        pci.forgetErrors();
+        nics.restart();
+        boot(RESTARTED);
     }
 
     /** Calls that met the fault so far. */

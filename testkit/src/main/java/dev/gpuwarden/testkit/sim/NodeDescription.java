@@ -28,6 +28,20 @@ public final class NodeDescription {
         return new NodeDescription(node).tree();
     }
 
+    /** For people, of each network device: names, address, interface, kind of link, state, rate. */
+    public static List<List<String>> nics(SimulatedNode node) {
+        NicFiles nics = node.control().nics();
+        return nics.all().stream()
+                .map(nic -> List.of(
+                        nic.ib(),
+                        nic.address().toString(),
+                        nic.net(),
+                        nic.linkLayer(),
+                        nics.value(nic, Keys.NIC.get("state")).orElse("not on the bus"),
+                        nics.value(nic, Keys.NIC.get("rate")).orElse("")))
+                .toList();
+    }
+
     private Map<String, Object> tree() {
         Scenario scenario = node.scenario();
         Map<String, Object> tree = new LinkedHashMap<>();
@@ -39,6 +53,7 @@ public final class NodeDescription {
             gpus.add(gpu(i));
         }
         tree.put("gpus", gpus);
+        tree.put("nics", node.control().nics().all().stream().map(this::nic).toList());
         tree.put(
                 "processes",
                 scenario.processes().stream().map(NodeDescription::process).toList());
@@ -64,9 +79,16 @@ public final class NodeDescription {
         gpu.put("index", index);
         gpu.put("board", node.scenario().gpus().get(index).board().name());
         Map<String, Object> values = new LinkedHashMap<>();
+        PciFiles pci = node.control().pci();
         for (Key key : Keys.GPU.all()) {
             if (!key.fields().isEmpty() && key.list().isEmpty()) {
                 values.put(key.name(), read(row, key, 0).orElse("absent"));
+            } else if (key.name().contains("aer.")) {
+                values.put(
+                        key.name(),
+                        pci.errors(PciFiles.address(table, row), key.name())
+                                .map(String::valueOf)
+                                .orElse("absent"));
             }
         }
         gpu.put("values", values);
@@ -78,6 +100,20 @@ public final class NodeDescription {
                         "mig",
                         node.scenario().gpus().get(index).partitions().size()));
         return gpu;
+    }
+
+    private Map<String, Object> nic(NicFiles.Device device) {
+        Map<String, Object> nic = new LinkedHashMap<>();
+        nic.put("device", device.ib());
+        nic.put("address", device.address().toString());
+        nic.put("interface", device.net());
+        nic.put("linkLayer", device.linkLayer());
+        Map<String, Object> values = new LinkedHashMap<>();
+        for (Key key : Keys.NIC.all()) {
+            values.put(key.name(), node.control().nics().value(device, key).orElse("absent"));
+        }
+        nic.put("values", values);
+        return nic;
     }
 
     private List<Object> elements(String row, String list, int count) {

@@ -31,8 +31,42 @@ record NodeFolder(Path root) {
         return root.resolve("sys");
     }
 
+    Path kernelLog() {
+        return root.resolve("dev/kmsg");
+    }
+
+    /** What whoever writes to the kernel log must know; locked while one does. */
+    Path kernelLogState() {
+        return root.resolve("kernel-log.state");
+    }
+
+    /** Which network devices the node has. */
+    Path nics() {
+        return root.resolve("nics.tsv");
+    }
+
+    /** Files of counters of devices that counted nothing yet. */
+    Path idleCounters() {
+        return root.resolve("idle-counters");
+    }
+
+    /** Devices that are away from the bus. */
+    Path offBus() {
+        return root.resolve("off-bus");
+    }
+
     Path pods() {
         return root.resolve("pods");
+    }
+
+    /** Where a daemon on this node keeps its events. */
+    Path store() {
+        return root.resolve("var/lib/gpuwarden/events.db");
+    }
+
+    /** Sockets of a daemon on this node. */
+    Path run() {
+        return root.resolve("run");
     }
 
     /** Which entries of the fault table belong to which fault. */

@@ -5,6 +5,8 @@ import dev.gpuwarden.testkit.scenario.SimProcess;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Locale;
+import java.util.UUID;
 
 /** The node's stand-in for /proc, and the kubelet's log folders of the pods that its processes are in. */
 final class ProcFiles {
@@ -24,19 +26,41 @@ final class ProcFiles {
         pods = folder.pods();
     }
 
-    /** The files that are there without any process, and init. */
-    void boot(Instant now) {
-        long booted = now.minus(UPTIME).getEpochSecond();
+    /** The files that are there without any process, and init; the node came up so long ago. */
+    void boot(Instant now, Duration uptime) {
+        // A whole second, so that btime says it exactly.
+        long booted = now.minus(uptime).getEpochSecond();
         Tree.write(proc.resolve("stat"), "cpu  0 0 0 0 0 0 0 0 0 0\nbtime " + booted + "\nprocesses 1\n");
-        Tree.write(proc.resolve("uptime"), UPTIME.toSeconds() + ".00 " + UPTIME.toSeconds() + ".00\n");
+        Tree.write(proc.resolve("sys/kernel/random/boot_id"), UUID.randomUUID().toString() + "\n");
+        uptime(now);
         Tree.folder(pods);
         write(1, "systemd", "/sbin/init", 0, "0::/init.scope\n");
     }
 
-    /** A process that began `startedAgo` before the node did. */
-    void start(SimProcess process) {
+    /** Time goes on: no file does so by itself. */
+    void uptime(Instant now) {
+        String seconds = String.format(Locale.ROOT, "%.2f", millisSinceBoot(now) / 1000.0);
+        Tree.replace(proc.resolve("uptime"), seconds + " " + seconds + "\n");
+    }
+
+    /** When the node came up, as /proc/stat has it. */
+    Instant booted() {
+        return Tree.read(proc.resolve("stat"))
+                .lines()
+                .filter(line -> line.startsWith("btime "))
+                .findFirst()
+                .map(line -> Instant.ofEpochSecond(Long.parseLong(line.substring("btime ".length()))))
+                .orElseThrow();
+    }
+
+    private long millisSinceBoot(Instant now) {
+        return Duration.between(booted(), now).toMillis();
+    }
+
+    /** A process that began `startedAgo` before now. */
+    void start(SimProcess process, Instant now) {
         if (process.inProc()) {
-            long ticks = UPTIME.minus(process.startedAgo()).toMillis() * TICKS_PER_SECOND / 1000;
+            long ticks = millisSinceBoot(now.minus(process.startedAgo())) * TICKS_PER_SECOND / 1000;
             String command = process.command();
             String name = command.substring(command.lastIndexOf('/') + 1);
             String comm = name.substring(0, Math.min(15, name.length()));
@@ -68,6 +92,16 @@ final class ProcFiles {
     private static String status(int pid, String comm) {
         return "Name:\t" + comm + "\nState:\tS (sleeping)\nTgid:\t" + pid + "\nPid:\t" + pid
                 + "\nPPid:\t1\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nNSpid:\t" + pid + "\nThreads:\t1\n";
+    }
+
+    /** Every process but init is gone. */
+    void stopAll() {
+        for (Path process : Tree.children(proc)) {
+            String name = String.valueOf(process.getFileName());
+            if (name.matches("\\d+") && !name.equals("1")) {
+                Tree.delete(process);
+            }
+        }
     }
 
     void stop(int pid) {

@@ -82,6 +82,12 @@ final class ProcessTable {
         }
     }
 
+    void stopAll() {
+        while (count() > 0) {
+            stop((int) table.number(path(count() - 1, "pid")));
+        }
+    }
+
     /** On every GPU that it holds. */
     void setMemory(int pid, OptionalLong bytes) {
         require(pid);

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.testkit.scenario.Change;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.Scenarios;
 import java.io.IOException;
@@ -9,8 +10,11 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +33,7 @@ public final class SimulatedNode implements AutoCloseable {
     private final Scenario scenario;
     private final NodeFolder folder;
     private final NodeControl control;
+    private final List<CompletableFuture<Void>> storms = new ArrayList<>();
     private int nextStep;
     private boolean closed;
     private @Nullable ScheduledExecutorService player;
@@ -97,6 +102,21 @@ public final class SimulatedNode implements AutoCloseable {
         return folder.pods();
     }
 
+    /** Stands for /dev/kmsg: a file of records as the device delivers them. */
+    public Path kernelLog() {
+        return folder.kernelLog();
+    }
+
+    /** The kernel writes a line to its log; `<3>` before the text is its level. */
+    public void logKernel(String text) {
+        control.log(false, List.of(text));
+    }
+
+    /** A process with the right to write to /dev/kmsg does. */
+    public void logUser(String text) {
+        control.log(true, List.of(text));
+    }
+
     /** Variables that make a child process, gpuwarden's or any other, see this node. */
     public Map<String, String> environment() {
         Map<String, String> environment = new LinkedHashMap<>();
@@ -106,6 +126,15 @@ public final class SimulatedNode implements AutoCloseable {
         environment.put("GPUWARDEN_PATH_PROCFS", procfs().toString());
         environment.put("GPUWARDEN_PATH_SYSFS", sysfs().toString());
         environment.put("GPUWARDEN_PATH_PODLOGS", podLogs().toString());
+        environment.put("GPUWARDEN_SIM_NODE", root().toString());
+        environment.put("GPUWARDEN_STORE_PATH", folder.store().toString());
+        environment.put(
+                "GPUWARDEN_GRPC_SOCKET", folder.run().resolve("gpuwarden.sock").toString());
+        environment.put(
+                "GPUWARDEN_EVENTS_SOCKET",
+                folder.run().resolve("nvsentinel.sock").toString());
+        environment.put("GPUWARDEN_KERNEL_LOG_SOURCE", "kmsg");
+        environment.put("GPUWARDEN_KERNEL_LOG_PATH", kernelLog().toString());
         return environment;
     }
 
@@ -131,26 +160,53 @@ public final class SimulatedNode implements AutoCloseable {
             if (step.at().compareTo(time) > 0) {
                 return;
             }
-            control.apply(step.changes());
+            control.apply(step.changes(), step.logs());
+            step.changes().forEach(this::storm);
             nextStep++;
         }
     }
 
+    /** In its own time while the timeline plays, else at once. */
+    private void storm(Change change) {
+        if (change instanceof Change.Storm storm) {
+            StormWriter writer = control.storm(storm.storm(), false);
+            if (player == null) {
+                writer.writeAll();
+            } else {
+                storms.add(writer.play(player));
+            }
+        } else if (change instanceof Change.EndStorms) {
+            storms.forEach(storm -> storm.cancel(false));
+            storms.clear();
+        }
+    }
+
     /** Plays the timeline in real time from now on. */
-    public synchronized void play() {
-        if (player != null || closed) {
+    public void play() {
+        play(Duration.ZERO.minusNanos(1), Duration.ofDays(365_000));
+    }
+
+    /**
+     * Plays in real time, from now on, what the timeline has between these two times, both of them left out. What comes before
+     * happens with it.
+     */
+    public synchronized void play(Duration after, Duration before) {
+        if (closed) {
             return;
         }
-        ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(runnable -> {
-            Thread t = new Thread(runnable, "simulated-node-timeline");
-            t.setDaemon(true);
-            return t;
-        });
-        player = thread;
-        for (Scenario.Step step : scenario.timeline()) {
-            var unused = thread.schedule(() -> playTo(step.at()), step.at().toMillis(), TimeUnit.MILLISECONDS);
+        if (player == null) {
+            player = Executors.newSingleThreadScheduledExecutor(runnable -> {
+                Thread t = new Thread(runnable, "simulated-node-timeline");
+                t.setDaemon(true);
+                return t;
+            });
         }
-        thread.shutdown(); // runs what is scheduled, then ends
+        for (Scenario.Step step : scenario.timeline()) {
+            if (step.at().compareTo(after) > 0 && step.at().compareTo(before) < 0) {
+                Duration delay = step.at().minus(after);
+                var unused = player.schedule(() -> playTo(step.at()), delay.toMillis(), TimeUnit.MILLISECONDS);
+            }
+        }
     }
 
     private void playTo(Duration time) {

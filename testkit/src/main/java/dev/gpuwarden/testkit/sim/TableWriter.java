@@ -85,6 +85,9 @@ final class TableWriter {
         } else if (value instanceof Value.Numbers numbers) {
             List<Long> all = numbers.numbers();
             table.set(path, all.get(all.size() == 1 ? 0 : part));
+        } else if (value instanceof Value.Added added) {
+            long before = table.number(path);
+            table.set(path, (before == SimLayout.ABSENT ? 0 : before) + added.number());
         } else if (table.isText(path)) {
             table.set(path, "");
         } else {

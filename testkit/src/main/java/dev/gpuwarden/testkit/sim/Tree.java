@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.stream.Stream;
 
 /** Small files and folders, with unchecked errors. */
 final class Tree {
@@ -17,8 +19,13 @@ final class Tree {
 
     static void write(Path file, String text) {
         try {
-            Files.createDirectories(file.getParent());
-            Files.writeString(file, text);
+            try {
+                Files.writeString(file, text);
+            } catch (NoSuchFileException noFolder) {
+                // Rarely: asking first would cost a third of a node's making.
+                Files.createDirectories(file.getParent());
+                Files.writeString(file, text);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -53,6 +60,16 @@ final class Tree {
         }
     }
 
+    /** Another name of a file that is there. */
+    static void name(Path name, Path file) {
+        try {
+            Files.deleteIfExists(name);
+            Files.createLink(name, file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     static void move(Path from, Path to) {
         try {
             Files.move(from, to);
@@ -64,6 +81,15 @@ final class Tree {
     static String read(Path file) {
         try {
             return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** In order of their names. */
+    static List<Path> children(Path folder) {
+        try (Stream<Path> children = Files.list(folder)) {
+            return children.sorted().toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -33,22 +33,34 @@ class DemoActTest {
 
     @Test
     void aLineOfTheExpositionTells() {
-        DemoAct lost = DemoAct.ALL.get(1);
-        assertThat(lost.seenIn("gpuwarden_gpu_state{gpu=\"3\",state=\"lost\",uuid=\"GPU-1\"} 1.0\n"))
+        DemoAct hung = DemoAct.ALL.get(3);
+        assertThat(hung.seenIn("gpuwarden_gpu_state{gpu=\"5\",state=\"hung\",uuid=\"GPU-1\"} 1.0\n"))
                 .isTrue();
-        assertThat(lost.seenIn("gpuwarden_gpu_state{gpu=\"3\",state=\"lost\",uuid=\"GPU-1\"} 0.0\n"))
+        assertThat(hung.seenIn("gpuwarden_gpu_state{gpu=\"5\",state=\"hung\",uuid=\"GPU-1\"} 0.0\n"))
                 .isFalse();
-        DemoAct gone = DemoAct.ALL.get(DemoAct.ALL.size() - 1);
-        assertThat(gone.shown()).isFalse();
         assertThat(DemoAct.ALL).noneMatch(act -> act.seenIn(""));
-        assertThat(lost.row()
-                        .matcher("3    gpu lost   gpu lost  lost  gpu lost\n")
-                        .find())
-                .isTrue();
-        assertThat(lost.row()
-                        .matcher("3    NVIDIA H100  0000:5b:00.0  answering  36 C\n")
-                        .find())
+        DemoSign row = hung.looks().get(0).sign();
+        assertThat(row.seenIn("5    gpu hung   gpu hung  hung  gpu hung\n")).isTrue();
+        assertThat(row.seenIn("5    NVIDIA H100  0000:5b:00.0  answering  36 C\n"))
                 .isFalse();
+    }
+
+    @Test
+    void aFaultIsSeenWithItsActionAndSeenToGo() {
+        DemoAct remap = DemoAct.ALL.stream()
+                .filter(act -> act.at().equals(Duration.ofSeconds(66)))
+                .findFirst()
+                .orElseThrow();
+        DemoAct mended = DemoAct.ALL.get(DemoAct.ALL.indexOf(remap) + 1);
+        String xid = "gpuwarden_faults{acted_on=\"true\",action=\"component-reset\",agent=\"syslog-health-monitor\","
+                + "check=\"SysLogsXIDError\",code=\"64\",component=\"GPU\",entity=\"0000:a8:00\",entity_type=\"PCI\",fatal=\"true\"} 1.0\n";
+        String check = "gpuwarden_faults{acted_on=\"true\",action=\"contact-support\",agent=\"gpuwarden\","
+                + "check=\"GpuRemappedRows\",code=\"row-remap-failure\",component=\"GPU\",entity=\"0000:a8:00\",entity_type=\"PCI\",fatal=\"true\"} 1.0\n";
+        assertThat(remap.seenIn(xid)).isFalse();
+        assertThat(remap.seenIn(xid + check)).isTrue();
+        assertThat(remap.seenIn(xid.replace("component-reset", "none") + check)).isFalse();
+        assertThat(mended.seenIn(xid)).isFalse();
+        assertThat(mended.seenIn("gpuwarden_up 1\n")).isTrue();
     }
 
     @Test

@@ -68,6 +68,41 @@ class SimCommandTest {
     }
 
     @Test
+    void whatIsSetIsSetWhenTheProgramStarts() throws IOException {
+        Path seen = folder.resolve("seen");
+        String copy = "cp $GPUWARDEN_KERNEL_LOG_PATH '" + seen + "'";
+        assertThat(run(
+                        "sim",
+                        "exec",
+                        "--set",
+                        "gpu.0.xid=43",
+                        "--set",
+                        "gpu.0.temperature=80C",
+                        "t4",
+                        "--",
+                        "sh",
+                        "-c",
+                        copy))
+                .isZero();
+        assertThat(Files.readString(seen)).contains("Xid (PCI:0000:00:08): 43, ");
+    }
+
+    @Test
+    void aProgramOnANodeIsTheOneThatChangesIt() throws Exception {
+        Path seen = folder.resolve("seen");
+        try (SimulatedNode other = SimulatedNode.start("t4")) {
+            String java = Path.of(System.getProperty("java.home"), "bin", "java")
+                    + " -XX:TieredStopAtLevel=1 -Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir")
+                    + " -cp " + System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
+                    + " dev.gpuwarden.cli.Main";
+            String script = java + " sim log hello; cp $GPUWARDEN_KERNEL_LOG_PATH '" + seen + "'";
+            assertThat(exec("t4", "sh", "-c", script).waitFor()).isZero();
+            assertThat(Files.readString(seen)).endsWith(";hello\n");
+            assertThat(Files.readString(other.kernelLog())).doesNotContain("hello");
+        }
+    }
+
+    @Test
     void aProgramCanBeEndedAfterATime() {
         assertThat(run("sim", "exec", "--for", "100ms", "t4", "--", "sleep", "60"))
                 .isZero();
@@ -98,6 +133,26 @@ class SimCommandTest {
                 .isEqualTo(2);
         assertThat(run("sim", "set", "--node", folder.toString(), "gpu.0.state"))
                 .isEqualTo(2);
+    }
+
+    @Test
+    void logWritesToTheKernelLogOfAnotherProcessesNode() throws IOException {
+        try (SimulatedNode node = SimulatedNode.start("h100x8")) {
+            String root = node.root().toString();
+            assertThat(run("sim", "log", "--node", root, "<3>NVRM: about {gpu.3}"))
+                    .isZero();
+            assertThat(run("sim", "log", "--node", root, "--user", "GPU reset occurred: {uuid.3}"))
+                    .isZero();
+            assertThat(run("sim", "log", "--node", root, "--count", "40", "--per-second", "1000", "line {n}"))
+                    .isZero();
+            assertThat(run("sim", "set", "--node", root, "--no-log", "gpu.3.xid=79"))
+                    .isZero();
+            List<String> lines = Files.readAllLines(node.kernelLog());
+            assertThat(lines).anyMatch(line -> line.matches("3,\\d+,\\d+,-;NVRM: about 0000:5b:00"));
+            assertThat(lines).anyMatch(line -> line.matches("12,\\d+,\\d+,-;GPU reset occurred: GPU-[0-9a-f-]{36}"));
+            assertThat(lines.get(lines.size() - 1)).endsWith(";line 40");
+            assertThat(lines).filteredOn(line -> line.contains(";line ")).hasSize(40);
+        }
     }
 
     @Test

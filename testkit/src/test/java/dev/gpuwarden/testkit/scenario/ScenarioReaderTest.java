@@ -125,7 +125,7 @@ class ScenarioReaderTest {
                     faults: [{lie: zeroo}]                                        | expected a way to lie, saw "zeroo"; did you mean "zero"?
                     set: {gpu.1.state: lost}                                      | mine.yaml:2:7: set: expected a GPU below 1, saw "gpu.1.state"
                     set: {gpu.0.state: dead}                                      | gpu.0.state: expected one of ok, lost, reset-required, unlisted, or absent, saw "dead"
-                    set: {gpus.0.state: lost}                                     | expected gpu.N.KEY, node.KEY, fault.NAME or process.PID, saw "gpus.0.state"
+                    set: {gpus.0.state: lost}                                     | expected gpu.N.KEY, nic.N.KEY, node.KEY, fault.NAME or process.PID, saw "gpus.0.state"
                     set: {node.ini: 9}                                            | expected a known key, saw "ini"; did you mean "init"?
                     timeline: [{set: {gpu.0.state: lost}}]                        | timeline[0]: expected the key "at", saw none
                     timeline: [{at: 10, clear: x}]                                | timeline[0].at: expected a time, for example 10s or 1m30s, saw "10"

@@ -1,0 +1,48 @@
+package dev.gpuwarden.testkit.scenario;
+
+import java.util.List;
+import java.util.function.IntFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Lines as scenarios write them: `{gpu.3}` is that GPU's address as the driver prints it (0000:5b:00), `{uuid.3}` its UUID,
+ * `{n}` the number of the line in a storm. Other braces mean themselves.
+ */
+public final class LineText {
+
+    private static final Pattern NAME = Pattern.compile("\\{(?:(gpu|uuid)\\.(\\d{1,2})|n)}");
+
+    private LineText() {}
+
+    /**
+     * Fills the names in.
+     *
+     * @param number of the line
+     */
+    public static String fill(String text, IntFunction<String> address, IntFunction<String> uuid, long number) {
+        return NAME.matcher(text).replaceAll(m -> {
+            if (m.group(1) == null) {
+                return Long.toString(number);
+            }
+            int gpu = Integer.parseInt(m.group(2));
+            return Matcher.quoteReplacement(m.group(1).equals("gpu") ? address.apply(gpu) : uuid.apply(gpu));
+        });
+    }
+
+    /** One line or several, each about GPUs that there are. */
+    static List<String> read(Yaml yaml, String subject, int gpuCount) {
+        return yaml.oneOrMore(subject).stream()
+                .map(item -> {
+                    String text = item.text(subject);
+                    boolean known = NAME.matcher(text)
+                            .results()
+                            .allMatch(m -> m.group(2) == null || Integer.parseInt(m.group(2)) < gpuCount);
+                    if (!known) {
+                        throw item.problem(subject, "GPUs below " + gpuCount);
+                    }
+                    return text;
+                })
+                .toList();
+    }
+}

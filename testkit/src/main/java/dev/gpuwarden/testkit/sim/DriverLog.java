@@ -1,0 +1,110 @@
+package dev.gpuwarden.testkit.sim;
+
+import dev.gpuwarden.testkit.scenario.LineText;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What the driver writes to the kernel log about a GPU, with its address, its process and its links as they are now. */
+final class DriverLog {
+
+    private static final Map<Integer, List<String>> XIDS = new HashMap<>();
+
+    static {
+        Rows.of("kernel/xid.tsv")
+                .forEach(row -> XIDS.computeIfAbsent(Integer.valueOf(row[0]), c -> new ArrayList<>())
+                        .add(row[1]));
+    }
+
+    private static final List<String> ACTIONS =
+            List.of("None", "GPU Reset Required", "Node Reboot Required", "Drain P2P", "Drain and Reset");
+    private static final String NOBODY = "pid='<unknown>', name=<unknown>, ";
+
+    private final SimTable table;
+
+    DriverLog(SimTable table) {
+        this.table = table;
+    }
+
+    /** The lines of one XID. */
+    List<KernelLine> xid(int gpu, int code) {
+        Map<String, String> names = names(gpu, code);
+        return XIDS.getOrDefault(code, List.of("{xid}{who}Ch 00000008")).stream()
+                .map(text -> KernelLine.kernel("NVRM: " + Rows.fill(text, names)))
+                .toList();
+    }
+
+    /** The driver found the GPU dead when it started. */
+    List<KernelLine> neverCame(int gpu) {
+        String address = PciFiles.address(table, TableWriter.gpu(gpu)).toString();
+        long id = table.number(TableWriter.gpu(gpu) + ".pci_device_id");
+        return List.of(
+                KernelLine.kernel(String.format(
+                        Locale.ROOT,
+                        "NVRM: The NVIDIA GPU %s\nNVRM: (PCI ID: %04x:%04x) installed in this system has\n"
+                                + "NVRM: fallen off the bus and is not responding to commands.",
+                        address,
+                        id & 0xffff,
+                        id >> 16 & 0xffff)),
+                KernelLine.kernel("nvidia: probe of " + address + " failed with error -1"));
+    }
+
+    /** What the job that reset the GPU writes. */
+    KernelLine reset(int gpu) {
+        return KernelLine.user("GPU reset occurred: " + table.text(TableWriter.gpu(gpu) + ".uuid"));
+    }
+
+    /** A line as a scenario writes it. */
+    String fill(String text, long number) {
+        return LineText.fill(text, this::pci, gpu -> table.text(TableWriter.gpu(gpu) + ".uuid"), number);
+    }
+
+    /** Without function, as the driver prints it. */
+    private String pci(int gpu) {
+        String address = PciFiles.address(table, TableWriter.gpu(gpu)).toString();
+        return address.substring(0, address.length() - 2);
+    }
+
+    private Map<String, String> names(int gpu, int code) {
+        String row = TableWriter.gpu(gpu);
+        long action = table.number(row + ".recovery_action");
+        int known = action > 0 && action < ACTIONS.size() ? (int) action : 1;
+        Map<String, String> names = new HashMap<>();
+        names.put("xid", "Xid (PCI:" + pci(gpu) + "): " + code + ", ");
+        names.put("who", who(gpu));
+        names.put("nobody", NOBODY);
+        names.put("pci", pci(gpu));
+        names.put("index", Integer.toString(gpu));
+        names.put("uuid", table.text(row + ".uuid"));
+        names.put("serial", table.text(row + ".serial"));
+        names.put("link", Integer.toString(downLink(row)));
+        names.put("link2", String.format(Locale.ROOT, "%02d", downLink(row)));
+        names.put("action", "0x" + known + " (" + ACTIONS.get(known) + ")");
+        return names;
+    }
+
+    private int downLink(String row) {
+        for (int i = 0; i < table.number(row + ".nvlink_count"); i++) {
+            if (table.number(row + ".link[" + i + "].state") == 0) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    /** The first process on the GPU. */
+    private String who(int gpu) {
+        for (int i = 0; i < table.number("header.process_count"); i++) {
+            String process = "process[" + i + "]";
+            if (table.number(process + ".gpu") == gpu) {
+                String command = table.text(process + ".name");
+                String name = command.substring(command.lastIndexOf('/') + 1);
+                return "pid=" + table.number(process + ".pid") + ", name="
+                        + name.substring(0, Math.min(15, name.length())) + ", ";
+            }
+        }
+        return NOBODY;
+    }
+}

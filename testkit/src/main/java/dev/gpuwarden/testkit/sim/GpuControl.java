@@ -1,0 +1,145 @@
+package dev.gpuwarden.testkit.sim;
+
+import dev.gpuwarden.testkit.scenario.Change;
+import dev.gpuwarden.testkit.scenario.Fault;
+import dev.gpuwarden.testkit.scenario.Setting;
+import dev.gpuwarden.testkit.scenario.Value;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/**
+ * Changes of GPUs: in the table, on the bus, in the driver's events, and what hardware would write to the kernel log. Call
+ * within {@link SimTable#change}.
+ */
+final class GpuControl {
+
+    private static final long FALLEN_OFF = 79;
+
+    private final SimTable table;
+    private final TableWriter writer;
+    private final PciFiles pci;
+    private final DriverLog driver;
+    private final GpuReset reset;
+
+    GpuControl(SimTable table, TableWriter writer, PciFiles pci, DriverLog driver) {
+        this.table = table;
+        this.writer = writer;
+        this.pci = pci;
+        this.driver = driver;
+        this.reset = new GpuReset(table);
+    }
+
+    private IntStream gpus(int gpu) {
+        return gpu == Fault.EVERY_GPU ? IntStream.range(0, (int) table.number("header.gpu_count")) : IntStream.of(gpu);
+    }
+
+    /** The GPUs of which these changes tell themselves that they fell off the bus. */
+    Set<Integer> told(List<Change> changes) {
+        Set<Integer> gpus = new HashSet<>();
+        for (Change change : changes) {
+            if (change instanceof Change.SetGpu set
+                    && set.setting().key().name().equals("xid")
+                    && set.setting().value() instanceof Value.Numbers codes
+                    && codes.numbers().contains(FALLEN_OFF)) {
+                gpus(set.gpu()).forEach(gpus::add);
+            }
+        }
+        return gpus;
+    }
+
+    /**
+     * Makes the change.
+     *
+     * @param told GPUs of which another change tells that they fell off the bus
+     * @param lines what hardware would write is added
+     */
+    void set(Change.SetGpu change, Set<Integer> told, List<KernelLine> lines) {
+        gpus(change.gpu()).forEach(gpu -> set(gpu, change.setting(), told, lines));
+    }
+
+    private void set(int index, Setting setting, Set<Integer> told, List<KernelLine> lines) {
+        String gpu = TableWriter.gpu(index);
+        String name = setting.key().name();
+        boolean yes = setting.value().equals(Value.Numbers.of(1));
+        switch (name) {
+            case "xid" -> {
+                if (setting.value() instanceof Value.Numbers codes) {
+                    codes.numbers().forEach(code -> tellXid(index, code, lines));
+                }
+            }
+            case "on-bus" -> putOnBus(gpu, yes);
+            case "reset" -> {
+                if (yes) {
+                    reset.reset(index);
+                    lines.add(driver.reset(index));
+                }
+            }
+            case "state" -> {
+                long before = table.number(gpu + ".state");
+                writer.gpu(index, setting);
+                tellState(index, before, told, lines);
+            }
+            default -> {
+                if (name.contains("aer.")) {
+                    lines.addAll(pci.countErrors(PciFiles.address(table, gpu), "nvidia", name, setting.value()));
+                } else {
+                    write(index, setting);
+                }
+            }
+        }
+    }
+
+    private void write(int index, Setting setting) {
+        String gpu = TableWriter.gpu(index);
+        var before = PciFiles.address(table, gpu);
+        boolean bus = setting.key().name().startsWith("pci") && pci.has(before);
+        writer.gpu(index, setting);
+        if (bus) {
+            pci.move(before, PciFiles.address(table, gpu));
+            pci.write(table, gpu);
+        }
+    }
+
+    private void putOnBus(String gpu, boolean present) {
+        if (present) {
+            pci.write(table, gpu);
+            pci.bind(PciFiles.address(table, gpu), "nvidia");
+        } else {
+            pci.remove(table, gpu);
+        }
+    }
+
+    private void tellState(int gpu, long before, Set<Integer> told, List<KernelLine> lines) {
+        long state = table.number(TableWriter.gpu(gpu) + ".state");
+        if (state == before) {
+            return;
+        }
+        if (state == table.layout().constant("STATE_LOST") && !told.contains(gpu)) {
+            tellXid(gpu, FALLEN_OFF, lines);
+        } else if (state == table.layout().constant("STATE_HIDDEN")) {
+            lines.addAll(driver.neverCame(gpu));
+        }
+    }
+
+    private void tellXid(int gpu, long code, List<KernelLine> lines) {
+        postXid(gpu, code);
+        lines.addAll(driver.xid(gpu, (int) code));
+    }
+
+    /** The driver's event, for whoever registered for it. */
+    private void postXid(int gpu, long xid) {
+        long head = table.number("header.event_head");
+        String event = "event[" + head % table.layout().constant("EVENT_MAX") + "]";
+        table.reset(event);
+        table.set(event + ".gpu", gpu);
+        table.set(event + ".data", xid);
+        table.set("header.event_head", head + 1);
+    }
+
+    /** The node was restarted. */
+    void restart(long nowNanos) {
+        gpus(Fault.EVERY_GPU).forEach(gpu -> reset.restart(gpu, nowNanos));
+    }
+}

@@ -1,0 +1,168 @@
+package dev.gpuwarden.testkit.sim;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
+
+/**
+ * The node's stand-in for /dev/kmsg: a file of the records that the device would deliver. Records are appended whole; where
+ * old ones go, the file is replaced by another one. Any process may write; they take turns.
+ */
+final class KernelLog {
+
+    /** One lock per file and JVM: file locks hold between processes only. */
+    private static final Map<Path, Object> LOCKS = new ConcurrentHashMap<>();
+
+    /**
+     * @param next number of the next record
+     * @param micros time of the last record
+     * @param stormScale thousandths
+     */
+    private record State(long next, long micros, long stormScale) {
+        static final int BYTES = 3 * Long.BYTES;
+    }
+
+    /** A record at its time since boot. */
+    record Timed(long micros, KernelLine line) {}
+
+    private final Path file;
+    private final Path state;
+    private final ProcFiles proc;
+    private final Clock clock;
+    private final Object lock;
+
+    KernelLog(NodeFolder folder, ProcFiles proc, Clock clock) {
+        this.file = folder.kernelLog();
+        this.state = folder.kernelLogState();
+        this.proc = proc;
+        this.clock = clock;
+        this.lock = LOCKS.computeIfAbsent(state.toAbsolutePath().normalize(), p -> new Object());
+    }
+
+    /** Begins anew: numbers from 0 on, and nothing before these records. */
+    void boot(List<Timed> records) {
+        long micros = records.isEmpty() ? 0 : records.get(records.size() - 1).micros();
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < records.size(); i++) {
+            text.append(records.get(i).line().record(i, records.get(i).micros()));
+        }
+        change(StandardOpenOption.CREATE, before -> {
+            Tree.replace(file, text.toString());
+            return new State(records.size(), micros, before.stormScale());
+        });
+    }
+
+    /** In one write, all of the same time. */
+    void append(List<KernelLine> lines) {
+        if (lines.isEmpty()) {
+            return;
+        }
+        change(StandardOpenOption.WRITE, before -> {
+            Instant now = clock.instant();
+            long micros = Math.max(
+                    before.micros(), Duration.between(proc.booted(), now).toNanos() / 1000);
+            long next = before.next();
+            StringBuilder text = new StringBuilder();
+            for (KernelLine line : lines) {
+                text.append(line.record(next++, micros));
+            }
+            try {
+                Files.writeString(file, text, StandardCharsets.US_ASCII, StandardOpenOption.APPEND);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return new State(next, micros, before.stormScale());
+        });
+    }
+
+    /** The oldest records are gone, as when the ring is full; the newest one stays. */
+    void drop(long count) {
+        change(StandardOpenOption.WRITE, before -> {
+            String text = Tree.read(file);
+            int from = 0;
+            for (long left = count; left > 0; left--) {
+                int next = nextRecord(text, from);
+                if (next == text.length()) {
+                    break;
+                }
+                from = next;
+            }
+            Tree.replace(file, text.substring(from));
+            return before;
+        });
+    }
+
+    /** As logrotate does: the file so far gets another name, a new one begins where it ends. */
+    void rotate() {
+        change(StandardOpenOption.WRITE, before -> {
+            Path former = file.resolveSibling(file.getFileName() + ".1");
+            Tree.delete(former);
+            Tree.move(file, former);
+            Tree.write(file, "");
+            return before;
+        });
+    }
+
+    private static int nextRecord(String text, int from) {
+        int at = from;
+        do {
+            int end = text.indexOf('\n', at);
+            at = end < 0 ? text.length() : end + 1;
+        } while (at < text.length() && text.charAt(at) == ' ');
+        return at;
+    }
+
+    /** So many records came and went unseen: the next one's number is that much higher. */
+    void skip(long count) {
+        change(
+                StandardOpenOption.WRITE,
+                before -> new State(before.next() + count, before.micros(), before.stormScale()));
+    }
+
+    void scaleStorms(long thousandths) {
+        change(StandardOpenOption.WRITE, before -> new State(before.next(), before.micros(), thousandths));
+    }
+
+    /** By how much storms are larger or smaller, in thousandths. */
+    long stormScale() {
+        long[] scale = new long[1];
+        change(StandardOpenOption.WRITE, before -> {
+            scale[0] = before.stormScale();
+            return before;
+        });
+        return scale[0];
+    }
+
+    private void change(StandardOpenOption mode, UnaryOperator<State> change) {
+        synchronized (lock) {
+            try (FileChannel channel =
+                            FileChannel.open(state, StandardOpenOption.READ, StandardOpenOption.WRITE, mode);
+                    FileLock turn = channel.lock()) {
+                ByteBuffer bytes = ByteBuffer.allocate(State.BYTES);
+                State before = channel.read(bytes, 0) == State.BYTES
+                        ? new State(bytes.getLong(0), bytes.getLong(8), bytes.getLong(16))
+                        : new State(0, 0, 1000);
+                State after = change.apply(before);
+                bytes.clear();
+                bytes.putLong(after.next()).putLong(after.micros()).putLong(after.stormScale());
+                channel.write(bytes.flip(), 0);
+                assert turn.isValid();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}
