@@ -1,2 +1,2 @@
-/** Wire contracts between node, cluster and clients. Empty until health events are told over gRPC. */
+/** Wire contracts between node, cluster and clients: codecs between generated messages and core, and rules for what strangers send. */
 package dev.gpuwarden.api;

@@ -81,7 +81,13 @@ class SimulatedNodeImageTest {
     void theDaemonServesAndStopsWhenTold() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             Process daemon = image.prepare(
-                            List.of(), node.environment(), "daemon", "--web.listen-address", "127.0.0.1:0")
+                            List.of(),
+                            node.environment(),
+                            "daemon",
+                            "--web.listen-address",
+                            "127.0.0.1:0",
+                            "--store.path",
+                            node.root().resolve("events.db").toString())
                     .redirectErrorStream(true)
                     .start();
             try (BufferedReader log = daemon.inputReader(StandardCharsets.UTF_8)) {
@@ -91,7 +97,7 @@ class SimulatedNodeImageTest {
                                 HttpRequest.newBuilder(URI.create(metrics)).build(),
                                 HttpResponse.BodyHandlers.ofString());
                 assertThat(response.statusCode()).isEqualTo(200);
-                assertThat(response.body()).contains("gpuwarden_");
+                assertThat(response.body()).contains("gpuwarden_").contains("gpuwarden_store_in_memory 0.0");
                 daemon.destroy();
                 assertThat(daemon.waitFor(20, TimeUnit.SECONDS)).isTrue();
                 assertThat(daemon.exitValue()).isZero();

@@ -14,7 +14,6 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Snapshots for tests: a healthy node, and what each test changes of it. */
@@ -100,9 +99,5 @@ public final class Snapshots {
 
     public static Reading<List<PciAddress>> unreadableBus() {
         return Reading.absent(Absence.NO_PERMISSION, 0, "/sys/bus/pci/devices");
-    }
-
-    public static Optional<Finding> find(List<Finding> findings, String code) {
-        return findings.stream().filter(f -> f.code().equals(code)).findFirst();
     }
 }

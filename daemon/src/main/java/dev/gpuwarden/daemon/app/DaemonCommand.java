@@ -1,27 +1,62 @@
 package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Version;
+import dev.gpuwarden.core.check.CheckBook;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.command.CheckOptions;
 import dev.gpuwarden.daemon.command.Logging;
+import dev.gpuwarden.daemon.grpc.GrpcOptions;
+import dev.gpuwarden.daemon.grpc.GrpcServer;
+import dev.gpuwarden.daemon.grpc.NodeSources;
+import dev.gpuwarden.daemon.history.NodeHistory;
+import dev.gpuwarden.daemon.kernlog.BootId;
+import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
+import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
+import dev.gpuwarden.daemon.metrics.AutopilotCollector;
+import dev.gpuwarden.daemon.metrics.CheckCollector;
+import dev.gpuwarden.daemon.metrics.Collector;
+import dev.gpuwarden.daemon.metrics.EventCollector;
 import dev.gpuwarden.daemon.metrics.Exposition;
-import dev.gpuwarden.daemon.metrics.HostName;
-import dev.gpuwarden.daemon.metrics.ListenAddress;
+import dev.gpuwarden.daemon.metrics.GrpcCollector;
+import dev.gpuwarden.daemon.metrics.KernelLogCollector;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
-import dev.gpuwarden.daemon.metrics.MetricsServer;
+import dev.gpuwarden.daemon.metrics.MetricsSite;
 import dev.gpuwarden.daemon.metrics.Readiness;
 import dev.gpuwarden.daemon.metrics.Scraper;
-import dev.gpuwarden.daemon.metrics.WebOptions;
+import dev.gpuwarden.daemon.metrics.SinkCollector;
+import dev.gpuwarden.daemon.metrics.StoreCollector;
+import dev.gpuwarden.daemon.node.CpuModel;
+import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
+import dev.gpuwarden.daemon.recorder.RecentLines;
+import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
+import dev.gpuwarden.daemon.uplink.SinkSettings;
+import dev.gpuwarden.daemon.uplink.SinkStats;
+import dev.gpuwarden.daemon.uplink.UplinkNode;
+import dev.gpuwarden.daemon.uplink.UplinkOptions;
+import dev.gpuwarden.daemon.web.ListenAddress;
+import dev.gpuwarden.daemon.web.Site;
+import dev.gpuwarden.daemon.web.WebOptions;
+import dev.gpuwarden.daemon.web.WebServer;
 import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -43,6 +78,9 @@ public final class DaemonCommand implements Callable<Integer> {
     SamplingSettings sampling = new SamplingSettings();
 
     @Mixin
+    NodeName node = new NodeName();
+
+    @Mixin
     NodePaths paths = new NodePaths();
 
     @Mixin
@@ -50,6 +88,24 @@ public final class DaemonCommand implements Callable<Integer> {
 
     @Mixin
     MetricsOptions metrics = new MetricsOptions();
+
+    @Mixin
+    StoreSettings events = new StoreSettings();
+
+    @Mixin
+    KernelLogSettings kernelLog = new KernelLogSettings();
+
+    @Mixin
+    SinkSettings sinks = new SinkSettings();
+
+    @Mixin
+    UplinkOptions uplink = new UplinkOptions();
+
+    @Mixin
+    CheckOptions checks = new CheckOptions();
+
+    @Mixin
+    GrpcOptions grpc = new GrpcOptions();
 
     public DaemonCommand(Supplier<DriverProvider> provider) {
         this(provider, Stop.onSignal());
@@ -64,26 +120,78 @@ public final class DaemonCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         Logging.install(Level.INFO);
         ListenAddress address = web.listenAddress();
+        uplink.validate();
+        NodeChecks wanted = NodeChecks.of(checks, node.get());
+        NodeLog kernel = NodeLog.of(kernelLog, checks.logRules(), node, paths);
         try (Stop.Registration running = stop.register();
-                NodeSampler sampler = new NodeSampler(provider.get(), sampling, new PciBus(paths))) {
+                Parts parts = new Parts()) {
+            NodeHistory history = new NodeHistory(sampling.fastInterval());
+            NodeSampler sampler = parts.add(new NodeSampler(provider.get(), sampling, new PciBus(paths), history));
             sampler.start();
+            // The driver opens meanwhile. Whoever hands events in comes after the store, and so closes before it.
+            EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
+            UplinkNode self = new UplinkNode(
+                    node.get(), BootId.read(paths.procfs()), Version.program(), store, store, Clock.systemUTC());
+            Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, self, store, parts);
+            RecentLines lines = new RecentLines(Clock.systemUTC());
+            KernelLogMonitor log = parts.add(kernel.start(sampler, store, lines));
+            CheckRunner runner = parts.add(wanted.start(sampler, history, store, log::status, paths));
+            NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
+            Optional<GrpcServer> calls = grpc.wanted()
+                    ? Optional.of(parts.add(GrpcServer.start(grpc, sources(sampler, memory, store, runner))))
+                    : Optional.empty();
+            NodePage page = new NodePage(node.get(), sampler, history, memory, runner, store, lines);
             Scraper scraper = new Scraper(
                     sampler::snapshot,
                     sampler.stats(),
-                    new NodeMemory(new ProcessOwners(paths)),
-                    new Exposition(metrics, HostName::get));
-            try (MetricsServer server =
-                    MetricsServer.start(address, scraper, () -> Readiness.pending(sampler.snapshot()))) {
-                announce(server.address());
-                running.await();
-            }
+                    memory,
+                    new Exposition(metrics, node::get, () -> collectors(runner, store, log, calls, sending)));
+            MetricsSite metricsSite = new MetricsSite(scraper, () -> Readiness.pending(sampler.snapshot()));
+            List<Site> sites = new ArrayList<>(List.of(metricsSite));
+            sites.addAll(page.start(parts, sampling.fastInterval()));
+            WebServer server = parts.add(WebServer.start(address, sites));
+            announce(server.address(), calls.map(GrpcServer::addresses).orElse(List.of()));
+            running.await();
         }
         return ExitCode.OK;
     }
 
+    private List<Collector> collectors(
+            CheckRunner runner,
+            EventStore store,
+            KernelLogMonitor log,
+            Optional<GrpcServer> calls,
+            Supplier<List<SinkStats>> sending) {
+        List<Collector> collectors = new ArrayList<>(List.of(
+                new CheckCollector(runner::results, store::faults),
+                new StoreCollector(store::status),
+                new EventCollector(store::counts, store::faults),
+                new KernelLogCollector(log::stats),
+                new SinkCollector(sending)));
+        calls.map(GrpcServer::stats).map(GrpcCollector::new).ifPresent(collectors::add);
+        if (metrics.autopilot()) {
+            collectors.add(new AutopilotCollector(node::get, CpuModel.of(paths)));
+        }
+        return collectors;
+    }
+
+    private NodeSources sources(NodeSampler sampler, NodeMemory memory, EventStore store, CheckBook runner) {
+        return new NodeSources(
+                new NodeSources.Identity(node.get(), BootId.read(paths.procfs()), Version.program(), Instant.now()),
+                sampler::snapshot,
+                memory::attribute,
+                store,
+                store,
+                runner,
+                () -> store.status().trouble().isEmpty(),
+                store::recording,
+                Clock.systemUTC());
+    }
+
     /** The configuration in force, and where to look. */
-    private void announce(InetSocketAddress address) {
-        String settings = sampling.effective().entrySet().stream()
+    private void announce(InetSocketAddress address, List<String> sockets) {
+        String settings = Stream.of(sampling.effective(), events.effective(), kernelLog.effective())
+                .flatMap(all -> all.entrySet().stream())
                 .filter(setting -> !setting.getValue().isEmpty())
                 .map(setting -> setting.getKey().substring(2) + "=" + setting.getValue())
                 .collect(Collectors.joining(" "));
@@ -91,6 +199,9 @@ public final class DaemonCommand implements Callable<Integer> {
                 System.Logger.Level.INFO,
                 settings + " path.procfs=" + paths.procfs() + " path.sysfs=" + paths.sysfs() + " path.podlogs="
                         + paths.podLogs());
+        if (!sockets.isEmpty()) {
+            LOG.log(System.Logger.Level.INFO, "answering gRPC on " + String.join(", ", sockets));
+        }
         String host = address.getAddress().isAnyLocalAddress() ? "*" : address.getHostString();
         LOG.log(
                 System.Logger.Level.INFO,

@@ -13,6 +13,8 @@ import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.view.DriverView;
+import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -40,7 +42,7 @@ record DoctorReport(
     Map<String, Object> tree() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("schema", SCHEMA);
-        tree.put("driver", ScanReport.driver(node.driver()));
+        tree.put("driver", DriverView.tree(node.driver()));
         tree.put("gpus", node.gpus().size());
         tree.put(
                 "capabilities",

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.cli.Table;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.OutputStream;
@@ -38,6 +39,12 @@ public final class Logging {
             setLevel(level);
         }
 
+        /** Installing again must not close standard error, which is not ours. */
+        @Override
+        public synchronized void close() {
+            flush();
+        }
+
         @Override
         public synchronized void publish(LogRecord record) {
             super.publish(record);
@@ -51,7 +58,7 @@ public final class Logging {
         public String format(LogRecord record) {
             String logger = String.valueOf(record.getLoggerName());
             String text = record.getLevel().getName() + " " + logger.substring(logger.lastIndexOf('.') + 1) + ": "
-                    + formatMessage(record).replaceAll("\\R", " ") + "\n";
+                    + Table.escape(formatMessage(record).replaceAll("\\R", " ")) + "\n";
             Throwable thrown = record.getThrown();
             if (thrown == null) {
                 return text;

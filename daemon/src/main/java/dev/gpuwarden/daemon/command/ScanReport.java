@@ -1,166 +1,39 @@
 package dev.gpuwarden.daemon.command;
 
-import dev.gpuwarden.core.health.Finding;
-import dev.gpuwarden.core.health.NodeAssessment;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.health.Verdict;
-import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
-import dev.gpuwarden.core.process.GpuProcess;
-import dev.gpuwarden.core.telemetry.GpuFrame;
-import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.core.telemetry.LinkMetric;
-import dev.gpuwarden.core.telemetry.Unit;
-import java.util.ArrayList;
+import dev.gpuwarden.daemon.view.CheckView;
+import dev.gpuwarden.daemon.view.DriverView;
+import dev.gpuwarden.daemon.view.GpuView;
+import dev.gpuwarden.daemon.view.Values;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** What scan found, as the tree that JSON and YAML are made of: gpuwarden.scan/v1, see docs/scan-json.md. Pure. */
-record ScanReport(NodeSnapshot node, List<Finding> findings, Verdict verdict) {
+record ScanReport(NodeSnapshot node, List<CheckResult> results, Verdict verdict) {
 
     static final String SCHEMA = "gpuwarden.scan/v1";
 
-    static ScanReport of(NodeSnapshot node) {
-        List<Finding> findings = NodeAssessment.assess(node);
-        return new ScanReport(node, findings, Verdict.of(findings));
+    static ScanReport of(NodeSnapshot node, List<CheckResult> results) {
+        return new ScanReport(node, results, NodeVerdict.of(results));
     }
 
     Map<String, Object> tree() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("schema", SCHEMA);
         tree.put("verdict", verdict.label());
-        tree.put("driver", driver(node.driver()));
+        tree.put("driver", DriverView.tree(node.driver()));
         tree.put(
                 "pciGpus",
                 Values.tree(
                         node.pciGpus(),
                         gpus -> gpus.stream().map(PciAddress::toString).toList()));
-        tree.put("gpus", node.gpus().stream().map(ScanReport::gpu).toList());
-        tree.put("findings", findings.stream().map(ScanReport::finding).toList());
-        return tree;
-    }
-
-    static Map<String, Object> driver(DriverState state) {
-        Map<String, Object> tree = new LinkedHashMap<>();
-        if (state instanceof DriverState.Running running) {
-            tree.put("state", "running");
-            tree.putAll(DriverView.tree(running.info()));
-        } else if (state instanceof DriverState.Silent silent) {
-            tree.put("state", "silent");
-            tree.put("detail", silent.detail());
-            tree.putAll(DriverView.tree(silent.info()));
-        } else if (state instanceof DriverState.Unavailable none) {
-            tree.put("state", "unavailable");
-            tree.put("reason", none.reason().name().toLowerCase(Locale.ROOT));
-            tree.put("code", none.code());
-            tree.put("detail", none.detail());
-        } else {
-            tree.put("state", "opening");
-        }
-        return tree;
-    }
-
-    private static Map<String, Object> gpu(GpuSnapshot gpu) {
-        GpuIdentity identity = gpu.identity();
-        Map<String, Object> tree = new LinkedHashMap<>();
-        tree.put("index", identity.index());
-        tree.put("uuid", Values.tree(identity.uuid()));
-        tree.put("pci", Values.tree(identity.pci(), PciAddress::toString));
-        tree.put("minor", Values.tree(identity.minor()));
-        tree.put("name", Values.tree(identity.name()));
-        tree.put("serial", Values.tree(identity.serial()));
-        tree.put("vbios", Values.tree(identity.vbios()));
-        tree.put("boardPart", Values.tree(identity.boardPart()));
-        tree.put("computeCapability", Values.tree(identity.computeCapability()));
-        tree.put("numaNode", Values.tree(identity.numaNode()));
-        tree.put("migMode", Values.tree(identity.migMode()));
-        tree.put("state", gpu.state().label());
-        tree.put("detail", gpu.detail());
-        tree.put("ageSeconds", Values.tree(gpu.ageNanos(), ScanReport::seconds));
-        tree.put("refusedValues", gpu.refusedValues());
-        tree.put("readings", readings(gpu.frame()));
-        tree.put("links", links(gpu.frame()));
-        tree.put(
-                "processes",
-                Values.tree(
-                        gpu.processes(),
-                        list -> list.stream().map(ScanReport::process).toList()));
-        tree.put("processesAgeSeconds", Values.tree(gpu.processesAgeNanos(), ScanReport::seconds));
-        tree.put("mig", gpu.mig().stream().map(ScanReport::mig).toList());
-        return tree;
-    }
-
-    private static Number seconds(long nanos) {
-        return Values.base(Unit.NANOSECONDS, nanos);
-    }
-
-    private static Map<String, Object> mig(GpuSnapshot.MigSnapshot mig) {
-        Map<String, Object> tree = new LinkedHashMap<>();
-        tree.put("index", mig.identity().index());
-        tree.put("uuid", mig.identity().uuid());
-        tree.put("gpuInstance", Values.tree(mig.identity().gpuInstance()));
-        tree.put("computeInstance", Values.tree(mig.identity().computeInstance()));
-        tree.put("profile", Values.tree(mig.identity().profile()));
-        tree.put("readings", readings(mig.frame()));
-        return tree;
-    }
-
-    /** Every reading by its name and base unit, in the order of {@link GpuMetric}. */
-    private static Map<String, Object> readings(GpuFrame frame) {
-        Map<String, Object> tree = new LinkedHashMap<>();
-        for (int i = 0; i < GpuMetric.count(); i++) {
-            GpuMetric metric = GpuMetric.of(i);
-            tree.put(key(metric.label(), metric.unit()), value(frame, i, metric.unit()));
-        }
-        return tree;
-    }
-
-    private static List<Map<String, Object>> links(GpuFrame frame) {
-        long links = frame.present(GpuMetric.NVLINK_LINKS) ? frame.raw(GpuMetric.NVLINK_LINKS) : 0;
-        List<Map<String, Object>> all = new ArrayList<>();
-        for (int link = 0; link < Math.min(links, LinkMetric.MAX_LINKS); link++) {
-            Map<String, Object> tree = new LinkedHashMap<>();
-            tree.put("link", link);
-            for (int i = 0; i < LinkMetric.count(); i++) {
-                LinkMetric metric = LinkMetric.of(i);
-                tree.put(key(metric.label(), metric.unit()), value(frame, GpuFrame.slot(metric, link), metric.unit()));
-            }
-            all.add(tree);
-        }
-        return all;
-    }
-
-    private static String key(String label, Unit unit) {
-        return unit.base().isEmpty() ? label : label + "_" + unit.base();
-    }
-
-    private static Object value(GpuFrame frame, int slot, Unit unit) {
-        return frame.present(slot)
-                ? Values.base(unit, frame.raw(slot))
-                : Values.absent(frame.absence(slot), frame.code(slot), "");
-    }
-
-    private static Map<String, Object> process(GpuProcess process) {
-        Map<String, Object> tree = new LinkedHashMap<>();
-        tree.put("pid", process.pid());
-        tree.put("type", process.type().name().toLowerCase(Locale.ROOT));
-        tree.put("usedBytes", Values.tree(process.usedBytes()));
-        tree.put("gpuInstance", Values.tree(process.gpuInstance()));
-        tree.put("computeInstance", Values.tree(process.computeInstance()));
-        return tree;
-    }
-
-    private static Map<String, Object> finding(Finding finding) {
-        Map<String, Object> tree = new LinkedHashMap<>();
-        tree.put("outcome", finding.outcome().name().toLowerCase(Locale.ROOT));
-        tree.put("code", finding.code());
-        tree.put("subject", finding.subject());
-        tree.put("message", finding.message());
-        tree.put("remedy", finding.remedy());
+        tree.put("gpus", node.gpus().stream().map(GpuView::tree).toList());
+        tree.put("findings", CheckView.findings(results));
         return tree;
     }
 }

@@ -2,18 +2,21 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
-import dev.gpuwarden.core.health.Verdict;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -21,6 +24,7 @@ import java.util.stream.Collectors;
 final class ScanTable {
 
     private static final String NOTHING = "-";
+    private static final Set<Outcome> COMPLAINTS = Set.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN);
 
     private ScanTable() {}
 
@@ -29,19 +33,13 @@ final class ScanTable {
         if (!gpus.isEmpty()) {
             Table table =
                     new Table("GPU", "NAME", "PCI", "STATE", "TEMP", "POWER", "MEMORY USED/TOTAL", "UTIL", "FINDINGS");
-            gpus.forEach(gpu -> rows(table, gpu, report.findings()));
+            List<Finding> findings = NodeVerdict.findings(report.results());
+            gpus.forEach(gpu -> rows(table, gpu, findings));
             table.print(out);
             out.println();
         }
-        for (Finding finding : report.findings()) {
-            if (finding.outcome() != Outcome.PASS) {
-                out.println(finding.outcome() + "  " + finding.code() + "  " + Table.escape(finding.message()));
-                if (!finding.remedy().isEmpty()) {
-                    out.println("      " + Table.escape(finding.remedy()));
-                }
-            }
-        }
-        out.println(verdict(report));
+        FindingLines.print(report.results(), out);
+        out.println(FindingLines.verdict(report.results(), report.verdict(), passed(gpus)));
     }
 
     private static void rows(Table table, GpuSnapshot gpu, List<Finding> findings) {
@@ -89,35 +87,23 @@ final class ScanTable {
         return usedText.equals(totalText) ? usedText : usedText + " / " + totalText;
     }
 
-    private static String codes(String subject, List<Finding> findings) {
+    /** Complaints about this GPU, by whatever name they have for it. */
+    private static String codes(String label, List<Finding> findings) {
+        Set<Entity> names = findings.stream()
+                .filter(f -> f.subject().label().equals(label))
+                .flatMap(f -> f.subject().entities().stream())
+                .collect(Collectors.toSet());
         String codes = findings.stream()
-                .filter(f -> f.subject().equals(subject) && f.outcome() != Outcome.PASS)
+                .filter(f -> COMPLAINTS.contains(f.outcome()))
+                .filter(f -> f.subject().entities().stream().anyMatch(names::contains))
                 .map(Finding::code)
+                .distinct()
                 .collect(Collectors.joining(", "));
         return codes.isEmpty() ? "none" : codes;
     }
 
-    private static String verdict(ScanReport report) {
-        Outcome decisive = switch (report.verdict()) {
-            case FIT -> Outcome.PASS;
-            case NOT_FIT -> Outcome.FAIL;
-            case UNDECIDED -> Outcome.UNKNOWN;
-        };
-        long count =
-                report.findings().stream().filter(f -> f.outcome() == decisive).count();
-        String why = switch (report.verdict()) {
-            case FIT -> count == 1 ? "1 GPU answers" : count + " GPUs answer";
-            case NOT_FIT -> count == 1 ? "1 fault" : count + " faults";
-            case UNDECIDED ->
-                report.findings().stream()
-                        .filter(f -> f.outcome() == Outcome.UNKNOWN)
-                        .map(Finding::code)
-                        .distinct()
-                        .collect(Collectors.joining(", "));
-        };
-        String word = report.verdict() == Verdict.UNDECIDED
-                ? "could not decide"
-                : report.verdict().text();
-        return "verdict: " + word + " (" + why + ")";
+    private static String passed(List<GpuSnapshot> gpus) {
+        long answering = gpus.stream().filter(ScanTable::answers).count();
+        return FindingLines.count(answering, "GPU") + (answering == 1 ? " answers" : " answer");
     }
 }

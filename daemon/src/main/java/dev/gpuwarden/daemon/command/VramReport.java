@@ -7,6 +7,8 @@ import dev.gpuwarden.core.process.MemoryShare;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.view.OwnerView;
+import dev.gpuwarden.daemon.view.Values;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

@@ -9,6 +9,8 @@ import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.command.VramReport.By;
+import dev.gpuwarden.daemon.view.OwnerView;
+import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.util.Locale;
 

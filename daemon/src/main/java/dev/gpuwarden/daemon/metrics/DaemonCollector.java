@@ -3,19 +3,13 @@ package dev.gpuwarden.daemon.metrics;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
-import io.prometheus.metrics.model.snapshots.Exemplars;
 import io.prometheus.metrics.model.snapshots.Labels;
-import io.prometheus.metrics.model.snapshots.Quantile;
-import io.prometheus.metrics.model.snapshots.Quantiles;
-import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
 import java.util.List;
-import org.HdrHistogram.Histogram;
 
 /** What the daemon itself costs: duty cycle, late and hung turns, memory, processor time. */
 final class DaemonCollector implements Collector {
 
     private static final List<Work> WORKS = List.of(Work.values());
-    private static final double[] QUANTILES = {0.5, 0.9, 0.99, 1};
 
     private static final Family TURN = Family.summary(
             "gpuwarden_sampler_turn_duration", "seconds", "How long turns of sampling took, driver calls and all.");
@@ -70,7 +64,7 @@ final class DaemonCollector implements Collector {
     private static void sampler(SamplerStats sampler, Families out) {
         for (Work work : WORKS) {
             Labels labels = Labels.of("work", work.label());
-            out.add(TURN, summary(sampler.durationsMicros(work), labels));
+            out.add(TURN, labels, sampler.durationsMicros(work));
             out.add(OVERRUNS, labels, sampler.overruns(work));
         }
         out.add(HUNG_TURNS, Labels.EMPTY, sampler.hungTurns());
@@ -78,16 +72,6 @@ final class DaemonCollector implements Collector {
         out.add(HUNG_THREADS, Labels.EMPTY, sampler.hungThreads());
         out.add(OPENINGS, Labels.EMPTY, sampler.driverOpenings());
         out.add(REINITIALISATIONS, Labels.EMPTY, sampler.reinitialisations());
-    }
-
-    private static SummaryDataPointSnapshot summary(Histogram micros, Labels labels) {
-        long count = micros.getTotalCount();
-        Quantile[] quantiles = new Quantile[count == 0 ? 0 : QUANTILES.length];
-        for (int i = 0; i < quantiles.length; i++) {
-            quantiles[i] = new Quantile(QUANTILES[i], micros.getValueAtPercentile(100 * QUANTILES[i]) / 1e6);
-        }
-        double sum = count == 0 ? 0 : micros.getMean() * count / 1e6;
-        return new SummaryDataPointSnapshot(count, sum, Quantiles.of(quantiles), labels, Exemplars.EMPTY, 0);
     }
 
     private static void self(SelfStats self, Families out) {

@@ -33,8 +33,17 @@ public final class Exposition {
     /** Collectors and how often each failed. */
     private record Collectors(List<Collector> all, AtomicLongArray errors) {}
 
+    /** @param parts collectors of parts of the daemon that this package does not know by itself */
+    public Exposition(MetricsOptions options, Supplier<String> hostName, Supplier<List<Collector>> parts) {
+        recipe = () -> {
+            List<Collector> all = new ArrayList<>(collectors(options, hostName));
+            all.addAll(parts.get());
+            return all;
+        };
+    }
+
     public Exposition(MetricsOptions options, Supplier<String> hostName) {
-        recipe = () -> collectors(options, hostName);
+        this(options, hostName, List::of);
     }
 
     /** Made for the first scrape: some hundred names are checked and built, which would delay the daemon's start. */
@@ -51,7 +60,6 @@ public final class Exposition {
     private static List<Collector> collectors(MetricsOptions options, Supplier<String> hostName) {
         List<Collector> collectors = new ArrayList<>();
         collectors.add(new NodeCollector());
-        collectors.add(new FindingCollector());
         collectors.add(new GpuCollector(options.unsupported()));
         collectors.add(new LinkCollector());
         collectors.add(new MemoryCollector(options.processes()));

@@ -2,22 +2,40 @@ package dev.gpuwarden.daemon.metrics;
 
 import io.prometheus.metrics.model.snapshots.DataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.DuplicateLabelsException;
+import io.prometheus.metrics.model.snapshots.Exemplars;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.Quantile;
+import io.prometheus.metrics.model.snapshots.Quantiles;
+import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.HdrHistogram.Histogram;
 
 /** Gathers the series of one collector. */
-final class Families {
+public final class Families {
+
+    private static final double[] QUANTILES = {0.5, 0.9, 0.99, 1};
 
     private final Map<Family, List<DataPointSnapshot>> points = new IdentityHashMap<>();
     private int duplicates;
 
     void add(Family family, Labels labels, double value) {
         add(family, family.point(labels, value));
+    }
+
+    /** How long things took, in seconds: count, sum and some quantiles. */
+    void add(Family family, Labels labels, Histogram micros) {
+        long count = micros.getTotalCount();
+        Quantile[] quantiles = new Quantile[count == 0 ? 0 : QUANTILES.length];
+        for (int i = 0; i < quantiles.length; i++) {
+            quantiles[i] = new Quantile(QUANTILES[i], micros.getValueAtPercentile(100 * QUANTILES[i]) / 1e6);
+        }
+        double sum = count == 0 ? 0 : micros.getMean() * count / 1e6;
+        add(family, new SummaryDataPointSnapshot(count, sum, Quantiles.of(quantiles), labels, Exemplars.EMPTY, 0));
     }
 
     void add(Family family, DataPointSnapshot point) {

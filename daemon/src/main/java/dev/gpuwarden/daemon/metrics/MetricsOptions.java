@@ -22,6 +22,13 @@ public final class MetricsOptions {
             description = "Name each reading that board or driver do not support, instead of counting them.")
     boolean unsupported;
 
+    @Option(
+            names = "--metrics.autopilot",
+            description =
+                    "Export autopilot_health_checks too, so that dashboards and alerts made for IBM Autopilot keep"
+                            + " working.")
+    boolean autopilot;
+
     /** For tests and embedding. */
     public static MetricsOptions of(boolean processes, boolean dcgmNames, boolean unsupported) {
         MetricsOptions options = new MetricsOptions();
@@ -41,5 +48,9 @@ public final class MetricsOptions {
 
     public boolean unsupported() {
         return unsupported;
+    }
+
+    public boolean autopilot() {
+        return autopilot;
     }
 }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,15 +43,22 @@ final class GpuStation {
     private boolean identified;
     private boolean indexUnsure;
     private final WorkerPair workers;
+    private final FrameListener listener;
 
-    /** What every station shares; {@code epochNanos} is where the grid of turns begins. */
+    /**
+     * What every station shares.
+     *
+     * @param epochNanos where the grid of turns begins
+     * @param listeners asked for one listener for each station
+     */
     record Sampling(
             SamplingSettings settings,
             LongSupplier clock,
             long epochNanos,
             Counters counters,
             Gate gate,
-            Launcher launcher) {}
+            Launcher launcher,
+            Supplier<FrameListener> listeners) {}
 
     GpuStation(Sampling sampling, Binding binding, int position, int positions) {
         this.sampling = sampling;
@@ -59,6 +67,7 @@ final class GpuStation {
         this.positions = positions;
         this.mig = emptyFrames(binding.identity());
         this.workers = new WorkerPair(sampling.clock(), sampling.counters());
+        this.listener = sampling.listeners().get();
     }
 
     private static GpuFrame[] emptyFrames(GpuIdentity identity) {
@@ -199,6 +208,7 @@ final class GpuStation {
         if (cadence == Cadence.FAST) {
             seen = FrameJudge.state(frame);
         }
+        listener.published(binding.identity(), cadence, frame);
         return true;
     }
 

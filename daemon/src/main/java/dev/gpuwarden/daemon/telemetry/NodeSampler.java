@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,24 +33,49 @@ public final class NodeSampler implements AutoCloseable {
     private final Launcher launcher;
     private final Counters counters;
     private final DriverKeeper keeper;
+    private final long epoch;
+    private volatile Runnable whenChanged = () -> {};
+    private int lastStates;
     private volatile boolean stopped;
     private volatile @Nullable Thread supervisor;
 
     public NodeSampler(DriverProvider provider, SamplingSettings settings, PciBus pciBus) {
-        this(provider, settings, pciBus, System::nanoTime, Launcher.threads());
+        this(provider, settings, pciBus, FrameListener.NOBODY);
+    }
+
+    /** @param listeners asked for one listener for each GPU, whatever it turns out to be */
+    public NodeSampler(
+            DriverProvider provider, SamplingSettings settings, PciBus pciBus, Supplier<FrameListener> listeners) {
+        this(provider, settings, pciBus, System::nanoTime, Launcher.threads(), listeners);
     }
 
     NodeSampler(
-            DriverProvider provider, SamplingSettings settings, PciBus pciBus, LongSupplier clock, Launcher launcher) {
+            DriverProvider provider,
+            SamplingSettings settings,
+            PciBus pciBus,
+            LongSupplier clock,
+            Launcher launcher,
+            Supplier<FrameListener> listeners) {
         settings.validate();
         this.settings = settings;
         this.clock = clock;
         this.launcher = launcher;
         this.counters = new Counters(this::hungThreads, this::refusedValues);
+        this.epoch = clock.getAsLong();
         this.keeper = new DriverKeeper(
                 provider,
                 pciBus,
-                new GpuStation.Sampling(settings, clock, clock.getAsLong(), counters, new Gate(), launcher));
+                new GpuStation.Sampling(settings, clock, epoch, counters, new Gate(), launcher, listeners));
+    }
+
+    /** Where the grid begins on which turns are due, in {@code System.nanoTime}: whoever keeps to it wakes up with them. */
+    public long epochNanos() {
+        return epoch;
+    }
+
+    /** Is run on the supervisor's thread within a second after a GPU's state or the driver's changed; must not block. */
+    public void whenStatesChange(Runnable listener) {
+        whenChanged = listener;
     }
 
     /** Starts; returns at once. */
@@ -144,9 +170,24 @@ public final class NodeSampler implements AutoCloseable {
         while (!stopped) {
             long now = clock.getAsLong();
             supervise(now);
+            int states = states(now);
+            if (states != lastStates) {
+                lastStates = states;
+                whenChanged.run();
+            }
             next = Math.max(next + period, now);
             LockSupport.parkNanos(this, next - now);
         }
+    }
+
+    /** Another number, all but certainly, where a state is another one. Allocates nothing. */
+    private int states(long nowNanos) {
+        List<GpuStation> stations = keeper.stations();
+        int states = keeper.state(nowNanos).getClass().hashCode();
+        for (int i = 0; i < stations.size(); i++) {
+            states = 31 * states + 7 + stations.get(i).state(nowNanos).ordinal();
+        }
+        return states;
     }
 
     void supervise(long nowNanos) {

@@ -2,22 +2,19 @@ package dev.gpuwarden.daemon.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.api.datamodels.HealthEvent;
+import dev.gpuwarden.api.datamodels.HealthEvents;
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.api.v1.GetNodeRequest;
+import dev.gpuwarden.api.v1.ListFaultsRequest;
+import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.api.v1.Verdict;
+import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,73 +22,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class DaemonCommandTest {
 
-    private static final Pattern SERVING = Pattern.compile(".*serving (http://127\\.0\\.0\\.1:[0-9]+)/metrics");
-
-    /** A running daemon and what it said until it served. */
-    private record Running(Process process, BufferedReader err, List<String> said, String address) {
-
-        static Running start(String... options) throws IOException {
-            List<String> command = new ArrayList<>(List.of(
-                    Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                    "-XX:+UseSerialGC",
-                    "-XX:TieredStopAtLevel=1",
-                    "--enable-native-access=ALL-UNNAMED",
-                    "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    "dev.gpuwarden.cli.Main",
-                    "daemon",
-                    "--web.listen-address=127.0.0.1:0"));
-            command.addAll(List.of(options));
-            Process process = new ProcessBuilder(command).start();
-            BufferedReader err =
-                    new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
-            List<String> said = new ArrayList<>();
-            for (String line = err.readLine(); line != null; line = err.readLine()) {
-                said.add(line);
-                Matcher m = SERVING.matcher(line);
-                if (m.matches()) {
-                    return new Running(process, err, said, m.group(1));
-                }
-            }
-            throw new AssertionError("the daemon ended: " + said);
-        }
-
-        static Running start(SimulatedNode node) throws IOException {
-            return start(
-                    "--driver.library-path=" + node.libraryPath(),
-                    "--path.sysfs=" + node.sysfs(),
-                    "--path.procfs=" + node.procfs(),
-                    "--path.podlogs=" + node.podLogs());
-        }
-
-        HttpResponse<String> get(String path) throws IOException, InterruptedException {
-            return HttpClient.newHttpClient()
-                    .send(
-                            HttpRequest.newBuilder(URI.create(address + path)).build(),
-                            HttpResponse.BodyHandlers.ofString());
-        }
-
-        void awaitReady() throws IOException, InterruptedException {
-            while (get("/readyz").statusCode() != 200) {
-                assertThat(process.isAlive()).isTrue();
-                TimeUnit.MILLISECONDS.sleep(20);
-            }
-        }
-
-        /** SIGTERM; the exit code and how long it took. */
-        Duration stop() throws InterruptedException {
-            long start = System.nanoTime();
-            process.destroy();
-            assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
-            return Duration.ofNanos(System.nanoTime() - start);
-        }
-    }
-
     @Test
     void servesWhatItSeesAndStopsWhenTold() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("demo")) {
-            Running daemon = Running.start(node);
+            RunningDaemon daemon = RunningDaemon.start(node);
             try {
                 assertThat(String.join("\n", daemon.said()))
                         .contains("sampling.fast-interval=1s")
@@ -111,21 +45,137 @@ class DaemonCommandTest {
     }
 
     @Test
+    void anAggregatorThatIsAwayIsAMetricAndHoldsNothingUp() throws Exception {
+        try (SimulatedNode node = SimulatedNode.start("demo")) {
+            RunningDaemon daemon = RunningDaemon.start(node, "--uplink.address=127.0.0.1:9", "--uplink.insecure");
+            try {
+                daemon.awaitMetrics(metrics -> metrics.contains("gpuwarden_sink_up{sink=\"uplink\"} 0.0")
+                        && metrics.contains("gpuwarden_sink_events_sent_total{sink=\"uplink\"} 0.0"));
+            } finally {
+                assertThat(daemon.stop()).isLessThan(Duration.ofSeconds(3));
+            }
+            assertThat(daemon.process().exitValue()).isZero();
+        }
+    }
+
+    private static boolean lost(String metrics) {
+        return metrics.lines()
+                .anyMatch(line -> line.startsWith("gpuwarden_faults{") && line.contains("code=\"gpu-lost\""));
+    }
+
+    @Test
+    void whatAChecksFindsIsAFaultUntilItIsProvedWellWhateverRestarts() throws Exception {
+        String often = "--check.interval=gpu-state=1s";
+        String fails = "gpuwarden_check_outcome{check=\"gpu-state\",outcome=\"fail\"} 1.0";
+        try (SimulatedNode node = SimulatedNode.start("h100x8")) {
+            // The lines of the lost GPU are events of their own.
+            RunningDaemon daemon = RunningDaemon.start(node, often, "--kernel-log.source=none");
+            try {
+                daemon.awaitMetrics(metrics -> metrics.contains("gpuwarden_node_outcome{outcome=\"fit\"} 1.0"));
+                node.set("gpu.3.state", "lost");
+                assertThat(daemon.awaitMetrics(DaemonCommandTest::lost))
+                        .contains(fails, "gpuwarden_node_outcome{outcome=\"not_fit\"} 1.0");
+            } finally {
+                daemon.stop();
+            }
+            RunningDaemon again = RunningDaemon.start(node, often, "--kernel-log.source=none");
+            try {
+                String metrics = again.awaitMetrics(seen -> seen.contains(fails));
+                assertThat(lost(metrics)).isTrue();
+                assertThat(metrics).contains("gpuwarden_store_events 1.0");
+                node.set("gpu.3.state", "ok");
+                assertThat(again.awaitMetrics(seen -> !lost(seen))).contains("gpuwarden_store_events 2.0");
+            } finally {
+                again.stop();
+            }
+        }
+    }
+
+    @Test
+    void whatTheKernelSaysIsAFaultWithinASecondAndIsToldOnceWhateverRestarts() throws Exception {
+        Predicate<String> fault = metrics -> metrics.contains("code=\"79\"") && metrics.contains("gpuwarden_faults{");
+        try (SimulatedNode node = SimulatedNode.start("h100x8")) {
+            String line =
+                    "NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
+            RunningDaemon daemon = RunningDaemon.start(node);
+            try {
+                daemon.awaitMetrics(
+                        metrics -> metrics.contains("gpuwarden_kernel_log_up{source=\"" + node.kernelLog()));
+                node.logUser(line);
+                node.logKernel(line);
+                String metrics = daemon.awaitMetrics(fault);
+                assertThat(metrics)
+                        .contains("gpuwarden_kernel_log_forged_records_total 1.0")
+                        .contains("gpuwarden_kernel_log_signals_total{code=\"79\",kind=\"xid\"} 1.0")
+                        .contains("gpuwarden_check_outcome{check=\"kernel-log\",outcome=\"pass\"} 1.0");
+            } finally {
+                assertThat(daemon.stop()).isLessThan(Duration.ofSeconds(2));
+            }
+            RunningDaemon again = RunningDaemon.start(node);
+            try {
+                assertThat(again.awaitMetrics(fault)).contains("gpuwarden_kernel_log_events_total 0.0");
+            } finally {
+                again.stop();
+            }
+        }
+    }
+
+    @Test
+    void whatACheckReportsOnItsSocketIsFoundByAQuery() throws Exception {
+        try (SimulatedNode node = SimulatedNode.start("h100x8")) {
+            RunningDaemon daemon = RunningDaemon.start(node, "--node.name=node-7");
+            try (NodeClient checks = NodeClient.of(node.root().resolve("nvsentinel.sock"));
+                    NodeClient queries = NodeClient.of(RunningDaemon.socket(node))) {
+                assertThat(String.join("\n", daemon.said()))
+                        .contains("answering gRPC on unix:" + RunningDaemon.socket(node) + ", unix:");
+                var unused = PlatformConnectorGrpc.newBlockingStub(checks.channel())
+                        .healthEventOccurredV1(HealthEvents.newBuilder()
+                                .addEvents(HealthEvent.newBuilder()
+                                        .setAgent("preflight-dcgm-diag")
+                                        .setComponentClass("GPU")
+                                        .setCheckName("DcgmDiagnosticMemory")
+                                        .setIsFatal(true))
+                                .build());
+                var ask = NodeServiceGrpc.newBlockingStub(queries.channel());
+                assertThat(ask.listFaults(ListFaultsRequest.getDefaultInstance())
+                                .getFaultsList())
+                        .anyMatch(fault -> fault.getKey().getCheckName().equals("DcgmDiagnosticMemory")
+                                && fault.getKey().getNodeName().equals("node-7"));
+                assertThat(ask.getNode(GetNodeRequest.getDefaultInstance()).getVerdict())
+                        .isEqualTo(Verdict.VERDICT_NOT_FIT);
+                assertThat(daemon.get("/metrics").body())
+                        .contains("gpuwarden_grpc_calls_total{code=\"OK\",method=\"HealthEventOccurredV1\","
+                                + "service=\"datamodels.PlatformConnector\"} 1.0")
+                        .contains("gpuwarden_grpc_connections 2.0");
+            } finally {
+                assertThat(daemon.stop()).isLessThan(Duration.ofSeconds(2));
+            }
+            assertThat(RunningDaemon.socket(node)).doesNotExist();
+        }
+    }
+
+    @Test
     void stopsWhileAGpuHangs() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("gpu-hang")) {
-            Running daemon = Running.start(node);
+            RunningDaemon daemon = RunningDaemon.start(node);
             assertThat(daemon.get("/healthz").statusCode()).isEqualTo(200);
-            assertThat(daemon.stop()).isLessThan(Duration.ofSeconds(2));
+            assertThat(daemon.stop()).isLessThan(Duration.ofSeconds(3));
             assertThat(daemon.process().exitValue()).isZero();
         }
     }
 
     @Test
-    void runsWithoutAnyGpuAndSaysThatItKnowsNothing() throws Exception {
-        Running daemon = Running.start("--driver.library-path=/nonexistent/libnvidia-ml.so.1");
+    void runsWithoutAnyGpuAndWithoutAnyPlaceForItsFiles() throws Exception {
+        RunningDaemon daemon = RunningDaemon.start(
+                "--grpc.socket=none",
+                "--events.socket=none",
+                "--driver.library-path=/nonexistent/libnvidia-ml.so.1",
+                "--store.path=/proc/gpuwarden/events.db");
         try {
             daemon.awaitReady();
-            assertThat(daemon.get("/metrics").body()).contains("gpuwarden_");
+            assertThat(daemon.get("/metrics").body()).contains("gpuwarden_store_in_memory 1.0");
+            assertThat(daemon.said())
+                    .anyMatch(line -> line.startsWith("WARNING StorePlace: events are kept in memory"));
         } finally {
             daemon.stop();
         }
@@ -133,9 +183,9 @@ class DaemonCommandTest {
     }
 
     @Test
-    void anAddressThatIsTakenIsAUserError() throws Exception {
+    void aSecondDaemonOnTheSameStoreIsAUserError() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
-            Running first = Running.start(node);
+            RunningDaemon first = RunningDaemon.start(node);
             try {
                 ProcessBuilder second = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin/java").toString(),
@@ -144,6 +194,35 @@ class DaemonCommandTest {
                         "dev.gpuwarden.cli.Main",
                         "daemon",
                         "--driver.library-path=" + node.libraryPath(),
+                        "--store.path=" + node.root().resolve("events.db"),
+                        "--web.listen-address=127.0.0.1:0");
+                Process process = second.redirectErrorStream(true).start();
+                String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertThat(process.waitFor()).isEqualTo(2);
+                assertThat(said)
+                        .contains("in use by another gpuwarden daemon (process "
+                                + first.process().pid() + ")");
+            } finally {
+                first.stop();
+            }
+        }
+    }
+
+    @Test
+    void anAddressThatIsTakenIsAUserError() throws Exception {
+        try (SimulatedNode node = SimulatedNode.start("t4")) {
+            RunningDaemon first = RunningDaemon.start(node);
+            try {
+                ProcessBuilder second = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "dev.gpuwarden.cli.Main",
+                        "daemon",
+                        "--driver.library-path=" + node.libraryPath(),
+                        "--store.path=:memory:",
+                        "--grpc.socket=none",
+                        "--events.socket=none",
                         "--web.listen-address=" + first.address().substring("http://".length()));
                 Process process = second.redirectErrorStream(true).start();
                 String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

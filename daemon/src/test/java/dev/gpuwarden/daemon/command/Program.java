@@ -50,6 +50,10 @@ record Program(int exitCode, String out, String err) {
         all.add("--path.sysfs=" + node.sysfs());
         all.add("--path.procfs=" + node.procfs());
         all.add("--path.podlogs=" + node.podLogs());
+        if (List.of("scan", "check").contains(args[0])) {
+            all.add("--kernel-log.source=kmsg");
+            all.add("--kernel-log.path=" + node.kernelLog());
+        }
         return run(all.toArray(String[]::new));
     }
 }

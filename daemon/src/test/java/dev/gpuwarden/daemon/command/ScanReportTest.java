@@ -3,6 +3,8 @@ package dev.gpuwarden.daemon.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
@@ -19,8 +21,15 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import dev.gpuwarden.core.telemetry.Unit;
+import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.Surroundings;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.view.Values;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -90,7 +99,11 @@ class ScanReportTest {
 
     @Test
     void jsonIsStable() throws IOException {
-        Golden.check("scan/one-gpu.json", Output.json(ScanReport.of(node()).tree()) + "\n");
+        CheckPlan plan = CheckPlan.installed().only(Set.of("driver", "gpu-recovery-action")::contains);
+        NodePaths paths = NodePaths.of(Path.of("/nonexistent"), Path.of("/nonexistent"), Path.of("/nonexistent"));
+        Surroundings around = Surroundings.once(node(), Limits.NONE, Expectations.NONE, paths);
+        ScanReport report = ScanReport.of(node(), CheckRunner.once(plan, around));
+        Golden.check("scan/one-gpu.json", Output.json(report.tree()) + "\n");
     }
 
     @ParameterizedTest

@@ -10,6 +10,7 @@ import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Instant;
+import java.util.List;
 import java.util.ServiceLoader;
 
 /** A simulated node, read through the real driver adapter, exposed. What differs from run to run is masked. */
@@ -30,7 +31,8 @@ final class SimulatedExposition {
                     new PciBus(paths),
                     NodeSampler::snapshot);
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
-            Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> "node-7");
+            Exposition exposition = new Exposition(
+                    MetricsOptions.of(false, false, false), () -> "node-7", () -> List.of(CheckedNode.collector(node)));
             Scrape scrape = new Scrape(node, () -> memory.attribute(node), NodeFixture.sampler(), NodeFixture.SELF);
             return masked(Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape)));
         }

@@ -6,6 +6,7 @@ import com.sun.management.ThreadMXBean;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
@@ -37,11 +38,13 @@ class AllocationTest {
             DriverProvider provider =
                     ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
             PciBus bus = new PciBus(NodePaths.of(node.procfs(), node.sysfs(), Path.of("/nonexistent")));
-            NodeSampler sampler = new NodeSampler(provider, settings, bus, now::get, (name, body) -> {
+            NodeHistory history = new NodeHistory(settings.fastInterval(), now::get);
+            Launcher launcher = (name, body) -> {
                 if (body instanceof GpuWorker worker) {
                     workers.add(worker);
                 }
-            });
+            };
+            NodeSampler sampler = new NodeSampler(provider, settings, bus, now::get, launcher, history);
             sampler.keeper().step();
             turns(workers, now, 10);
 
@@ -54,6 +57,10 @@ class AllocationTest {
             assertThat(sampler.stats().turns(Work.FAST)).isEqualTo(8L * (TURNS + 10));
             assertThat(sampler.stats().turns(Work.SLOW)).isGreaterThan(8L * TURNS / 2);
             assertThat(allocated).isZero();
+            sampler.snapshot()
+                    .gpus()
+                    .forEach(gpu ->
+                            assertThat(history.recent(gpu.identity()).size()).isEqualTo(91));
         }
     }
 

@@ -2,7 +2,10 @@ package dev.gpuwarden.daemon.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.core.health.NodeAssessment;
+import dev.gpuwarden.core.health.DriverHealth;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.GpuAnswers;
+import dev.gpuwarden.core.health.GpuCount;
 import dev.gpuwarden.core.health.Verdict;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
@@ -17,6 +20,8 @@ import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.ServiceLoader;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
@@ -63,7 +68,10 @@ class SimulatedSamplingTest {
     }
 
     private static Verdict verdict(NodeSnapshot node) {
-        return Verdict.of(NodeAssessment.assess(node));
+        List<Finding> findings = new ArrayList<>(GpuCount.judge(node));
+        findings.addAll(GpuAnswers.judge(node));
+        findings.add(DriverHealth.judge(node));
+        return Verdict.of(findings);
     }
 
     @Test

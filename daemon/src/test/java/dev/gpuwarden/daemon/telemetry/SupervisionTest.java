@@ -47,6 +47,10 @@ class SupervisionTest {
             assertThat(node.gpu(0).frame().present(GpuMetric.TEMPERATURE)).isTrue();
         });
         first.turn();
+        assertThat(node.published)
+                .as("of the two samples one was dropped, and is not told either")
+                .filteredOn(sample -> sample.startsWith("FAST GPU-a"))
+                .hasSize(1);
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
         assertThat(node.stats().hungThreads()).isZero();
         assertThat(node.stats().hungTurns()).isEqualTo(1);

@@ -20,6 +20,12 @@ final class VirtualNode implements DriverProvider {
     /** In the order in which they were started. */
     final List<GpuWorker> workers = new ArrayList<>();
 
+    /** Every frame that was published, by GPU and cadence. */
+    final List<String> published = new ArrayList<>();
+
+    private final FrameListener heard =
+            (gpu, cadence, frame) -> published.add(cadence + " " + gpu.label() + " " + frame.sampledAtNanos(cadence));
+
     final NodeSampler sampler;
 
     VirtualNode() {
@@ -30,11 +36,12 @@ final class VirtualNode implements DriverProvider {
         NodePaths paths = NodePaths.of(Path.of("/proc"), sysfs, Path.of("/nonexistent"));
         SamplingSettings settings = SamplingSettings.of(
                 Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(15), Duration.ofSeconds(2));
-        sampler = new NodeSampler(this, settings, new PciBus(paths), () -> now, (name, body) -> {
+        Launcher launcher = (name, body) -> {
             if (body instanceof GpuWorker worker) {
                 workers.add(worker);
             }
-        });
+        };
+        sampler = new NodeSampler(this, settings, new PciBus(paths), () -> now, launcher, () -> heard);
     }
 
     @Override

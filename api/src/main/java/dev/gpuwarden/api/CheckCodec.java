@@ -1,0 +1,140 @@
+package dev.gpuwarden.api;
+
+import dev.gpuwarden.api.v1.Check;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.health.Verdict;
+import java.time.Duration;
+
+/** Checks and what they say between core and the wire. */
+public final class CheckCodec {
+
+    private CheckCodec() {}
+
+    public static Check toWire(CheckInfo check) {
+        return Check.newBuilder()
+                .setId(check.id())
+                .setComponentClass(check.componentClass())
+                .setSummary(check.summary())
+                .setPeriodSeconds(seconds(check.every()))
+                .setConfirmLooks(check.confirm())
+                .setProofLooks(check.proof())
+                .setEventName(check.eventName())
+                .build();
+    }
+
+    public static CheckInfo fromWire(Check wire) {
+        return new CheckInfo(
+                wire.getId(),
+                wire.getComponentClass(),
+                wire.getSummary(),
+                duration(wire.getPeriodSeconds()),
+                wire.getConfirmLooks(),
+                wire.getProofLooks());
+    }
+
+    public static dev.gpuwarden.api.v1.CheckResult toWire(CheckResult result) {
+        dev.gpuwarden.api.v1.CheckResult.Builder wire = dev.gpuwarden.api.v1.CheckResult.newBuilder()
+                .setCheckId(result.check().id())
+                .setAt(Timestamps.toWire(result.at()))
+                .setTookSeconds(seconds(result.took()))
+                .setOutcome(toWire(result.outcome()));
+        result.findings().forEach(finding -> wire.addFindings(toWire(finding)));
+        return wire.build();
+    }
+
+    /**
+     * @param check the one that the result names
+     * @throws java.time.DateTimeException where a time is outside of what the format allows
+     */
+    public static CheckResult fromWire(dev.gpuwarden.api.v1.CheckResult wire, CheckInfo check) {
+        return new CheckResult(
+                check,
+                Timestamps.fromWire(wire.getAt()),
+                duration(wire.getTookSeconds()),
+                wire.getFindingsList().stream().map(CheckCodec::fromWire).toList(),
+                fromWire(wire.getOutcome()));
+    }
+
+    public static dev.gpuwarden.api.v1.Finding toWire(Finding finding) {
+        dev.gpuwarden.api.v1.Finding.Builder wire = dev.gpuwarden.api.v1.Finding.newBuilder()
+                .setOutcome(toWire(finding.outcome()))
+                .setCode(finding.code())
+                .setSubject(finding.subject().label())
+                .setMessage(finding.message())
+                .setRemedy(finding.remedy())
+                .setActionValue(finding.action().number());
+        finding.subject().entities().forEach(entity -> wire.addEntities(HealthEventCodec.toWire(entity)));
+        finding.evidence()
+                .forEach(measured -> wire.addEvidenceBuilder()
+                        .setName(measured.name())
+                        .setValue(measured.value())
+                        .setExpected(measured.expected()));
+        return wire.build();
+    }
+
+    public static Finding fromWire(dev.gpuwarden.api.v1.Finding wire) {
+        return new Finding(
+                fromWire(wire.getOutcome()),
+                wire.getCode(),
+                new Subject(wire.getSubject(), HealthEventCodec.entities(wire.getEntitiesList())),
+                wire.getMessage(),
+                wire.getRemedy(),
+                RecommendedAction.of(wire.getActionValue()),
+                wire.getEvidenceList().stream()
+                        .map(measured ->
+                                new Measurement(measured.getName(), measured.getValue(), measured.getExpected()))
+                        .toList());
+    }
+
+    public static dev.gpuwarden.api.v1.Outcome toWire(Outcome outcome) {
+        return switch (outcome) {
+            case PASS -> dev.gpuwarden.api.v1.Outcome.OUTCOME_PASS;
+            case WARN -> dev.gpuwarden.api.v1.Outcome.OUTCOME_WARN;
+            case FAIL -> dev.gpuwarden.api.v1.Outcome.OUTCOME_FAIL;
+            case UNKNOWN -> dev.gpuwarden.api.v1.Outcome.OUTCOME_UNKNOWN;
+            case SKIPPED -> dev.gpuwarden.api.v1.Outcome.OUTCOME_SKIPPED;
+        };
+    }
+
+    /** UNKNOWN for an outcome that this version does not know. */
+    public static Outcome fromWire(dev.gpuwarden.api.v1.Outcome wire) {
+        return switch (wire) {
+            case OUTCOME_PASS -> Outcome.PASS;
+            case OUTCOME_WARN -> Outcome.WARN;
+            case OUTCOME_FAIL -> Outcome.FAIL;
+            case OUTCOME_SKIPPED -> Outcome.SKIPPED;
+            case OUTCOME_UNKNOWN, OUTCOME_UNSPECIFIED, UNRECOGNIZED -> Outcome.UNKNOWN;
+        };
+    }
+
+    public static dev.gpuwarden.api.v1.Verdict toWire(Verdict verdict) {
+        return switch (verdict) {
+            case FIT -> dev.gpuwarden.api.v1.Verdict.VERDICT_FIT;
+            case NOT_FIT -> dev.gpuwarden.api.v1.Verdict.VERDICT_NOT_FIT;
+            case UNDECIDED -> dev.gpuwarden.api.v1.Verdict.VERDICT_UNDECIDED;
+        };
+    }
+
+    /** UNDECIDED for a verdict that this version does not know. */
+    public static Verdict fromWire(dev.gpuwarden.api.v1.Verdict wire) {
+        return switch (wire) {
+            case VERDICT_FIT -> Verdict.FIT;
+            case VERDICT_NOT_FIT -> Verdict.NOT_FIT;
+            case VERDICT_UNDECIDED, VERDICT_UNSPECIFIED, UNRECOGNIZED -> Verdict.UNDECIDED;
+        };
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toNanos() / 1e9;
+    }
+
+    private static Duration duration(double seconds) {
+        return Duration.ofNanos(Math.round(seconds * 1e9));
+    }
+}

@@ -1,0 +1,107 @@
+package dev.gpuwarden.api;
+
+import dev.gpuwarden.api.v1.AbsenceCause;
+import dev.gpuwarden.api.v1.FlagReading;
+import dev.gpuwarden.api.v1.IntegerReading;
+import dev.gpuwarden.api.v1.NumberReading;
+import dev.gpuwarden.api.v1.TextReading;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+
+/** Readings between core and the wire: the value, or the cause of its absence. */
+public final class ReadingCodec {
+
+    private ReadingCodec() {}
+
+    public static TextReading text(Reading<String> reading) {
+        return reading instanceof Reading.Present<String> present
+                ? TextReading.newBuilder().setValue(present.value()).build()
+                : TextReading.newBuilder().setAbsent(absent(reading)).build();
+    }
+
+    public static Reading<String> text(TextReading wire) {
+        return wire.hasValue() ? Reading.of(wire.getValue()) : absent(wire.getAbsent());
+    }
+
+    public static IntegerReading integer(Reading<? extends Number> reading) {
+        return reading instanceof Reading.Present<? extends Number> present
+                ? IntegerReading.newBuilder()
+                        .setValue(present.value().longValue())
+                        .build()
+                : IntegerReading.newBuilder().setAbsent(absent(reading)).build();
+    }
+
+    public static Reading<Long> integer(IntegerReading wire) {
+        return wire.hasValue() ? Reading.of(wire.getValue()) : absent(wire.getAbsent());
+    }
+
+    public static FlagReading flag(Reading<Boolean> reading) {
+        return reading instanceof Reading.Present<Boolean> present
+                ? FlagReading.newBuilder().setValue(present.value()).build()
+                : FlagReading.newBuilder().setAbsent(absent(reading)).build();
+    }
+
+    public static Reading<Boolean> flag(FlagReading wire) {
+        return wire.hasValue() ? Reading.of(wire.getValue()) : absent(wire.getAbsent());
+    }
+
+    public static NumberReading number(Reading<Double> reading) {
+        return reading instanceof Reading.Present<Double> present
+                ? NumberReading.newBuilder().setValue(present.value()).build()
+                : NumberReading.newBuilder().setAbsent(absent(reading)).build();
+    }
+
+    public static Reading<Double> number(NumberReading wire) {
+        return wire.hasValue() ? Reading.of(wire.getValue()) : absent(wire.getAbsent());
+    }
+
+    /** The cause of a reading that is not there. */
+    static dev.gpuwarden.api.v1.Absence absent(Reading<?> reading) {
+        Reading.Absent<?> absent = (Reading.Absent<?>) reading;
+        return absent(absent.cause(), absent.code(), absent.detail());
+    }
+
+    static dev.gpuwarden.api.v1.Absence absent(Absence cause, int code, String detail) {
+        return dev.gpuwarden.api.v1.Absence.newBuilder()
+                .setCause(toWire(cause))
+                .setCode(code)
+                .setDetail(detail)
+                .build();
+    }
+
+    static <T> Reading<T> absent(dev.gpuwarden.api.v1.Absence wire) {
+        return Reading.absent(fromWire(wire.getCause()), wire.getCode(), wire.getDetail());
+    }
+
+    static AbsenceCause toWire(Absence cause) {
+        return switch (cause) {
+            case PENDING -> AbsenceCause.ABSENCE_CAUSE_PENDING;
+            case PRESENT -> throw new IllegalArgumentException("a value that is there has no cause of absence");
+            case NOT_SUPPORTED -> AbsenceCause.ABSENCE_CAUSE_NOT_SUPPORTED;
+            case NO_SYMBOL -> AbsenceCause.ABSENCE_CAUSE_NO_SYMBOL;
+            case NO_PERMISSION -> AbsenceCause.ABSENCE_CAUSE_NO_PERMISSION;
+            case GPU_LOST -> AbsenceCause.ABSENCE_CAUSE_GPU_LOST;
+            case RESET_REQUIRED -> AbsenceCause.ABSENCE_CAUSE_RESET_REQUIRED;
+            case FAILED -> AbsenceCause.ABSENCE_CAUSE_FAILED;
+            case IMPLAUSIBLE -> AbsenceCause.ABSENCE_CAUSE_IMPLAUSIBLE;
+            case STALE -> AbsenceCause.ABSENCE_CAUSE_STALE;
+            case NO_DATA -> AbsenceCause.ABSENCE_CAUSE_NO_DATA;
+        };
+    }
+
+    /** FAILED for a cause that this version does not know. */
+    static Absence fromWire(AbsenceCause cause) {
+        return switch (cause) {
+            case ABSENCE_CAUSE_PENDING -> Absence.PENDING;
+            case ABSENCE_CAUSE_NOT_SUPPORTED -> Absence.NOT_SUPPORTED;
+            case ABSENCE_CAUSE_NO_SYMBOL -> Absence.NO_SYMBOL;
+            case ABSENCE_CAUSE_NO_PERMISSION -> Absence.NO_PERMISSION;
+            case ABSENCE_CAUSE_GPU_LOST -> Absence.GPU_LOST;
+            case ABSENCE_CAUSE_RESET_REQUIRED -> Absence.RESET_REQUIRED;
+            case ABSENCE_CAUSE_FAILED, ABSENCE_CAUSE_UNSPECIFIED, UNRECOGNIZED -> Absence.FAILED;
+            case ABSENCE_CAUSE_IMPLAUSIBLE -> Absence.IMPLAUSIBLE;
+            case ABSENCE_CAUSE_STALE -> Absence.STALE;
+            case ABSENCE_CAUSE_NO_DATA -> Absence.NO_DATA;
+        };
+    }
+}

@@ -1,0 +1,80 @@
+package dev.gpuwarden.api;
+
+/** Text from strangers: its size on the wire, and whether it can be shown. */
+final class Utf8 {
+
+    private static final char REPLACEMENT = '\uFFFD';
+
+    private Utf8() {}
+
+    /** Bytes in UTF-8, without making them. */
+    static int length(String text) {
+        int bytes = 0;
+        for (int i = 0; i < text.length(); i++) {
+            bytes += bytes(text, i);
+        }
+        return bytes;
+    }
+
+    /** The longest beginning that has at most so many bytes; no character is cut apart. */
+    static String cut(String text, int maxBytes) {
+        int bytes = 0;
+        for (int i = 0; i < text.length(); i++) {
+            bytes += bytes(text, i);
+            if (bytes > maxBytes) {
+                boolean apart = Character.isLowSurrogate(text.charAt(i))
+                        && i > 0
+                        && Character.isHighSurrogate(text.charAt(i - 1));
+                return text.substring(0, apart ? i - 1 : i);
+            }
+        }
+        return text;
+    }
+
+    /** Each half of a surrogate pair counts two of its four bytes. */
+    private static int bytes(String text, int at) {
+        char c = text.charAt(at);
+        if (c < 0x80) {
+            return 1;
+        }
+        return c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
+    }
+
+    /** Index of the first character that no name may have; -1 where there is none. */
+    static int firstUnprintable(String text) {
+        for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {
+            if (!printable(text.codePointAt(i))) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** The text with what would move a terminal's cursor or turn its reading order replaced; line ends and tabs stay. */
+    static String shown(String text) {
+        int bad = firstUnprintable(text);
+        if (bad < 0) {
+            return text;
+        }
+        StringBuilder shown = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {
+            int point = text.codePointAt(i);
+            boolean stays = printable(point) || point == '\n' || point == '\t';
+            shown.appendCodePoint(stays ? point : REPLACEMENT);
+        }
+        return shown.toString();
+    }
+
+    private static boolean printable(int point) {
+        return switch (Character.getType(point)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+}

@@ -1,0 +1,180 @@
+package dev.gpuwarden.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Timestamp;
+import dev.gpuwarden.api.EventRules.Judgement;
+import dev.gpuwarden.api.EventRules.Refused;
+import dev.gpuwarden.api.EventRules.Taken;
+import dev.gpuwarden.api.datamodels.Entity;
+import dev.gpuwarden.api.datamodels.HealthEvent;
+import dev.gpuwarden.api.datamodels.HealthEvents;
+import dev.gpuwarden.core.event.EventLimits;
+import dev.gpuwarden.core.event.StoredEvent;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class EventRulesTest {
+
+    private static final Instant NOW = Instant.parse("2026-11-21T10:00:00Z");
+
+    static Stream<Arguments> refusals() {
+        return Stream.of(
+                refusal("agent: empty", e -> e.setAgent(" ")),
+                refusal("componentClass: empty", HealthEvent.Builder::clearComponentClass),
+                refusal("checkName: empty", HealthEvent.Builder::clearCheckName),
+                refusal("checkName: 257 bytes, at most 256", e -> e.setCheckName("x".repeat(257))),
+                refusal("agent: 258 bytes, at most 256", e -> e.setAgent("ä".repeat(129))),
+                refusal("agent: character 1 is U+001B, which cannot be printed", e -> e.setAgent("a\u001b[2J")),
+                refusal("agent: character 0 is U+202E, which cannot be printed", e -> e.setAgent("\u202eevil")),
+                refusal("checkName: character 1 is U+000A, which cannot be printed", e -> e.setCheckName("a\nb")),
+                refusal("id: character 0 is U+0000, which cannot be printed", e -> e.setId("\0")),
+                refusal("errorCode[1]: empty", e -> e.addErrorCode("79").addErrorCode("")),
+                refusal("errorCode: 65, at most 64", e -> fill(65, i -> e.addErrorCode("c" + i))),
+                refusal("entitiesImpacted: 65, at most 64", e -> fill(65, i -> e.addEntitiesImpacted(entity("v" + i)))),
+                refusal("entitiesImpacted[0].entityValue: empty", e -> e.addEntitiesImpacted(entity(""))),
+                refusal("metadata: 65, at most 64", e -> fill(65, i -> e.putMetadata("k" + i, ""))),
+                refusal("metadata: an empty key", e -> e.putMetadata("", "v")),
+                refusal("metadata: a pair of 1025 bytes, at most 1024", e -> e.putMetadata("k", "v".repeat(1024))),
+                refusal(
+                        "metadata: a key: character 0 is U+0007, which cannot be printed",
+                        e -> e.putMetadata("\u0007", "v")),
+                refusal(
+                        "metadata: gpuwarden.dev/occurrences must be a number from 1 to 999999999",
+                        e -> e.putMetadata(StoredEvent.OCCURRENCES, "-1")),
+                refusal(
+                        "generatedTimestamp: outside of the years 1 to 9999",
+                        e -> e.setGeneratedTimestamp(Timestamp.newBuilder().setNanos(-1))));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("refusals")
+    void oneBadEventRefusesTheCallAndIsNamed(String why, Consumer<HealthEvent.Builder> change) {
+        HealthEvent.Builder bad = event();
+        change.accept(bad);
+        Judgement judgement = judge(event(), bad);
+        assertThat(judgement).isEqualTo(new Refused(false, "events[1]." + why));
+    }
+
+    @Test
+    void anotherNodesNameIsAnotherKindOfRefusal() {
+        assertThat(judge(event().setNodeName("node-2")))
+                .isEqualTo(new Refused(true, "events[0].nodeName: another node's name; this is 'node-1'"));
+    }
+
+    @Test
+    void moreEventsThanOneCallMayHoldAreRefusedBeforeTheyAreLookedAt() {
+        HealthEvents.Builder call = HealthEvents.newBuilder();
+        fill(1001, i -> call.addEvents(HealthEvent.getDefaultInstance()));
+        assertThat(EventRules.judge(call.build(), "node-1", NOW))
+                .isEqualTo(new Refused(false, "events: 1001, at most 1000 in one call"));
+    }
+
+    @Test
+    void aFewEventsCannotRaiseAnyNumberOfFaults() {
+        HealthEvent.Builder wide = event();
+        fill(8, i -> wide.addErrorCode("c" + i));
+        fill(64, i -> wide.addEntitiesImpacted(entity("v" + i)));
+        HealthEvent.Builder[] calls = new HealthEvent.Builder[9];
+        java.util.Arrays.fill(calls, wide);
+        assertThat(judge(java.util.Arrays.copyOf(calls, 8))).isInstanceOf(Taken.class);
+        assertThat(judge(calls))
+                .isEqualTo(new Refused(false, "events[8]: pairs of entity and code: more than 4096 in one call"));
+        assertThat(judge(wide.addErrorCode("one more")))
+                .isEqualTo(new Refused(
+                        false,
+                        "events[0]: expected at most 512 pairs of entity and error code, but there are 64 entities and"
+                                + " 9 codes"));
+    }
+
+    @Test
+    void aMessageGivesWayToTheOtherTextsAndThoseAloneMayBeTooLong() {
+        HealthEvent.Builder full = event().setMessage("m".repeat(16 * 1024));
+        fill(10, i -> full.putMetadata("k" + i, "v".repeat(1000)));
+        dev.gpuwarden.core.event.HealthEvent kept =
+                ((Taken) judge(full)).events().get(0);
+        assertThat(kept.message()).hasSizeBetween(6000, 6400);
+        assertThat(kept.characters()).isLessThanOrEqualTo(EventLimits.CHARACTERS);
+        assertThat(kept.metadata()).containsEntry(EventRules.MESSAGE_CUT, "16384");
+        fill(20, i -> full.putMetadata("k" + i, "v".repeat(1000)));
+        assertThat(judge(full))
+                .isInstanceOfSatisfying(
+                        Refused.class,
+                        refused -> assertThat(refused.why())
+                                .startsWith("events[0]: expected at most 16384 characters of text"));
+    }
+
+    @Test
+    void anEventIsKeptUnderThisNodesNameWithATime() {
+        Taken taken = (Taken) judge(event(), event().setNodeName("node-1"));
+        assertThat(taken.events()).hasSize(2).allSatisfy(event -> {
+            assertThat(event.nodeName()).isEqualTo("node-1");
+            assertThat(event.generated()).isEqualTo(NOW);
+        });
+    }
+
+    @Test
+    void aLongMessageIsCutBetweenCharactersAndSaysSo() {
+        String message = "x" + "€".repeat(6000);
+        dev.gpuwarden.core.event.HealthEvent kept =
+                ((Taken) judge(event().setMessage(message))).events().get(0);
+        assertThat(message).startsWith(kept.message());
+        assertThat(kept.message().getBytes(StandardCharsets.UTF_8)).hasSizeBetween(16_000, 16 * 1024);
+        assertThat(kept.metadata()).containsEntry(EventRules.MESSAGE_CUT, "18001");
+        String pairs = "😀".repeat(5000);
+        String cut = ((Taken) judge(event().setMessage(pairs))).events().get(0).message();
+        assertThat(cut.codePoints()).hasSizeBetween(4000, 4096).allMatch(point -> point == 0x1F600);
+    }
+
+    @Test
+    void textThatWouldMoveACursorIsReplacedAndLineEndsStay() {
+        dev.gpuwarden.core.event.HealthEvent kept = ((Taken)
+                        judge(event().setMessage("a\u001b[2J\r\nb\t\u202e").putMetadata("k", "\u0000")))
+                .events()
+                .get(0);
+        assertThat(kept.message()).isEqualTo("a\uFFFD[2J\uFFFD\nb\t\uFFFD");
+        assertThat(kept.metadata()).containsEntry("k", "\uFFFD").doesNotContainKey(EventRules.MESSAGE_CUT);
+    }
+
+    @Test
+    void healthIsNeverFatal() {
+        assertThat(((Taken) judge(event().setIsHealthy(true).setIsFatal(true))).events())
+                .singleElement()
+                .matches(event -> event.healthy() && !event.fatal());
+    }
+
+    private static HealthEvent.Builder event() {
+        return HealthEvent.newBuilder()
+                .setAgent("agent")
+                .setComponentClass("GPU")
+                .setCheckName("Check");
+    }
+
+    private static Entity entity(String value) {
+        return Entity.newBuilder().setEntityType("PCI").setEntityValue(value).build();
+    }
+
+    private static Judgement judge(HealthEvent.Builder... events) {
+        HealthEvents.Builder call = HealthEvents.newBuilder();
+        for (HealthEvent.Builder event : events) {
+            call.addEvents(event);
+        }
+        return EventRules.judge(call.build(), "node-1", NOW);
+    }
+
+    private static Arguments refusal(String why, Consumer<HealthEvent.Builder> change) {
+        return Arguments.of(why, change);
+    }
+
+    private static void fill(int count, java.util.function.IntConsumer add) {
+        for (int i = 0; i < count; i++) {
+            add.accept(i);
+        }
+    }
+}

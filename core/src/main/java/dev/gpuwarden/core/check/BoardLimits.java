@@ -1,0 +1,109 @@
+package dev.gpuwarden.core.check;
+
+import dev.gpuwarden.core.model.GpuIdentity;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Limits by board: the user's before the shipped ones, of each the row whose board says most of the GPU's product name.
+ *
+ * <p>A name that no shipped row has is a mistake in the caller, and thrown; so is a limit that nothing can look up.
+ */
+public final class BoardLimits implements Limits {
+
+    /** Any board, and the node itself. */
+    public static final String ANY = "*";
+
+    /**
+     * One limit.
+     *
+     * @param board whole words that a product name begins with, as NVML says it: "NVIDIA A10" is neither "NVIDIA A100-SXM4-80GB"
+     *     nor "NVIDIA A10G"; or {@link #ANY}
+     * @param source file and line, and what stands there about where the value comes from
+     */
+    public record Row(String board, String name, double value, String source) {}
+
+    private final List<Row> user;
+    private final List<Row> shipped;
+    private final Set<String> names;
+
+    private BoardLimits(List<Row> user, List<Row> shipped) {
+        this.user = List.copyOf(user);
+        this.shipped = List.copyOf(shipped);
+        this.names = new TreeSet<>(shipped.stream().map(Row::name).toList());
+    }
+
+    /** The limits that gpuwarden brings along. */
+    public static BoardLimits shipped() {
+        return new BoardLimits(List.of(), LimitTable.shipped());
+    }
+
+    /** These, and before them what the user wants. */
+    public BoardLimits overriddenBy(List<Row> rows) {
+        rows.forEach(row -> known(row.name()));
+        List<Row> all = new ArrayList<>(user);
+        all.addAll(rows);
+        return new BoardLimits(all, shipped);
+    }
+
+    /** Every name that there is, in alphabetical order. */
+    public Set<String> names() {
+        return Set.copyOf(names);
+    }
+
+    /** Every shipped row, as it stands in the table. */
+    public List<Row> rows() {
+        return shipped;
+    }
+
+    @Override
+    public Optional<Limit> of(String name, GpuIdentity gpu) {
+        String product = gpu.name().asOptional().orElse("");
+        known(name);
+        return best(user, name, product).or(() -> best(shipped, name, product)).map(BoardLimits::limit);
+    }
+
+    @Override
+    public Optional<Limit> of(String name) {
+        known(name);
+        return best(user, name, "").or(() -> best(shipped, name, "")).map(BoardLimits::limit);
+    }
+
+    private void known(String name) {
+        if (!names.contains(name)) {
+            throw new IllegalArgumentException("no limit is called '" + name + "'");
+        }
+    }
+
+    private static Optional<Row> best(List<Row> rows, String name, String product) {
+        Row best = null;
+        int most = -1;
+        for (Row row : rows) {
+            int said = row.name().equals(name) ? said(row.board(), product) : -1;
+            // Of two rows that say the same, the user's later one counts.
+            if (said >= Math.max(most, 0)) {
+                most = said;
+                best = row;
+            }
+        }
+        return Optional.ofNullable(best);
+    }
+
+    /** How many characters of the product name the board says; -1 if it is another board. */
+    static int said(String board, String product) {
+        if (board.equals(ANY)) {
+            return 0;
+        }
+        int length = board.length();
+        boolean whole = product.length() == length
+                || product.length() > length && !Character.isLetterOrDigit(product.charAt(length));
+        return whole && product.startsWith(board) ? length : -1;
+    }
+
+    private static Limit limit(Row row) {
+        return new Limit(row.name(), row.value(), row.source());
+    }
+}

@@ -1,0 +1,177 @@
+package dev.gpuwarden.core.check;
+
+import dev.gpuwarden.core.check.FaultChange.Kind;
+import dev.gpuwarden.core.check.FaultChange.Meaning;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Subject;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What one check has seen of one part of the node lately, and the fault that was told of it. */
+final class DampedPart {
+
+    static final Duration FLAPPING_WINDOW = Duration.ofMinutes(10);
+    static final int FLAPPING_CHANGES = 3;
+
+    private static final int MOST_CHANGES = 100;
+
+    private final Deque<Instant> changes = new ArrayDeque<>(4);
+    private Subject subject;
+    /** The fault that others know of. */
+    private @Nullable Meaning told;
+    /** The fault as it would be if nothing were held. */
+    private @Nullable Meaning seen;
+
+    private boolean held;
+    private @Nullable Meaning coming;
+    private int bad;
+    private int good;
+    private @Nullable Instant goodSince;
+    private @Nullable Instant counted;
+
+    DampedPart(Subject subject) {
+        this.subject = subject;
+    }
+
+    /** Others know of this fault. What was seen here stays as it is: if that is well, it will be lifted. */
+    void restore(Meaning meaning) {
+        told = meaning;
+        if (coming == null && goodSince == null) {
+            seen = meaning;
+        }
+    }
+
+    Optional<Meaning> told() {
+        return Optional.ofNullable(told);
+    }
+
+    Subject subject() {
+        return subject;
+    }
+
+    void bad(CheckInfo check, Finding finding, Instant at, List<FaultChange> out) {
+        good = 0;
+        goodSince = null;
+        Meaning meaning = Meaning.of(finding);
+        if (!meaning.equals(coming)) {
+            coming = meaning;
+            bad = 1;
+            counted = at;
+        } else if (counts(check, at)) {
+            bad++;
+            counted = at;
+        }
+        if (bad >= check.confirm() && !meaning.equals(seen)) {
+            if (seen == null) {
+                changed(at);
+            }
+            seen = meaning;
+            tell(check, meaning, finding, at, out);
+        }
+    }
+
+    private void tell(CheckInfo check, Meaning meaning, Finding finding, Instant at, List<FaultChange> out) {
+        Meaning before = told;
+        if (meaning.equals(before)) {
+            return;
+        }
+        Kind kind = Kind.RAISED;
+        if (before != null && before.code().equals(meaning.code())) {
+            kind = Kind.CHANGED;
+        } else if (before != null) {
+            out.add(new FaultChange(Kind.LIFTED, check, subject, before, finding, 0, at));
+        }
+        subject = finding.subject();
+        told = meaning;
+        out.add(new FaultChange(kind, check, subject, meaning, finding, flaps(at), at));
+    }
+
+    void good(CheckInfo check, Finding finding, Instant at, List<FaultChange> out) {
+        coming = null;
+        bad = 0;
+        if (goodSince == null) {
+            goodSince = at;
+            good = 1;
+            counted = at;
+        } else if (counts(check, at)) {
+            good++;
+            counted = at;
+        }
+        if (good < check.proof()) {
+            return;
+        }
+        if (seen != null) {
+            seen = null;
+            changed(at);
+        }
+        Meaning fault = told;
+        if (fault == null) {
+            return;
+        }
+        if (!held && flaps(at) > 0) {
+            held = true;
+            out.add(new FaultChange(Kind.HELD, check, subject, fault, finding, flaps(at), at));
+        }
+        boolean longGood = Duration.between(goodSince, at).compareTo(FLAPPING_WINDOW) >= 0;
+        if (!held || longGood) {
+            out.add(new FaultChange(Kind.LIFTED, check, subject, fault, finding, 0, at));
+            told = null;
+            held = false;
+        }
+    }
+
+    /** Could not be looked at: what is good must be proved anew, what is bad stays. */
+    void doubt() {
+        good = 0;
+        goodSince = null;
+    }
+
+    /** Whether a look is a new one: a clock that went back makes it one. */
+    private boolean counts(CheckInfo check, Instant at) {
+        Instant last = counted;
+        return last == null
+                || at.isBefore(last)
+                || !at.isBefore(last.plus(check.every().dividedBy(2)));
+    }
+
+    private void changed(Instant at) {
+        if (changes.size() == MOST_CHANGES) {
+            changes.removeFirst();
+        }
+        changes.addLast(at);
+    }
+
+    /** How often the fault came and went lately; 0 where that is no flapping. */
+    private int flaps(Instant at) {
+        forgetOld(at);
+        return changes.size() >= FLAPPING_CHANGES ? changes.size() : 0;
+    }
+
+    private void forgetOld(Instant at) {
+        changes.removeIf(change -> Duration.between(change, at).abs().compareTo(FLAPPING_WINDOW) > 0);
+    }
+
+    boolean isForgettable(Instant now) {
+        if (told != null || seen != null || bad > 0) {
+            return false;
+        }
+        forgetOld(now);
+        return changes.isEmpty();
+    }
+
+    boolean sharesName(Subject other) {
+        return subject.entities().stream()
+                .anyMatch(name -> name.namesGpu() && other.entities().contains(name));
+    }
+
+    boolean isAnonymous() {
+        return subject.entities().stream().allMatch(name -> name.type().equals(Entity.GPU_INDEX))
+                && !subject.entities().isEmpty();
+    }
+}

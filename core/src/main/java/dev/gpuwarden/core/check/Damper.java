@@ -1,0 +1,164 @@
+package dev.gpuwarden.core.check;
+
+import dev.gpuwarden.core.check.FaultChange.Meaning;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides from the looks of checks which faults there are. A part of the node has at most one fault of each check.
+ *
+ * <ul>
+ *   <li>WARN and FAIL raise a fault after as many looks as the check asks for; PASS lifts it after as many as proof takes.
+ *   <li>UNKNOWN, SKIPPED and silence about a part raise nothing and are no proof; they begin a row of good looks anew.
+ *   <li>A look soon after another, as when somebody asks, does not count again: it would see the same readings.
+ *   <li>A fault that came and went three times within ten minutes is held until ten minutes were good.
+ *   <li>A fault of a part that is not told of any more stays: a GPU that vanished is not mended. It is lifted by a PASS of
+ *       anything that has one of its names, such as the GPU that replaced it in its slot; by a PASS of the node as a whole
+ *       where the same check finds nothing else than health; and where only the driver's index was known of a GPU, once
+ *       everything that the check tells of passes, since then that GPU has got a name.
+ * </ul>
+ *
+ * <p>Pure but for its own state, which is bounded. Not thread-safe.
+ */
+public final class Damper {
+
+    /** Parts that are not well, of all checks. */
+    static final int MOST_PARTS = 4096;
+
+    private final Map<String, Map<Entity, DampedPart>> byCheck = new HashMap<>();
+    private int parts;
+
+    /** A fault that is known from before, so that the first looks neither raise it again nor lift it without proof. */
+    public void restore(CheckInfo check, Subject subject, Meaning meaning) {
+        DampedPart part = part(check, subject);
+        if (part != null) {
+            part.restore(meaning);
+        }
+    }
+
+    /** Somebody else lifted the fault: looks from now on are the first. */
+    public void forget(Told told) {
+        Map<Entity, DampedPart> all = byCheck.get(told.check());
+        if (all != null && all.remove(key(told.subject())) != null) {
+            parts--;
+        }
+    }
+
+    /** The faults that were told and not lifted. */
+    public List<Told> told() {
+        List<Told> told = new ArrayList<>();
+        byCheck.forEach((id, all) -> all.values()
+                .forEach(part -> part.told().ifPresent(meaning -> told.add(new Told(id, part.subject(), meaning)))));
+        return told;
+    }
+
+    /** @param check the check's id */
+    public record Told(String check, Subject subject, Meaning meaning) {}
+
+    /** What follows from one run of a check. */
+    public List<FaultChange> look(CheckResult result) {
+        CheckInfo check = result.check();
+        List<FaultChange> changes = new ArrayList<>();
+        Set<DampedPart> told = new HashSet<>();
+        for (Finding finding : result.findings()) {
+            switch (finding.outcome()) {
+                case WARN, FAIL -> {
+                    DampedPart part = part(check, finding.subject());
+                    if (part != null) {
+                        told.add(part);
+                        part.bad(check, finding, result.at(), changes);
+                    }
+                }
+                case PASS ->
+                    named(check, finding.subject()).forEach(part -> {
+                        if (told.add(part)) {
+                            part.good(check, finding, result.at(), changes);
+                        }
+                    });
+                case UNKNOWN, SKIPPED -> {
+                    DampedPart part = of(check).get(key(finding.subject()));
+                    if (part != null && told.add(part)) {
+                        part.doubt();
+                    }
+                }
+            }
+        }
+        silent(result, told, changes);
+        sweep(check, result.at());
+        return changes;
+    }
+
+    /** Parts that the run did not tell of. */
+    private void silent(CheckResult result, Set<DampedPart> told, List<FaultChange> changes) {
+        List<Finding> findings = result.findings();
+        boolean allPass = !findings.isEmpty() && findings.stream().allMatch(f -> f.outcome() == Outcome.PASS);
+        boolean nodePasses = allPass
+                && findings.stream().anyMatch(f -> f.subject().entities().isEmpty());
+        for (DampedPart part : List.copyOf(of(result.check()).values())) {
+            if (!told.contains(part)) {
+                if (nodePasses || allPass && part.isAnonymous()) {
+                    part.good(result.check(), findings.get(0), result.at(), changes);
+                } else {
+                    part.doubt();
+                }
+            }
+        }
+    }
+
+    /** Those that a PASS of this subject speaks for. */
+    private List<DampedPart> named(CheckInfo check, Subject subject) {
+        List<DampedPart> named = new ArrayList<>();
+        DampedPart same = of(check).get(key(subject));
+        if (same != null) {
+            named.add(same);
+        }
+        for (DampedPart part : of(check).values()) {
+            if (part != same && part.sharesName(subject)) {
+                named.add(part);
+            }
+        }
+        return named;
+    }
+
+    /** Null where there is no room for one more. */
+    private @Nullable DampedPart part(CheckInfo check, Subject subject) {
+        DampedPart known = of(check).get(key(subject));
+        if (known != null || parts >= MOST_PARTS) {
+            return known;
+        }
+        DampedPart part = new DampedPart(subject);
+        of(check).put(key(subject), part);
+        parts++;
+        return part;
+    }
+
+    private Map<Entity, DampedPart> of(CheckInfo check) {
+        return byCheck.computeIfAbsent(check.id(), id -> new LinkedHashMap<>());
+    }
+
+    private void sweep(CheckInfo check, Instant now) {
+        Iterator<DampedPart> all = of(check).values().iterator();
+        while (all.hasNext()) {
+            if (all.next().isForgettable(now)) {
+                all.remove();
+                parts--;
+            }
+        }
+    }
+
+    private static Entity key(Subject subject) {
+        return subject.entities().isEmpty() ? Entity.WHOLE : subject.entities().get(0);
+    }
+}

@@ -1,0 +1,18 @@
+package dev.gpuwarden.core.check;
+
+import dev.gpuwarden.core.model.GpuIdentity;
+import java.util.Optional;
+
+/** For checks that compare with none. */
+final class NoLimits implements Limits {
+
+    @Override
+    public Optional<Limit> of(String name, GpuIdentity gpu) {
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<Limit> of(String name) {
+        return Optional.empty();
+    }
+}

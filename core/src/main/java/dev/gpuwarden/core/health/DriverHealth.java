@@ -1,0 +1,119 @@
+package dev.gpuwarden.core.health;
+
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
+import dev.gpuwarden.core.port.DriverOpening.Reason;
+import java.util.List;
+
+/** Whether there is a driver that says which GPUs there are. A fault only where the bus shows a GPU that needs it. Pure. */
+public final class DriverHealth {
+
+    private DriverHealth() {}
+
+    /** One finding, about the node. */
+    public static Finding judge(NodeSnapshot node) {
+        DriverState state = node.driver();
+        if (state instanceof DriverState.Unavailable none) {
+            return unavailable(none, node.pciGpus());
+        }
+        if (state instanceof DriverState.Silent silent) {
+            boolean noGpu = node.pciGpus() instanceof Reading.Present<List<PciAddress>> p
+                    && p.value().isEmpty();
+            String message = "the driver is loaded and does not say which GPUs there are: " + silent.detail();
+            String remedy = "look for the driver's messages in the kernel log; reload the driver or reboot";
+            return noGpu
+                    ? unknown("driver-not-answering", message, remedy)
+                    : fail("driver-not-answering", message, remedy);
+        }
+        if (state instanceof DriverState.Opening) {
+            return unknown("driver-opening", "the driver is still being opened", "wait");
+        }
+        return Finding.pass("driver-answering", Subject.NODE, "the driver says which GPUs there are");
+    }
+
+    private static Finding unavailable(DriverState.Unavailable none, Reading<List<PciAddress>> pci) {
+        String seen = sentence(none) + "; " + busSays(pci);
+        int onBus = pci.asOptional().map(List::size).orElse(0);
+        Reason reason = none.reason();
+        if (reason == Reason.VERSION_MISMATCH) {
+            return fail(
+                    "driver-mismatch",
+                    seen,
+                    "the driver was upgraded under a running system: reload its kernel modules or reboot");
+        }
+        if (reason == Reason.NO_PERMISSION) {
+            return unknown(code(reason), seen, "run as root, or with access to /dev/nvidiactl and /dev/nvidia*");
+        }
+        if (onBus > 0) {
+            return fail(code(reason), seen, remedy(reason));
+        }
+        if (pci instanceof Reading.Present<?> && reason != Reason.FAILED && reason != Reason.LIBRARY_UNUSABLE) {
+            return unknown(
+                    "no-gpu", "no NVIDIA GPU: " + what(none) + "; " + busSays(pci), "doctor says where was looked");
+        }
+        return unknown(code(reason), seen, remedy(reason));
+    }
+
+    private static String sentence(DriverState.Unavailable none) {
+        return what(none) + (none.detail().isEmpty() ? "" : ": " + none.detail());
+    }
+
+    private static String what(DriverState.Unavailable none) {
+        String code = none.code() == 0 ? "" : " (code " + none.code() + ")";
+        String what = switch (none.reason()) {
+            case LIBRARY_MISSING -> "the driver library is not there";
+            case LIBRARY_UNUSABLE -> "the driver library cannot be used";
+            case DRIVER_NOT_LOADED -> "the driver library is there, the kernel driver is not loaded";
+            case VERSION_MISMATCH -> "driver library and kernel driver are of different versions";
+            case NO_PERMISSION -> "no permission to talk to the driver";
+            case FAILED -> "the driver does not answer";
+        };
+        return what + code;
+    }
+
+    static String busSays(Reading<List<PciAddress>> pci) {
+        if (pci instanceof Reading.Absent<?> absent) {
+            return "the PCI bus could not be read (" + absent.text() + ")";
+        }
+        List<PciAddress> gpus = pci.asOptional().orElse(List.of());
+        return switch (gpus.size()) {
+            case 0 -> "the PCI bus shows no NVIDIA GPU";
+            case 1 -> "the PCI bus shows an NVIDIA GPU at " + gpus.get(0);
+            default -> "the PCI bus shows " + gpus.size() + " NVIDIA GPUs";
+        };
+    }
+
+    private static String code(Reason reason) {
+        return switch (reason) {
+            case LIBRARY_MISSING -> "library-missing";
+            case LIBRARY_UNUSABLE -> "library-unusable";
+            case DRIVER_NOT_LOADED -> "driver-not-loaded";
+            case VERSION_MISMATCH -> "driver-mismatch";
+            case NO_PERMISSION -> "driver-no-permission";
+            case FAILED -> "driver-not-answering";
+        };
+    }
+
+    private static String remedy(Reason reason) {
+        return switch (reason) {
+            case LIBRARY_MISSING -> "install the NVIDIA driver, or name its library with --driver.library-path";
+            case LIBRARY_UNUSABLE -> "install the driver library for this architecture";
+            case DRIVER_NOT_LOADED -> "load the kernel module: modprobe nvidia; see the kernel log if it fails";
+            case VERSION_MISMATCH -> "reload the kernel modules or reboot";
+            case NO_PERMISSION -> "run as root";
+            case FAILED -> "look for the driver's messages in the kernel log; reload the driver or reboot";
+        };
+    }
+
+    /** The driver as a whole: reloading it takes every GPU of the node, as a reboot does. */
+    private static Finding fail(String code, String message, String remedy) {
+        return Finding.fail(code, Subject.NODE, message, remedy, RecommendedAction.RESTART_BM);
+    }
+
+    private static Finding unknown(String code, String message, String remedy) {
+        return Finding.unknown(code, Subject.NODE, message, remedy);
+    }
+}

@@ -1,0 +1,83 @@
+package dev.gpuwarden.core.health;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.Optional;
+
+/** Whether each GPU answers. Pure. */
+public final class GpuAnswers {
+
+    private GpuAnswers() {}
+
+    public static List<Finding> judge(NodeSnapshot node) {
+        Optional<PciAddress> leftOver = GpuCount.leftOver(node);
+        return node.gpus().stream()
+                .map(gpu -> gpu.identity().pci() instanceof Reading.Present<?> || leftOver.isEmpty()
+                        ? judge(gpu)
+                        : located(judge(gpu), leftOver.get()))
+                .toList();
+    }
+
+    private static Finding judge(GpuSnapshot gpu) {
+        String detail = gpu.detail().isEmpty() ? "" : ": " + gpu.detail();
+        String label = gpu.identity().label();
+        return switch (gpu.state()) {
+            case ANSWERING -> Finding.pass("gpu-answering", Subject.of(gpu.identity()), label + ": answers");
+            case STARTING ->
+                Finding.unknown(
+                        "gpu-starting",
+                        Subject.of(gpu.identity()),
+                        label + ": has not been read yet" + detail,
+                        "wait for the first sample");
+            case HUNG ->
+                fault(
+                        gpu,
+                        "gpu-hung",
+                        "expected an answer within the deadline, but the driver hangs" + detail,
+                        "look for XIDs in the kernel log; a hung GPU mostly needs a reboot",
+                        RecommendedAction.RESTART_BM);
+            case LOST ->
+                fault(
+                        gpu,
+                        "gpu-lost",
+                        "expected answers, but the GPU is lost" + detail,
+                        "it fell off the bus: drain the node and reboot; if it comes back lost, replace the board",
+                        RecommendedAction.RESTART_BM);
+            case RESET_REQUIRED ->
+                fault(
+                        gpu,
+                        "reset-required",
+                        "expected answers, but the GPU needs a reset" + detail,
+                        "stop its clients, then: nvidia-smi --gpu-reset -i " + label,
+                        RecommendedAction.COMPONENT_RESET);
+            case GONE ->
+                fault(
+                        gpu,
+                        "gpu-gone",
+                        "was there before, and the driver no longer lists it",
+                        "look for it in the kernel log; drain the node and reboot",
+                        RecommendedAction.RESTART_BM);
+        };
+    }
+
+    private static Finding fault(
+            GpuSnapshot gpu, String code, String message, String remedy, RecommendedAction action) {
+        return Finding.fail(code, Subject.of(gpu.identity()), gpu.identity().label() + ": " + message, remedy, action);
+    }
+
+    private static Finding located(Finding finding, PciAddress address) {
+        return new Finding(
+                finding.outcome(),
+                finding.code(),
+                finding.subject().at(Entity.pci(address)),
+                finding.message() + "; it must be " + address + ", which no other GPU claims on the PCI bus",
+                finding.remedy(),
+                finding.action(),
+                finding.evidence());
+    }
+}

@@ -1,0 +1,104 @@
+package dev.gpuwarden.core.health;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/** Whether the driver lists every GPU that the PCI bus shows. Pure. */
+public final class GpuCount {
+
+    private GpuCount() {}
+
+    /**
+     * One finding for each GPU that is listed or should be; one about the node where there is none, or no bus to compare with.
+     * Nothing without a driver. There is no PASS of the node: a GPU that was missing and then left the bus too is no better.
+     */
+    public static List<Finding> judge(NodeSnapshot node) {
+        if (!(node.driver() instanceof DriverState.Running)) {
+            return List.of();
+        }
+        if (node.pciGpus() instanceof Reading.Absent<?> absent) {
+            return List.of(Finding.unknown(
+                    "pci-unreadable",
+                    Subject.NODE,
+                    "expected to compare the driver's GPUs with the PCI bus, but it could not be read: "
+                            + absent.text(),
+                    "give the node's /sys with --path.sysfs"));
+        }
+        int onBus = node.pciGpus().asOptional().map(List::size).orElse(0);
+        if (node.gpus().isEmpty() && onBus == 0) {
+            return List.of(Finding.unknown(
+                    "no-gpu",
+                    Subject.NODE,
+                    "no NVIDIA GPU: the driver lists none; " + DriverHealth.busSays(node.pciGpus()),
+                    ""));
+        }
+        List<Finding> findings = new ArrayList<>(missing(node));
+        for (GpuSnapshot gpu : node.gpus()) {
+            if (gpu.state() != GpuState.GONE) {
+                findings.add(Finding.pass(
+                        "gpu-listed", Subject.of(gpu.identity()), gpu.identity().label() + ": the driver lists it"));
+            }
+        }
+        return findings;
+    }
+
+    /** GPUs on the bus that the driver does not list. One that it listed before is reported as itself, as gone. */
+    private static List<Finding> missing(NodeSnapshot node) {
+        TreeSet<PciAddress> unlisted = new TreeSet<>(node.pciGpus().asOptional().orElse(List.of()));
+        int onBus = unlisted.size();
+        int withoutAddress = 0;
+        int listed = 0;
+        for (GpuSnapshot gpu : node.gpus()) {
+            listed += gpu.state() == GpuState.GONE ? 0 : 1;
+            if (gpu.identity().pci() instanceof Reading.Present<PciAddress> p) {
+                unlisted.remove(p.value());
+            } else {
+                withoutAddress++;
+            }
+        }
+        // A GPU that does not tell its address may be any of the rest.
+        if (unlisted.size() <= withoutAddress) {
+            return List.of();
+        }
+        List<Finding> findings = new ArrayList<>();
+        for (PciAddress address : unlisted) {
+            findings.add(Finding.fail(
+                    "gpu-missing",
+                    new Subject(address.toString(), List.of(Entity.pci(address))),
+                    "the PCI bus shows " + onBus + " NVIDIA GPUs, the driver lists " + listed + ": " + address
+                            + " is not among them",
+                    "look for " + address + " in the kernel log (fallen off the bus, failed to initialise);"
+                            + " reset it or reboot",
+                    RecommendedAction.RESTART_BM));
+        }
+        return findings;
+    }
+
+    /**
+     * Where the one GPU must be that cannot tell its address: the one address on the bus that no other GPU claims. Empty where
+     * that is not certain.
+     */
+    static Optional<PciAddress> leftOver(NodeSnapshot node) {
+        TreeSet<PciAddress> unclaimed =
+                new TreeSet<>(node.pciGpus().asOptional().orElse(List.of()));
+        int withoutAddress = 0;
+        for (GpuSnapshot gpu : node.gpus()) {
+            if (gpu.identity().pci() instanceof Reading.Present<PciAddress> p) {
+                unclaimed.remove(p.value());
+            } else {
+                withoutAddress++;
+            }
+        }
+        return withoutAddress == 1 && unclaimed.size() == 1 ? Optional.of(unclaimed.first()) : Optional.empty();
+    }
+}

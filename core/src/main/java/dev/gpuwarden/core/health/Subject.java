@@ -1,0 +1,47 @@
+package dev.gpuwarden.core.health;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.model.GpuIdentity;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a finding is about.
+ *
+ * @param label for people: a GPU's UUID, a PCI address, a port, or "node"
+ * @param entities the same for machines; empty for the node as a whole
+ */
+public record Subject(String label, List<Entity> entities) {
+
+    public static final Subject NODE = new Subject("node", List.of());
+
+    public Subject {
+        entities = List.copyOf(entities);
+    }
+
+    /**
+     * A GPU, under every name that is known of it. One that tells neither address nor UUID goes by the driver's index: without
+     * any name it would be the whole node.
+     */
+    public static Subject of(GpuIdentity gpu) {
+        List<Entity> names = new ArrayList<>(2);
+        gpu.pci().asOptional().map(Entity::pci).ifPresent(names::add);
+        gpu.uuid().asOptional().map(Entity::gpu).ifPresent(names::add);
+        if (names.isEmpty()) {
+            names.add(Entity.gpuIndex(gpu.index()));
+        }
+        return new Subject(gpu.label(), names);
+    }
+
+    public static Subject of(Entity part) {
+        return new Subject(part.value(), List.of(part));
+    }
+
+    /** The same GPU, of which the address became known. */
+    Subject at(Entity pci) {
+        List<Entity> names = new ArrayList<>(entities);
+        names.removeIf(name -> name.type().equals(Entity.GPU_INDEX));
+        names.add(0, pci);
+        return new Subject(label, names);
+    }
+}

@@ -1,0 +1,57 @@
+package dev.gpuwarden.core.health;
+
+import static dev.gpuwarden.core.health.Snapshots.gpu;
+import static dev.gpuwarden.core.health.Snapshots.healthy;
+import static dev.gpuwarden.core.health.Snapshots.running;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class GpuAnswersTest {
+
+    @ParameterizedTest
+    @EnumSource(GpuState.class)
+    void everyStateHasItsFinding(GpuState state) {
+        Finding finding =
+                GpuAnswers.judge(running(1, gpu(0, state, frame -> {}))).get(0);
+        switch (state) {
+            case ANSWERING -> assertThat(finding.outcome()).isEqualTo(Outcome.PASS);
+            case STARTING -> assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
+            case HUNG, LOST, RESET_REQUIRED, GONE -> {
+                assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
+                assertThat(finding.subject().label()).isEqualTo(Snapshots.uuid(0));
+                assertThat(finding.remedy()).isNotEmpty();
+            }
+        }
+    }
+
+    @Test
+    void aLostGpuThatDoesNotTellItsAddressIsLocatedWhereThatIsCertain() {
+        NodeSnapshot node = running(2, healthy(0), gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {}));
+        Finding lost = GpuAnswers.judge(node).get(1);
+        assertThat(lost.code()).isEqualTo("gpu-lost");
+        assertThat(lost.message()).contains("it must be " + Snapshots.pci(1) + ", which no other GPU claims");
+        assertThat(lost.subject().entities()).containsExactly(Entity.pci(Snapshots.pci(1)));
+    }
+
+    @Test
+    void whereItIsNotCertainItGoesByItsIndex() {
+        NodeSnapshot node = running(
+                3,
+                healthy(0),
+                gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {}),
+                gpu(Snapshots.anonymous(2), GpuState.LOST, frame -> {}));
+        assertThat(GpuAnswers.judge(node))
+                .extracting(finding -> finding.subject().entities())
+                .containsExactly(
+                        List.of(Entity.pci(Snapshots.pci(0)), Entity.gpu(Snapshots.uuid(0))),
+                        List.of(Entity.gpuIndex(1)),
+                        List.of(Entity.gpuIndex(2)));
+    }
+}

@@ -1,0 +1,44 @@
+package dev.gpuwarden.daemon.app;
+
+import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.kernel.KernelLogStatus;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.FaultTeller;
+import dev.gpuwarden.daemon.check.Surroundings;
+import dev.gpuwarden.daemon.command.CheckOptions;
+import dev.gpuwarden.daemon.history.NodeHistory;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import java.time.Clock;
+import java.util.function.Supplier;
+
+/** The checks of the daemon, and what they are connected with. */
+record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, String nodeName) {
+
+    /** @throws dev.gpuwarden.cli.UserError where an option or a file that it names is wrong */
+    static NodeChecks of(CheckOptions options, String nodeName) {
+        return new NodeChecks(options.plan(options.all(nodeName)), options.limits(), options.expectations(), nodeName);
+    }
+
+    /** Checks run from now on, and the store gets what follows. */
+    CheckRunner start(
+            NodeSampler sampler,
+            NodeHistory history,
+            EventStore store,
+            Supplier<Reading<KernelLogStatus>> kernelLog,
+            NodePaths paths) {
+        Clock clock = Clock.systemUTC();
+        Surroundings around =
+                new Surroundings(sampler::snapshot, history::of, limits, expectations, kernelLog, paths, clock);
+        FaultTeller teller = new FaultTeller(plan, store, store, nodeName);
+        teller.begin(clock);
+        CheckRunner runner = new CheckRunner(plan, around, teller::looked, sampler.epochNanos());
+        sampler.whenStatesChange(runner::lookSoon);
+        runner.start();
+        return runner;
+    }
+}

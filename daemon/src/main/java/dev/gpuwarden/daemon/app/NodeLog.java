@@ -1,0 +1,44 @@
+package dev.gpuwarden.daemon.app;
+
+import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.daemon.kernlog.DriverParser;
+import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
+import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
+import dev.gpuwarden.daemon.node.NodeName;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import java.util.function.Consumer;
+
+/** The kernel log of the daemon, and what it is connected with. */
+record NodeLog(KernelLogSettings settings, RecordRules others, NodeName node, NodePaths paths) {
+
+    /** @throws dev.gpuwarden.cli.UserError where an option or a file that it names is wrong */
+    static NodeLog of(KernelLogSettings settings, RecordRules others, NodeName node, NodePaths paths) {
+        settings.validate();
+        return new NodeLog(settings, others, node, paths);
+    }
+
+    /**
+     * Follows it from now on, and the store gets what it says.
+     *
+     * @param tap sees every record
+     */
+    KernelLogMonitor start(NodeSampler sampler, EventStore store, Consumer<KernelRecord> tap) {
+        KernelLogMonitor log = new KernelLogMonitor(
+                settings,
+                new KernelLogMonitor.Surroundings(
+                        node,
+                        paths,
+                        new DriverParser(() -> sampler.snapshot().driver()),
+                        sampler::snapshot,
+                        store,
+                        store::faults,
+                        sampler::awaitFirst,
+                        tap));
+        log.alsoMatch(others);
+        log.start();
+        return log;
+    }
+}

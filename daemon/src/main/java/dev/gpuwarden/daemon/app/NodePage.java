@@ -1,0 +1,111 @@
+package dev.gpuwarden.daemon.app;
+
+import dev.gpuwarden.core.check.CheckBook;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.process.GpuMemoryUse;
+import dev.gpuwarden.daemon.history.NodeHistory;
+import dev.gpuwarden.daemon.history.RecentSamples;
+import dev.gpuwarden.daemon.page.ApiSite;
+import dev.gpuwarden.daemon.page.MemoryHistory;
+import dev.gpuwarden.daemon.page.PageSite;
+import dev.gpuwarden.daemon.process.NodeMemory;
+import dev.gpuwarden.daemon.recorder.FlightRecorder;
+import dev.gpuwarden.daemon.recorder.RecentLines;
+import dev.gpuwarden.daemon.recorder.SupportArchive;
+import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.view.CheckView;
+import dev.gpuwarden.daemon.view.DriverView;
+import dev.gpuwarden.daemon.view.FaultView;
+import dev.gpuwarden.daemon.view.GpuView;
+import dev.gpuwarden.daemon.web.Site;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** What people look at: the page, and the recordings that it shows. */
+record NodePage(
+        String nodeName,
+        NodeSampler sampler,
+        NodeHistory history,
+        NodeMemory attribution,
+        CheckBook checks,
+        EventStore store,
+        RecentLines lines)
+        implements ApiSite.Sources, FlightRecorder.Sources {
+
+    /** So seldom that attribution costs nothing to speak of, so often that a tenant of minutes shows. */
+    private static final Duration MEMORY_INTERVAL = Duration.ofSeconds(30);
+
+    /** Starts the recorder and what fills the page's charts. */
+    List<Site> start(Parts parts, Duration samplingInterval) {
+        ScheduledExecutorService timer = timer();
+        parts.add(timer::shutdownNow);
+        parts.add(new FlightRecorder(store, this, samplingInterval, timer));
+        MemoryHistory memory = new MemoryHistory();
+        long nanos = MEMORY_INTERVAL.toNanos();
+        timer.scheduleAtFixedRate(
+                () -> memory.note(Instant.now(), memory(node())), nanos / 10, nanos, TimeUnit.NANOSECONDS);
+        return List.of(parts.add(new ApiSite(this, memory)), new PageSite());
+    }
+
+    private static ScheduledExecutorService timer() {
+        return new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "gpuwarden-recorder");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    @Override
+    public NodeSnapshot node() {
+        return sampler.snapshot();
+    }
+
+    @Override
+    public List<GpuMemoryUse> memory(NodeSnapshot node) {
+        return attribution.attribute(node);
+    }
+
+    @Override
+    public EventBook events() {
+        return store;
+    }
+
+    @Override
+    public RecentSamples samples(GpuIdentity gpu) {
+        return history.recent(gpu);
+    }
+
+    @Override
+    public void keep(long sequence, byte[] gzip) {
+        store.attach(sequence, gzip);
+    }
+
+    @Override
+    public Optional<byte[]> recording(StoredEvent event) {
+        return store.recording(event.event().id());
+    }
+
+    @Override
+    public byte[] archive(StoredEvent event) {
+        NodeSnapshot node = node();
+        List<CheckResult> results = checks.results();
+        Map<String, Object> others = new LinkedHashMap<>();
+        others.put("driver", DriverView.tree(node.driver()));
+        others.put("gpus", node.gpus().stream().map(GpuView::tree).toList());
+        others.put("checks", results.stream().map(CheckView::tree).toList());
+        others.put("faults", FaultView.trees(store.faults()));
+        return SupportArchive.zip(event, recording(event), others);
+    }
+}

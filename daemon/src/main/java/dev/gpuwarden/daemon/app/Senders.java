@@ -1,0 +1,35 @@
+package dev.gpuwarden.daemon.app;
+
+import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.uplink.Forwarder;
+import dev.gpuwarden.daemon.uplink.SinkSettings;
+import dev.gpuwarden.daemon.uplink.SinkStats;
+import dev.gpuwarden.daemon.uplink.Uplink;
+import dev.gpuwarden.daemon.uplink.UplinkNode;
+import dev.gpuwarden.daemon.uplink.UplinkOptions;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Whatever sends events elsewhere. */
+final class Senders {
+
+    private Senders() {}
+
+    /** Starts those that are configured, and has the store forget those that no longer are. */
+    static Supplier<List<SinkStats>> start(
+            SinkSettings sinks, UplinkOptions uplink, UplinkNode node, EventStore store, Parts parts) {
+        List<Forwarder> forwarders = sinks.start(node.name(), store, store);
+        forwarders.forEach(parts::add);
+        Optional<Uplink> reporting = uplink.start(node);
+        reporting.ifPresent(parts::add);
+        Supplier<List<SinkStats>> stats = () -> Stream.concat(
+                        forwarders.stream().map(Forwarder::stats),
+                        reporting.stream().map(Uplink::stats))
+                .toList();
+        store.keepReceivers(stats.get().stream().map(SinkStats::sink).collect(Collectors.toSet()));
+        return stats;
+    }
+}

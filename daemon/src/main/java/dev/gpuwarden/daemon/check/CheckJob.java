@@ -1,0 +1,117 @@
+package dev.gpuwarden.daemon.check;
+
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** One check of the runner, and how far it is. All but {@link #look} under the runner's lock. */
+final class CheckJob {
+
+    /** Longer than this, a check waits for something and would hold up the others. */
+    private static final Duration QUICK = Duration.ofSeconds(1);
+
+    private final HealthCheck check;
+    private final Increases memory = new Increases();
+    private final CheckInfo info;
+    private final long patienceNanos;
+    private final boolean alone;
+
+    private long due;
+    private boolean asked;
+    private boolean running;
+    private boolean hung;
+    private long begun;
+    private @Nullable CheckResult last;
+    private long answers;
+    private volatile boolean failing;
+
+    CheckJob(CheckPlan.Planned planned, Duration patience, long due) {
+        check = planned.check();
+        info = planned.info();
+        Duration own = check.deadline();
+        patienceNanos = (own.compareTo(patience) > 0 ? own : patience).toNanos();
+        alone = own.compareTo(QUICK) > 0;
+        this.due = due;
+    }
+
+    CheckInfo info() {
+        return info;
+    }
+
+    boolean alone() {
+        return alone;
+    }
+
+    boolean running() {
+        return running;
+    }
+
+    boolean hung() {
+        return hung;
+    }
+
+    boolean asked() {
+        return asked;
+    }
+
+    @Nullable CheckResult last() {
+        return last;
+    }
+
+    /** How many results there were; rises with each. */
+    long answers() {
+        return answers;
+    }
+
+    long due() {
+        return due;
+    }
+
+    void ask() {
+        asked = true;
+    }
+
+    void dueAt(long nanos) {
+        due = nanos;
+    }
+
+    /** When the look that is under way will have taken too long. */
+    long overdueAt() {
+        return begun + patienceNanos;
+    }
+
+    void begin(long now) {
+        running = true;
+        begun = now;
+    }
+
+    /** The look that was given up came back: the check may run again. */
+    void returned() {
+        running = false;
+        hung = false;
+    }
+
+    void giveUp() {
+        hung = true;
+    }
+
+    void answer(CheckResult result) {
+        last = result;
+        answers++;
+        asked = false;
+    }
+
+    Duration takenUntil(long now) {
+        return Duration.ofNanos(now - begun);
+    }
+
+    /** Calls the check. */
+    CheckResult look(NodeSnapshot node, Surroundings around) {
+        CheckResult result = Look.at(node, check, info, around, memory, !failing);
+        failing = result.findings().stream().anyMatch(f -> f.code().equals("check-failed"));
+        return result;
+    }
+}

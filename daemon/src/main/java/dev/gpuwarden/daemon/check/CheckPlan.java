@@ -1,0 +1,109 @@
+package dev.gpuwarden.daemon.check;
+
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.HealthCheck;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.function.Predicate;
+
+/**
+ * Which checks run, how often, and how long each may take.
+ *
+ * @param planned by id
+ * @param off checks that there are and that the user switched off
+ * @param patience a look of any check may take this long, even where the check asks for less
+ */
+public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration patience) {
+
+    private static final System.Logger LOG = System.getLogger(CheckPlan.class.getName());
+
+    public static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** @param info the check's own, or what the user made of it */
+    public record Planned(HealthCheck check, CheckInfo info) {}
+
+    public CheckPlan {
+        planned = List.copyOf(planned);
+        off = List.copyOf(off);
+    }
+
+    /** Every check on the class path, as it says itself. One that cannot be made is logged and left out. */
+    public static CheckPlan installed() {
+        List<HealthCheck> checks = new ArrayList<>();
+        for (ServiceLoader.Provider<HealthCheck> provider :
+                ServiceLoader.load(HealthCheck.class).stream().toList()) {
+            try {
+                checks.add(provider.get());
+            } catch (ServiceConfigurationError e) {
+                LOG.log(Level.ERROR, "a check is left out: " + provider.type().getName(), e);
+            }
+        }
+        return of(checks);
+    }
+
+    /** @throws IllegalArgumentException where two checks have the same id */
+    public static CheckPlan of(List<? extends HealthCheck> checks) {
+        Map<String, HealthCheck> byId = new HashMap<>();
+        List<Planned> planned = new ArrayList<>();
+        for (HealthCheck check : checks) {
+            CheckInfo info = check.info();
+            HealthCheck other = byId.put(info.id(), check);
+            if (other != null) {
+                throw new IllegalArgumentException("two checks are called " + info.id() + ": "
+                        + other.getClass().getName() + " and "
+                        + check.getClass().getName());
+            }
+            planned.add(new Planned(check, info));
+        }
+        planned.sort(Comparator.comparing(plan -> plan.info().id()));
+        return new CheckPlan(planned, List.of(), PATIENCE);
+    }
+
+    /** With these as well, as they say themselves. */
+    public CheckPlan and(List<? extends HealthCheck> more) {
+        List<HealthCheck> all = new ArrayList<>(more);
+        planned.forEach(plan -> all.add(plan.check()));
+        return of(all);
+    }
+
+    public List<String> ids() {
+        return planned.stream().map(plan -> plan.info().id()).toList();
+    }
+
+    /** With those checks alone for which this holds. */
+    public CheckPlan only(Predicate<String> wanted) {
+        List<CheckInfo> unwanted = new ArrayList<>(off);
+        List<Planned> rest = new ArrayList<>();
+        for (Planned plan : planned) {
+            if (wanted.test(plan.info().id())) {
+                rest.add(plan);
+            } else {
+                unwanted.add(plan.info());
+            }
+        }
+        return new CheckPlan(rest, unwanted, patience);
+    }
+
+    /** With other intervals for some. */
+    public CheckPlan every(Map<String, Duration> intervals) {
+        List<Planned> changed = planned.stream()
+                .map(plan -> {
+                    Duration own = plan.info().every();
+                    Duration every = intervals.getOrDefault(plan.info().id(), own);
+                    return new Planned(plan.check(), plan.info().every(every));
+                })
+                .toList();
+        return new CheckPlan(changed, off, patience);
+    }
+
+    public CheckPlan patience(Duration longest) {
+        return new CheckPlan(planned, off, longest);
+    }
+}

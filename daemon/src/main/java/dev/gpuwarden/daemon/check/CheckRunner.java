@@ -1,0 +1,356 @@
+package dev.gpuwarden.daemon.check;
+
+import dev.gpuwarden.core.check.CheckBook;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
+import dev.gpuwarden.core.telemetry.GpuState;
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs checks when they are due or asked for. One thread plans; those checks that are due together run one after the other on a
+ * thread that lives for that round, so that one that hangs can be given up and the rest goes on with another. Checks that wait
+ * for something have a round each. A check that hangs holds one thread until it returns, and is not run again before.
+ */
+public final class CheckRunner implements CheckBook, AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(CheckRunner.class.getName());
+
+    /** How long the first round waits for the first readings. */
+    private static final long FIRST_READINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long CLOSE_MILLIS = 500;
+
+    private final List<CheckJob> jobs = new ArrayList<>();
+    private final Surroundings around;
+    private final Consumer<List<CheckResult>> audience;
+    private final LongSupplier clock;
+    private final ThreadFactory threads;
+    private final long epoch;
+    private final long began;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final Condition answered = lock.newCondition();
+    private final List<Round> rounds = new ArrayList<>();
+    private final List<CheckResult> fresh = new ArrayList<>();
+    private boolean settled;
+    private boolean stopped;
+    private @Nullable Thread planner;
+
+    /**
+     * @param audience gets results, each once and in order, on the planning thread
+     * @param epochNanos where the grid begins on which checks are due, in {@code System.nanoTime}
+     */
+    public CheckRunner(CheckPlan plan, Surroundings around, Consumer<List<CheckResult>> audience, long epochNanos) {
+        this(plan, around, audience, epochNanos, System::nanoTime, CheckRunner::thread);
+    }
+
+    CheckRunner(
+            CheckPlan plan,
+            Surroundings around,
+            Consumer<List<CheckResult>> audience,
+            long epochNanos,
+            LongSupplier clock,
+            ThreadFactory threads) {
+        this.around = around;
+        this.audience = audience;
+        this.epoch = epochNanos;
+        this.clock = clock;
+        this.threads = threads;
+        this.began = clock.getAsLong();
+        plan.planned().forEach(planned -> jobs.add(new CheckJob(planned, plan.patience(), began)));
+    }
+
+    private static Thread thread(Runnable body) {
+        Thread thread = new Thread(null, body, "gpuwarden-checks", 256 * 1024);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** Runs each of these checks once. Takes as long as they do, up to their deadlines. */
+    public static List<CheckResult> once(CheckPlan plan, Surroundings around) {
+        try (CheckRunner runner = new CheckRunner(plan, around, results -> {}, 0)) {
+            // Asked for before anything is due, or else some would run twice.
+            runner.lock.lock();
+            try {
+                runner.start();
+                return runner.run(List.of());
+            } finally {
+                runner.lock.unlock();
+            }
+        }
+    }
+
+    /** Runs checks from now on; returns at once. */
+    public void start() {
+        Thread thread = threads.newThread(this::plan);
+        planner = thread;
+        thread.start();
+    }
+
+    /** Something changed: quick checks are due now. */
+    public void lookSoon() {
+        locked(() -> {
+            long now = clock.getAsLong();
+            jobs.stream().filter(job -> !job.alone()).forEach(job -> job.dueAt(now));
+            work.signal();
+        });
+    }
+
+    @Override
+    public List<CheckInfo> checks() {
+        return jobs.stream().map(CheckJob::info).toList();
+    }
+
+    @Override
+    public List<CheckResult> results() {
+        List<CheckResult> results = new ArrayList<>();
+        locked(() -> jobs.forEach(job -> Optional.ofNullable(job.last()).ifPresent(results::add)));
+        return results;
+    }
+
+    @Override
+    public List<CheckResult> run(List<String> ids) {
+        List<CheckJob> wanted =
+                ids.isEmpty() ? jobs : ids.stream().distinct().map(this::job).toList();
+        lock.lock();
+        try {
+            long[] before = wanted.stream().mapToLong(CheckJob::answers).toArray();
+            wanted.forEach(CheckJob::ask);
+            work.signal();
+            for (int i = 0; i < before.length; i++) {
+                while (wanted.get(i).answers() == before[i] && !stopped) {
+                    answered.await();
+                }
+            }
+            return wanted.stream().map(CheckJob::last).filter(Objects::nonNull).toList();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while checks run", e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private CheckJob job(String id) {
+        return jobs.stream()
+                .filter(job -> job.info().id().equals(id))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no check is called '" + id + "'"));
+    }
+
+    private void plan() {
+        while (true) {
+            List<CheckResult> results = List.of();
+            lock.lock();
+            try {
+                long wait = turn(clock.getAsLong());
+                if (fresh.isEmpty() && !stopped && wait > 0) {
+                    work.awaitNanos(wait);
+                }
+                if (stopped) {
+                    return;
+                }
+                results = List.copyOf(fresh);
+                fresh.clear();
+            } catch (InterruptedException e) {
+                return;
+            } finally {
+                lock.unlock();
+            }
+            tell(results);
+        }
+    }
+
+    private void tell(List<CheckResult> results) {
+        if (!results.isEmpty()) {
+            try {
+                audience.accept(results);
+            } catch (RuntimeException e) {
+                LOG.log(Level.ERROR, "results of checks could not be told", e);
+            }
+        }
+    }
+
+    /** Gives up what hangs and starts what is due. Returns after how long that is to be done again. */
+    private long turn(long now) {
+        List.copyOf(rounds).forEach(round -> round.giveUpHung(now));
+        startDue(now);
+        long next = now + TimeUnit.HOURS.toNanos(1);
+        for (CheckJob job : jobs) {
+            if (!job.running()) {
+                next = earlier(next, settled ? job.due() : now + POLL_NANOS);
+            } else if (!job.hung()) {
+                next = earlier(next, job.overdueAt());
+            }
+        }
+        return next - now;
+    }
+
+    private static long earlier(long a, long b) {
+        return a - b < 0 ? a : b;
+    }
+
+    private void startDue(long now) {
+        List<CheckJob> quick = new ArrayList<>();
+        List<CheckJob> alone = new ArrayList<>();
+        for (CheckJob job : jobs) {
+            boolean due = now - job.due() >= 0;
+            if (job.hung() && (due || job.asked())) {
+                answer(job, Look.hung(job.info(), around.clock().instant(), job.takenUntil(now)));
+                planNext(job, now);
+            } else if (!job.running() && (due || job.asked())) {
+                (job.alone() ? alone : quick).add(job);
+            }
+        }
+        if (quick.isEmpty() && alone.isEmpty()) {
+            return;
+        }
+        NodeSnapshot node = around.nodes().get();
+        settled = settled || settled(node) || now - began >= FIRST_READINGS_NANOS;
+        if (!settled) {
+            quick.removeIf(job -> !job.asked());
+            alone.removeIf(job -> !job.asked());
+        }
+        start(quick, node, now);
+        alone.forEach(job -> start(List.of(job), node, now));
+    }
+
+    private void start(List<CheckJob> due, NodeSnapshot node, long now) {
+        if (!due.isEmpty()) {
+            due.forEach(job -> planNext(job, now));
+            Round round = new Round(due, node);
+            rounds.add(round);
+            due.forEach(job -> job.begin(now));
+            threads.newThread(round).start();
+        }
+    }
+
+    private void planNext(CheckJob job, long now) {
+        long every = job.info().every().toNanos();
+        job.dueAt(epoch + (Math.floorDiv(now - epoch, every) + 1) * every);
+    }
+
+    /** Before, everything would be unknown. */
+    private static boolean settled(NodeSnapshot node) {
+        return !(node.driver() instanceof DriverState.Opening)
+                && node.gpus().stream().noneMatch(gpu -> gpu.state() == GpuState.STARTING);
+    }
+
+    private void answer(CheckJob job, CheckResult result) {
+        job.answer(result);
+        fresh.add(result);
+        answered.signalAll();
+    }
+
+    private void locked(Runnable body) {
+        lock.lock();
+        try {
+            body.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends within half a second; a check that hangs is left behind. */
+    @Override
+    public void close() {
+        locked(() -> {
+            stopped = true;
+            work.signalAll();
+            answered.signalAll();
+        });
+        Thread thread = planner;
+        if (thread != null) {
+            try {
+                thread.join(CLOSE_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Checks that run one after the other, on one thread as long as none hangs. */
+    private final class Round implements Runnable {
+        private final Deque<CheckJob> left;
+        private final NodeSnapshot node;
+        private @Nullable CheckJob current;
+        private @Nullable Thread thread;
+        private boolean abandoned;
+
+        Round(List<CheckJob> jobs, NodeSnapshot node) {
+            left = new ArrayDeque<>(jobs);
+            this.node = node;
+        }
+
+        @Override
+        public void run() {
+            locked(() -> thread = Thread.currentThread());
+            for (CheckJob job = next(null, null); job != null; ) {
+                CheckResult result = job.look(node, around);
+                job = next(job, result);
+            }
+        }
+
+        /** Hands in a result and takes the next check; null at the end. */
+        private @Nullable CheckJob next(@Nullable CheckJob done, @Nullable CheckResult result) {
+            lock.lock();
+            try {
+                if (done != null) {
+                    boolean late = done.hung();
+                    done.returned();
+                    if (!late && result != null) {
+                        answer(done, result);
+                    }
+                }
+                if (abandoned) {
+                    return null;
+                }
+                current = stopped ? null : left.poll();
+                if (current == null) {
+                    rounds.remove(this);
+                    work.signal();
+                } else {
+                    current.begin(clock.getAsLong());
+                }
+                return current;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void giveUpHung(long now) {
+            CheckJob job = current;
+            if (job == null || now - job.overdueAt() < 0) {
+                return;
+            }
+            job.giveUp();
+            abandoned = true;
+            rounds.remove(this);
+            if (thread != null) {
+                // Ends what waits for a process or a lock; what hangs in the kernel stays.
+                thread.interrupt();
+            }
+            answer(job, Look.hung(job.info(), around.clock().instant(), job.takenUntil(now)));
+            List<CheckJob> rest = List.copyOf(left);
+            left.clear();
+            start(rest, node, now);
+        }
+    }
+}

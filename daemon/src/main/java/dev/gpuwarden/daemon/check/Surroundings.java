@@ -1,0 +1,103 @@
+package dev.gpuwarden.daemon.check;
+
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.kernel.KernelLogStatus;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.daemon.node.NodePaths;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Where checks get what they look at.
+ *
+ * @param nodes asked once for each round of checks
+ * @param kernelLog how reading the kernel log goes
+ */
+public record Surroundings(
+        Supplier<NodeSnapshot> nodes,
+        Function<GpuIdentity, GpuHistory> histories,
+        Limits limits,
+        Expectations expectations,
+        Supplier<Reading<KernelLogStatus>> kernelLog,
+        NodePaths paths,
+        Clock clock) {
+
+    /** For a single look at a node: nothing is known of what was before. */
+    public static Surroundings once(NodeSnapshot node, Limits limits, Expectations expectations, NodePaths paths) {
+        return new Surroundings(
+                () -> node,
+                gpu -> GpuHistory.NONE,
+                limits,
+                expectations,
+                () -> Reading.absent(Absence.PENDING, 0, "the kernel log"),
+                paths,
+                Clock.systemUTC());
+    }
+
+    public Surroundings withKernelLog(Supplier<Reading<KernelLogStatus>> status) {
+        return new Surroundings(nodes, histories, limits, expectations, status, paths, clock);
+    }
+
+    /** What one check sees, now. */
+    Context context(NodeSnapshot node, Increases memory) {
+        return new Context(this, node, memory, clock.instant(), new HashSet<>());
+    }
+
+    /** @param pending GPUs of which the check asked for what is not known before some time has passed */
+    record Context(Surroundings around, NodeSnapshot node, Increases memory, Instant now, Set<String> pending)
+            implements CheckContext {
+
+        @Override
+        public GpuHistory history(GpuIdentity gpu) {
+            return new AskedHistory(around.histories.apply(gpu), () -> pending.add(gpu.label()));
+        }
+
+        @Override
+        public Limits limits() {
+            return around.limits;
+        }
+
+        @Override
+        public Reading<Long> increase(String counter, long value, Duration window) {
+            return memory.increase(counter, value, window, now);
+        }
+
+        @Override
+        public Expectations expectations() {
+            return around.expectations;
+        }
+
+        @Override
+        public Map<String, Long> notes() {
+            return memory.notes();
+        }
+
+        @Override
+        public Reading<KernelLogStatus> kernelLog() {
+            return around.kernelLog.get();
+        }
+
+        @Override
+        public Path sysfs() {
+            return around.paths.sysfs();
+        }
+
+        @Override
+        public Path procfs() {
+            return around.paths.procfs();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Clocks held down by heat or by the hardware's own protection. The power limit (0x4), idling, settings and sync boost are
+ * ordinary and never told; the power brake has a check of its own.
+ *
+ * <p>WARN at most: DCGM monitors (10, 43), Autopilot warns; gpud alone wants the hardware inspected.
+ */
+@AutoService(HealthCheck.class)
+public final class ClocksCheck implements HealthCheck {
+
+    private static final Slowdown HARDWARE_THERMAL = new Slowdown(
+            "hw-thermal-slowdown",
+            "hardware thermal slowdown",
+            Slowdown.HW_THERMAL,
+            0,
+            "hardware_thermal_share",
+            "look at air flow, fans and thermal contact");
+    private static final Slowdown HARDWARE = new Slowdown(
+            "hw-slowdown",
+            "hardware slowdown that is neither heat nor power brake",
+            Slowdown.HW_SLOWDOWN,
+            Slowdown.HW_THERMAL | Slowdown.POWER_BRAKE,
+            "hardware_slowdown_share",
+            "it draws more power than the board bears: look at power cables and supplies");
+    private static final Slowdown SOFTWARE_THERMAL = new Slowdown(
+            "sw-thermal-slowdown",
+            "the driver's thermal slowdown",
+            Slowdown.SW_THERMAL,
+            0,
+            "software_thermal_share",
+            "look at air flow and fans");
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpu-clocks", "GPU", "Clocks are not held down by heat or the hardware's protection.")
+                .damped(3, 4);
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return EachGpu.answering(
+                context.node(), gpu -> evaluate(gpu, context.history(gpu.identity()), context.limits()));
+    }
+
+    static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
+        Look look = new Look(gpu);
+        OptionalLong now = look.read(GpuMetric.CLOCK_EVENT_REASONS);
+        Optional<Limits.Limit> hardware = limits.of("hardware_slowdown_share", gpu.identity());
+        Optional<Limits.Limit> software = limits.of("software_thermal_share", gpu.identity());
+        if (now.isPresent() && hardware.isPresent() && software.isPresent()) {
+            boolean held = HARDWARE_THERMAL.judge(look, history, now.getAsLong(), hardware.get());
+            held |= HARDWARE.judge(look, history, now.getAsLong(), hardware.get());
+            held |= SOFTWARE_THERMAL.judge(look, history, now.getAsLong(), software.get());
+            if (!held) {
+                look.pass("clocks-free", "clocks are not held down");
+            }
+        }
+        return look.finding();
+    }
+}

@@ -1,0 +1,24 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.health.DriverHealth;
+import dev.gpuwarden.core.health.Finding;
+import java.util.List;
+
+/** The driver and its library. */
+@AutoService(HealthCheck.class)
+public final class DriverCheck implements HealthCheck {
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("driver", "NODE", "The driver is loaded and says which GPUs there are.");
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return List.of(DriverHealth.judge(context.node()));
+    }
+}

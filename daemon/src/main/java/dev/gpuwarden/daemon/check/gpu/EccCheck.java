@@ -1,0 +1,157 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Memory errors and the mode that finds them.
+ *
+ * <p>SRAM beyond the threshold is the field diagnostic's own criterion (nvml.h, nvmlEccSramErrorStatus_v1_t; DCGM 118,
+ * ISOLATE). An uncorrected error alone condemns no GPU: DCGM isolates and NVSentinel resets at the first, OCI at five, Azure at
+ * 10,000, gpud never; since Ampere the error ends the process that met it, and what is left to do is told by the row remapper
+ * and the XIDs. ECC that is off is a matter of configuration (DCGM 55, CONFIG).
+ */
+@AutoService(HealthCheck.class)
+public final class EccCheck implements HealthCheck {
+
+    private static final String RESET =
+            "reset the GPU when it is idle: counts begin anew, and pending repairs are made";
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpu-ecc", "GPU", "ECC is on where it belongs, and memory errors are few.");
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return EachGpu.answering(
+                context.node(), gpu -> evaluate(gpu, context.history(gpu.identity()), context.limits()));
+    }
+
+    static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
+        Look look = new Look(gpu);
+        OptionalLong mode = look.read(GpuMetric.ECC_MODE);
+        if (mode.isPresent()) {
+            mode(look, gpu, mode.getAsLong() == 1, limits.of("ecc_mode", gpu.identity()));
+            if (mode.getAsLong() == 1) {
+                sram(look);
+                uncorrected(look, gpu, limits.of("ecc_volatile_uncorrected_count", gpu.identity()));
+                corrected(look, gpu, history, limits);
+            }
+        }
+        return look.finding();
+    }
+
+    private static void mode(Look look, GpuSnapshot gpu, boolean on, Optional<Limits.Limit> expected) {
+        if (gpu.frame().present(GpuMetric.ECC_MODE_PENDING)
+                && gpu.frame().raw(GpuMetric.ECC_MODE_PENDING) != (on ? 1 : 0)) {
+            look.warn(
+                    "ecc-mode-pending",
+                    "expected one ECC mode, but it is " + word(on) + " now and " + word(!on) + " after the next reset",
+                    "reset the GPU, or set the mode back with nvidia-smi -e");
+        }
+        if (on) {
+            look.pass("ecc-sound", "ECC is on");
+        } else if (expected.isPresent() && expected.get().value() >= 1) {
+            look.warn(
+                    "ecc-off",
+                    "expected ECC on, limit " + LimitText.brief(expected.get()) + ", but it is off",
+                    "nvidia-smi -e 1, then reset; if it is off on purpose, set ecc_mode to 0 for this board",
+                    LimitText.atLeast("ecc_mode", 0, expected.get()));
+        } else {
+            look.skip("ecc-off", "ECC is off, and nothing says that it should be on");
+        }
+    }
+
+    private static String word(boolean on) {
+        return on ? "on" : "off";
+    }
+
+    private static void sram(Look look) {
+        OptionalLong exceeded = look.read(GpuMetric.ECC_SRAM_THRESHOLD_EXCEEDED);
+        if (exceeded.isPresent() && exceeded.getAsLong() == 1) {
+            look.fail(
+                    "sram-threshold-exceeded",
+                    "expected SRAM errors below the field diagnostic's threshold, but they exceed it",
+                    "drain it, run the field diagnostic, and have the board replaced",
+                    RecommendedAction.RUN_FIELDDIAG,
+                    new Measurement("ecc_sram_threshold_exceeded", 1, "0"));
+        }
+    }
+
+    private static void uncorrected(Look look, GpuSnapshot gpu, Optional<Limits.Limit> limit) {
+        OptionalLong read = look.read(GpuMetric.ECC_VOLATILE_UNCORRECTED);
+        if (read.isEmpty() || read.getAsLong() == 0) {
+            return;
+        }
+        long errors = read.getAsLong();
+        Measurement inLife = new Measurement(
+                "ecc_aggregate_uncorrected_count",
+                gpu.frame().present(GpuMetric.ECC_AGGREGATE_UNCORRECTED)
+                        ? gpu.frame().raw(GpuMetric.ECC_AGGREGATE_UNCORRECTED)
+                        : errors,
+                "");
+        if (limit.isPresent() && errors > limit.get().value()) {
+            look.fail(
+                    "ecc-uncorrected-many",
+                    "expected at most " + LimitText.brief(limit.get()) + " uncorrected errors since the driver was"
+                            + " loaded, but there are " + errors,
+                    "drain it and run the field diagnostic",
+                    RecommendedAction.RUN_FIELDDIAG,
+                    LimitText.atMost("ecc_volatile_uncorrected_count", errors, limit.get()),
+                    inLife);
+        } else {
+            look.warn(
+                    "ecc-uncorrected",
+                    "expected no uncorrected errors since the driver was loaded, but there are " + errors,
+                    RESET,
+                    new Measurement("ecc_volatile_uncorrected_count", errors, "0"),
+                    inLife);
+        }
+    }
+
+    private static void corrected(Look look, GpuSnapshot gpu, GpuHistory history, Limits limits) {
+        OptionalLong read = look.read(GpuMetric.ECC_VOLATILE_CORRECTED);
+        if (read.isEmpty() || read.getAsLong() == 0) {
+            return;
+        }
+        limits.of("ecc_volatile_corrected_count", gpu.identity())
+                .filter(limit -> read.getAsLong() > limit.value())
+                .ifPresent(limit -> look.warn(
+                        "ecc-corrected-many",
+                        "expected at most " + LimitText.brief(limit)
+                                + " corrected errors since the driver was loaded, but there are " + read.getAsLong(),
+                        RESET,
+                        LimitText.atMost("ecc_volatile_corrected_count", read.getAsLong(), limit)));
+        limits.of("ecc_corrected_per_minute", gpu.identity())
+                .ifPresent(limit -> look.over(
+                                Rate.perMinute(
+                                        window -> history.increase(GpuMetric.ECC_VOLATILE_CORRECTED, window),
+                                        limit.value()),
+                                "rate of corrected errors")
+                        .ifPresent(rate -> {
+                            if (rate > limit.value()) {
+                                look.warn(
+                                        "ecc-corrected-rate",
+                                        "expected at most " + LimitText.brief(limit)
+                                                + " corrected errors a minute, but there were "
+                                                + LimitText.number(rate),
+                                        RESET,
+                                        LimitText.atMost("ecc_corrected_per_minute", rate, limit));
+                            }
+                        }));
+    }
+}

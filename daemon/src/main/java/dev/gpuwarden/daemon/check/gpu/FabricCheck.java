@@ -1,0 +1,170 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Registration of GPUs with the NVLink fabric, and what the fabric says of them (nvml.h 13.3, nvmlGpuFabricInfo_v3_t). A GPU
+ * that is not registered makes CUDA answer 802, system not ready.
+ *
+ * <p>Registration under way is UNKNOWN, then WARN: Fabric Manager may be starting, or may not be wanted where one GPU of a
+ * baseboard is passed through. A registration that ended badly and a fabric that calls itself unhealthy fail (gpud; DCGM 112).
+ */
+@AutoService(HealthCheck.class)
+public final class FabricCheck implements HealthCheck {
+
+    private static final long NOT_APPLICABLE = 0;
+    private static final long COMPLETED = 3;
+    private static final long UNHEALTHY = 2;
+    private static final long LIMITED = 3;
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpu-fabric", "GPU", "Each GPU of an NVLink fabric is registered with it and healthy.")
+                .damped(2, 2);
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return EachGpu.answering(
+                context.node(), gpu -> evaluate(gpu, context.limits(), context.notes(), context.now()));
+    }
+
+    /** @param notes by GPU, since when in milliseconds its registration is under way */
+    static Finding evaluate(GpuSnapshot gpu, Limits limits, Map<String, Long> notes, Instant now) {
+        Look look = new Look(gpu);
+        OptionalLong state = look.read(GpuMetric.FABRIC_STATE);
+        if (state.isPresent()) {
+            String label = gpu.identity().label();
+            if (state.getAsLong() == NOT_APPLICABLE) {
+                look.skip("no-fabric", "it belongs to no fabric");
+            } else if (state.getAsLong() == COMPLETED) {
+                notes.remove(label);
+                completed(look, gpu.frame());
+            } else {
+                Long since = notes.computeIfAbsent(label, gpuLabel -> now.toEpochMilli());
+                registering(look, gpu, limits, state.getAsLong(), (now.toEpochMilli() - since) / 1000);
+            }
+        }
+        return look.finding();
+    }
+
+    private static void registering(Look look, GpuSnapshot gpu, Limits limits, long state, long seconds) {
+        String what = "registration with the fabric " + (state == 1 ? "has not begun" : "is under way");
+        Optional<Limits.Limit> limit = limits.of("fabric_registration_seconds", gpu.identity());
+        if (limit.isPresent() && seconds >= limit.get().value()) {
+            look.warn(
+                    "fabric-not-registered",
+                    "expected it to be registered within " + LimitText.brief(limit.get()) + " seconds, but " + what
+                            + " for " + seconds,
+                    "look whether nvidia-fabricmanager runs and what its log says",
+                    LimitText.atMost("fabric_registration_seconds", seconds, limit.get()));
+        } else {
+            look.unknown("fabric-registering", what, "wait; nvidia-fabricmanager must run");
+        }
+    }
+
+    private static void completed(Look look, GpuFrame frame) {
+        OptionalLong status = look.read(GpuMetric.FABRIC_STATUS);
+        if (status.isEmpty()) {
+            return;
+        }
+        if (status.getAsLong() != 0) {
+            look.fail(
+                    "fabric-failed",
+                    "expected registration with the fabric to succeed, but it ended with code " + status.getAsLong(),
+                    "see the log of nvidia-fabricmanager; reset the GPUs of this node",
+                    RecommendedAction.COMPONENT_RESET,
+                    new Measurement("fabric_status", status.getAsLong(), "0"));
+            return;
+        }
+        Reported reported = new Reported(
+                frame.present(GpuMetric.FABRIC_HEALTH_SUMMARY) ? frame.raw(GpuMetric.FABRIC_HEALTH_SUMMARY) : 0,
+                frame.present(GpuMetric.FABRIC_HEALTH_MASK) ? frame.raw(GpuMetric.FABRIC_HEALTH_MASK) : 0);
+        if (reported.bad()) {
+            look.fail(
+                    "fabric-unhealthy",
+                    "expected a healthy fabric, but it reports " + reported.words(),
+                    "see the log of nvidia-fabricmanager; reset the GPUs of this node",
+                    RecommendedAction.COMPONENT_RESET,
+                    reported.evidence());
+        } else if (reported.limited()) {
+            look.warn(
+                    "fabric-limited",
+                    "expected a healthy fabric, but it reports " + reported.words(),
+                    "see the log of nvidia-fabricmanager",
+                    reported.evidence());
+        } else {
+            look.pass("fabric-healthy", "registered with the fabric");
+        }
+    }
+
+    /**
+     * What the fabric says of the GPU.
+     *
+     * @param summary 0 where the driver has none (before 580)
+     * @param mask fields of two bits, 1 being true, and from bit 8 on four bits of configuration, above 1 being wrong (nvml.h
+     *     13.3, NVML_GPU_FABRIC_HEALTH_MASK_*)
+     */
+    private record Reported(long summary, long mask) {
+
+        private static final String[] FLAGS = {
+            "degraded bandwidth", "route recovery", "an unhealthy route", "access timeout recovery"
+        };
+        private static final int ROUTE_UNHEALTHY = 2;
+
+        private boolean flag(int field) {
+            return (mask >>> 2 * field & 0x3) == 1;
+        }
+
+        private long configuration() {
+            return mask >>> 8 & 0xf;
+        }
+
+        boolean bad() {
+            return summary == UNHEALTHY || summary == 0 && (flag(ROUTE_UNHEALTHY) || configuration() > 1);
+        }
+
+        boolean limited() {
+            return summary == LIMITED || summary == 0 && !words().isEmpty();
+        }
+
+        String words() {
+            List<String> words = new ArrayList<>();
+            for (int field = 0; field < FLAGS.length; field++) {
+                if (flag(field)) {
+                    words.add(FLAGS[field]);
+                }
+            }
+            if (configuration() > 1) {
+                words.add("an incorrect configuration (" + configuration() + ")");
+            }
+            if (words.isEmpty() && summary != 0) {
+                words.add(summary == UNHEALTHY ? "that it is unhealthy" : "that its capacity is limited");
+            }
+            return String.join(", ", words);
+        }
+
+        Measurement[] evidence() {
+            return new Measurement[] {
+                new Measurement("fabric_health", summary, "1"), new Measurement("fabric_health_mask", mask, "")
+            };
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import dev.gpuwarden.core.check.Limits.Limit;
+import dev.gpuwarden.core.health.Measurement;
+import java.math.BigDecimal;
+import java.math.MathContext;
+
+/** Limits in words. */
+final class LimitText {
+
+    private LimitText() {}
+
+    /** For a message: the value and where it stands, without the reasons. */
+    static String brief(Limit limit) {
+        int end = limit.source().indexOf(", ");
+        return number(limit.value()) + " ("
+                + (end < 0 ? limit.source() : limit.source().substring(0, end)) + ")";
+    }
+
+    static Measurement atMost(String name, double value, Limit limit) {
+        return new Measurement(name, value, "at most " + number(limit.value()) + " (" + limit.source() + ")");
+    }
+
+    static Measurement atLeast(String name, double value, Limit limit) {
+        return new Measurement(name, value, "at least " + number(limit.value()) + " (" + limit.source() + ")");
+    }
+
+    /** Without digits that say nothing. */
+    static String number(double value) {
+        if (value == Math.rint(value) && Math.abs(value) < 1e15) {
+            return Long.toString((long) value);
+        }
+        return new BigDecimal(value)
+                .round(new MathContext(3))
+                .stripTrailingZeros()
+                .toPlainString();
+    }
+
+    static String percent(double share) {
+        return Math.round(100 * share) + " %";
+    }
+}

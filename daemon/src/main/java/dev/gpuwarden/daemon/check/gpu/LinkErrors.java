@@ -1,0 +1,74 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.LinkMetric;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** How fast the error counters of each NVLink rise. WARN at most: DCGM fails at them (70, 71), gpud only shows them. */
+final class LinkErrors {
+
+    private static final Map<LinkMetric, String> LIMITS = Map.of(
+            LinkMetric.CRC_FLIT_ERRORS, "nvlink_crc_errors_per_minute",
+            LinkMetric.CRC_DATA_ERRORS, "nvlink_crc_errors_per_minute",
+            LinkMetric.REPLAYS, "nvlink_replays_per_minute",
+            LinkMetric.RECOVERIES, "nvlink_recoveries_per_minute");
+
+    /** So many are named; a board with a bad connector may have a hundred. */
+    private static final int TOLD = 6;
+
+    private LinkErrors() {}
+
+    static void judge(Look look, Links links, GpuSnapshot gpu, GpuHistory history, Limits limits) {
+        List<String> many = new ArrayList<>();
+        List<Measurement> evidence = new ArrayList<>();
+        for (int i = 0; i < LinkMetric.count(); i++) {
+            LinkMetric counter = LinkMetric.of(i);
+            Optional<Limits.Limit> limit =
+                    LIMITS.containsKey(counter) ? limits.of(LIMITS.get(counter), gpu.identity()) : Optional.empty();
+            for (int link = 0; limit.isPresent() && link < links.count(); link++) {
+                double rate =
+                        rate(gpu.frame(), link, counter, history, limit.get().value());
+                if (rate > limit.get().value()) {
+                    String seen = LimitText.number(rate) + " " + counter.label().replace('_', ' ');
+                    many.add(seen + " a minute on link " + link + ", limit " + LimitText.brief(limit.get()));
+                    if (evidence.size() == TOLD) {
+                        continue;
+                    }
+                    evidence.add(LimitText.atMost(
+                            "nvlink_" + link + "_" + counter.label() + "_per_minute", rate, limit.get()));
+                }
+            }
+        }
+        if (!many.isEmpty()) {
+            look.warn(
+                    "nvlink-errors",
+                    "expected few errors on NVLinks, but there were " + shortened(many),
+                    "a link that errs is about to fail: look for XID 74 and 144 to 150 in the kernel log",
+                    evidence.toArray(Measurement[]::new));
+        }
+    }
+
+    private static String shortened(List<String> many) {
+        return many.size() <= TOLD
+                ? String.join(", ", many)
+                : String.join(", ", many.subList(0, TOLD)) + " and " + (many.size() - TOLD) + " more";
+    }
+
+    /** 0 where there is none, or none to be had: what a link cannot count is not held against it. */
+    private static double rate(GpuFrame frame, int link, LinkMetric counter, GpuHistory history, double limit) {
+        int slot = GpuFrame.slot(counter, link);
+        if (!frame.present(slot) || frame.raw(slot) == 0) {
+            return 0;
+        }
+        return Rate.perMinute(window -> history.increase(link, counter, window), limit)
+                .asOptional()
+                .orElse(0.0);
+    }
+}

@@ -1,0 +1,139 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * NVLinks that are down, and links that err. NVIDIA's Health Validation allows no inactive link and resets first; DCGM 14 sends
+ * to triage; gpud wants a reboot where a node of NVLink boards has none.
+ *
+ * <p>Which links should be up is not known by itself: bridges of PCIe boards are optional, and DCGM's health watch cries wolf
+ * over them (NVSentinel 1481). A link is missed that was up before; that the board always has (limits, for baseboards with
+ * switches, from two such GPUs on); or that all other boards of the kind have while this one has some. Links that are down alike
+ * on all of them may be meant so, and warn.
+ */
+@AutoService(HealthCheck.class)
+public final class NvLinkCheck implements HealthCheck {
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpu-nvlink", "GPU", "NVLinks that should be up are up, and hardly err.")
+                .damped(2, 3);
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return EachGpu.answering(
+                context.node(),
+                gpu -> evaluate(
+                        gpu, context.node(), context.history(gpu.identity()), context.limits(), context.notes()));
+    }
+
+    /** @param notes by GPU, the links that were seen up, as a bit mask */
+    static Finding evaluate(
+            GpuSnapshot gpu, NodeSnapshot node, GpuHistory history, Limits limits, Map<String, Long> notes) {
+        Look look = new Look(gpu);
+        OptionalLong count = look.read(GpuMetric.NVLINK_LINKS);
+        if (count.isEmpty()) {
+            return look.finding();
+        }
+        Links links = Links.of(gpu.frame());
+        if (links.count() == 0) {
+            look.skip("no-nvlink", "it has no NVLink");
+        } else if (gpu.frame().present(GpuMetric.MIG_MODE) && gpu.frame().raw(GpuMetric.MIG_MODE) == 1) {
+            // NVIDIA, MIG User Guide: partitions have no peer-to-peer access, so nobody uses the links.
+            look.skip("nvlink-unused", "MIG is on, which leaves NVLink unused");
+        } else if (links.unread().isPresent()) {
+            look.absent(links.unread().get(), "state of NVLinks");
+        } else {
+            long before = notes.merge(gpu.identity().label(), links.up(), (seen, now) -> seen | now);
+            state(look, links, new Expected(gpu, node, limits, before));
+            LinkErrors.judge(look, links, gpu, history, limits);
+        }
+        return look.finding();
+    }
+
+    /** What tells which links should be up; {@code before} is a mask of those that were. */
+    private record Expected(GpuSnapshot gpu, NodeSnapshot node, Limits limits, long before) {
+
+        List<Links> others() {
+            return Boards.like(gpu, node).stream()
+                    .map(other -> Links.of(other.frame()))
+                    .toList();
+        }
+
+        /** How many links this board always has, where there is another one to be linked with. */
+        Optional<Limits.Limit> always() {
+            return limits.of("nvlink_links_count", gpu.identity())
+                    .filter(limit -> limit.value() > 0
+                            && node.gpus().stream()
+                                            .filter(other -> other.identity()
+                                                    .name()
+                                                    .equals(gpu.identity().name()))
+                                            .count()
+                                    > 1);
+        }
+    }
+
+    private static void state(Look look, Links links, Expected expected) {
+        List<Links> others = expected.others();
+        long lost = links.down() & expected.before();
+        Optional<Limits.Limit> always = expected.always();
+        long due = Math.min(
+                links.count(), always.map(limit -> (long) limit.value()).orElse(0L));
+        long missed = links.up() == 0 || others.isEmpty()
+                ? 0
+                : links.down() & others.stream().mapToLong(Links::up).reduce(~0L, (a, b) -> a & b);
+        if (lost != 0) {
+            down(look, links, lost, "that were up before");
+        } else if (always.isPresent() && Long.bitCount(links.up()) < due) {
+            boolean alike = !others.isEmpty() && others.stream().allMatch(other -> other.down() == links.down());
+            if (alike) {
+                look.warn(
+                        "nvlink-down-everywhere",
+                        "expected " + due + " NVLinks up, limit " + LimitText.brief(always.get()) + ", but "
+                                + Long.bitCount(links.up()) + " are, on this as on all boards of its kind",
+                        "look whether nvidia-fabricmanager runs; if it is meant so, set nvlink_links_count for this"
+                                + " board",
+                        LimitText.atLeast("nvlink_links_count", Long.bitCount(links.up()), always.get()));
+            } else {
+                down(look, links, links.down(), "of " + due + ", limit " + LimitText.brief(always.get()));
+            }
+        } else if (missed != 0) {
+            down(look, links, missed, "that all other boards of its kind have up");
+        } else if (links.up() == 0) {
+            look.skip("nvlink-not-connected", "none of its " + links.count() + " NVLinks is connected");
+        } else {
+            look.pass("nvlink-up", Long.bitCount(links.up()) + " of " + links.count() + " NVLinks are up");
+        }
+    }
+
+    private static void down(Look look, Links links, long down, String which) {
+        look.fail(
+                "nvlink-down",
+                "expected NVLinks up " + which + ", but down " + (Long.bitCount(down) == 1 ? "is " : "are ")
+                        + Links.names(down),
+                "look for XID 74 and 144 to 150 in the kernel log; drain it and reset the GPU, then reboot, then have"
+                        + " board and baseboard looked at",
+                RecommendedAction.COMPONENT_RESET,
+                new Measurement(
+                        "nvlink_links_count",
+                        Long.bitCount(links.up()),
+                        "at least " + (Long.bitCount(links.up()) + Long.bitCount(down))));
+    }
+}

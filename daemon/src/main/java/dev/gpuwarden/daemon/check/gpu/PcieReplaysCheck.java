@@ -1,0 +1,64 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * How often packets must be sent again over PCIe (DCGM 3, whose health watch warns at it): a sign of a link that fails, long
+ * before it does.
+ */
+@AutoService(HealthCheck.class)
+public final class PcieReplaysCheck implements HealthCheck {
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpu-pcie-replays", "GPU", "Hardly any packet must be sent again over PCIe.");
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return EachGpu.answering(
+                context.node(), gpu -> evaluate(gpu, context.history(gpu.identity()), context.limits()));
+    }
+
+    static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
+        Look look = new Look(gpu);
+        OptionalLong replays = look.read(GpuMetric.PCIE_REPLAYS);
+        Optional<Limits.Limit> limit = limits.of("pcie_replays_per_minute", gpu.identity());
+        if (replays.isPresent() && replays.getAsLong() == 0) {
+            look.pass("pcie-replays-few", "no packet was sent again since the driver was loaded");
+        } else if (replays.isPresent() && limit.isPresent()) {
+            look.over(
+                            Rate.perMinute(
+                                    window -> history.increase(GpuMetric.PCIE_REPLAYS, window),
+                                    limit.get().value()),
+                            "rate of PCIe replays")
+                    .ifPresent(rate -> judge(look, rate, limit.get()));
+        }
+        return look.finding();
+    }
+
+    private static void judge(Look look, double rate, Limits.Limit limit) {
+        String seen = LimitText.number(rate);
+        if (rate > limit.value()) {
+            look.warn(
+                    "pcie-replays-many",
+                    "expected at most " + LimitText.brief(limit) + " PCIe replays a minute, but there were " + seen,
+                    "reseat the board and look at riser and slot; more packets sent again mean less bandwidth",
+                    LimitText.atMost("pcie_replays_per_minute", rate, limit));
+        } else {
+            look.pass("pcie-replays-few", seen + " PCIe replays a minute");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** Whether the driver stays loaded without clients (DCGM 29, CONFIG; NVIDIA, Driver Persistence). */
+@AutoService(HealthCheck.class)
+public final class PersistenceModeCheck implements HealthCheck {
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of(
+                "gpu-persistence-mode", "GPU", "The driver keeps each GPU initialised while nobody uses it.");
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return EachGpu.answering(context.node(), PersistenceModeCheck::evaluate);
+    }
+
+    static Finding evaluate(GpuSnapshot gpu) {
+        Look look = new Look(gpu);
+        OptionalLong mode = look.read(GpuMetric.PERSISTENCE_MODE);
+        if (mode.isPresent() && mode.getAsLong() == 1) {
+            look.pass("persistence-on", "persistence mode is on");
+        } else if (mode.isPresent()) {
+            look.warn(
+                    "persistence-mode-off",
+                    "expected persistence mode on, but it is off: without a client the GPU is torn down, and ECC"
+                            + " counts and settings go with it",
+                    "enable the service nvidia-persistenced",
+                    new Measurement("persistence_mode", 0, "1"));
+        }
+        return look.finding();
+    }
+}

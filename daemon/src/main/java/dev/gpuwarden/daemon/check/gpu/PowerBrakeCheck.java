@@ -1,0 +1,53 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Whether the machine's power supply holds the GPU back: it asserts the power brake (nvml.h,
+ * nvmlClocksEventReasonHwPowerBrakeSlowdown) when it cannot deliver. WARN, as NVSentinel stores it and acts on it only if told to.
+ */
+@AutoService(HealthCheck.class)
+public final class PowerBrakeCheck implements HealthCheck {
+
+    private static final Slowdown BRAKE = new Slowdown(
+            "power-brake",
+            "the power brake",
+            Slowdown.POWER_BRAKE,
+            0,
+            "power_brake_share",
+            "look at the machine's power supplies and its power cap; the BMC's log says more");
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpu-power-brake", "GPU", "The machine's power supply does not hold GPUs back.")
+                .damped(3, 4);
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return EachGpu.answering(
+                context.node(), gpu -> evaluate(gpu, context.history(gpu.identity()), context.limits()));
+    }
+
+    static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
+        Look look = new Look(gpu);
+        OptionalLong now = look.read(GpuMetric.CLOCK_EVENT_REASONS);
+        Optional<Limits.Limit> limit = limits.of("power_brake_share", gpu.identity());
+        if (now.isPresent() && limit.isPresent() && !BRAKE.judge(look, history, now.getAsLong(), limit.get())) {
+            look.pass("power-brake-off", "the power brake is off");
+        }
+        return look.finding();
+    }
+}

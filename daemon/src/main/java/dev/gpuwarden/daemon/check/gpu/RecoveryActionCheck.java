@@ -1,0 +1,24 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.RecoveryAction;
+import java.util.List;
+
+/** What the driver itself wants done about a GPU. */
+@AutoService(HealthCheck.class)
+public final class RecoveryActionCheck implements HealthCheck {
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpu-recovery-action", "GPU", "The driver asks for no recovery action.");
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return RecoveryAction.judge(context.node());
+    }
+}

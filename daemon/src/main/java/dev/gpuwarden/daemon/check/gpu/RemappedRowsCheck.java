@@ -1,0 +1,82 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Row remapping, from Ampere on; Autopilot's check `remapped`. A row that waits is remapped by a reset (DCGM 85, RESET; gpud,
+ * NVSentinel), a remap that failed is the criterion for replacement (NVIDIA, GPU Memory Error Management; gpud: the failure
+ * comes before the reset). No count of remapped rows condemns a board: gpud dropped that rule to agree with DCGM.
+ */
+@AutoService(HealthCheck.class)
+public final class RemappedRowsCheck implements HealthCheck {
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpu-remapped-rows", "GPU", "No row remap waits or failed, and every bank has spare rows.");
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return EachGpu.answering(context.node(), RemappedRowsCheck::evaluate);
+    }
+
+    static Finding evaluate(GpuSnapshot gpu) {
+        Look look = new Look(gpu);
+        OptionalLong failure = look.read(GpuMetric.REMAPPED_ROWS_FAILURE);
+        if (failure.isPresent() && failure.getAsLong() == 1) {
+            look.fail(
+                    "row-remap-failure",
+                    "expected every row remap to succeed, but one failed",
+                    "drain it and have the board replaced",
+                    RecommendedAction.CONTACT_SUPPORT,
+                    rows(gpu));
+        }
+        OptionalLong pending = look.read(GpuMetric.REMAPPED_ROWS_PENDING);
+        if (pending.isPresent() && pending.getAsLong() == 1) {
+            look.fail(
+                    "row-remap-pending",
+                    "expected no row waiting to be remapped, but one waits for the next reset",
+                    "drain it, then reset the GPU",
+                    RecommendedAction.COMPONENT_RESET,
+                    rows(gpu));
+        }
+        if (failure.isPresent() && pending.isPresent()) {
+            banks(look, gpu);
+        }
+        return look.finding();
+    }
+
+    /** Not asked of every driver: without it a bank that has run out is told by the remap that fails. */
+    private static void banks(Look look, GpuSnapshot gpu) {
+        long empty =
+                gpu.frame().present(GpuMetric.REMAP_BANKS_NONE) ? gpu.frame().raw(GpuMetric.REMAP_BANKS_NONE) : 0;
+        if (empty > 0) {
+            look.warn(
+                    "row-remap-bank-exhausted",
+                    "expected spare rows in every memory bank, but " + empty + " have none left",
+                    "the next error in such a bank cannot be repaired: plan to replace the board",
+                    new Measurement("remap_banks_none_count", empty, "0"));
+        } else {
+            look.pass("rows-sound", "no row remap waits or failed", rows(gpu));
+        }
+    }
+
+    private static Measurement rows(GpuSnapshot gpu) {
+        long rows = 0;
+        for (GpuMetric kind : List.of(GpuMetric.REMAPPED_ROWS_CORRECTABLE, GpuMetric.REMAPPED_ROWS_UNCORRECTABLE)) {
+            rows += gpu.frame().present(kind) ? gpu.frame().raw(kind) : 0;
+        }
+        return new Measurement("remapped_rows_count", rows, "");
+    }
+}

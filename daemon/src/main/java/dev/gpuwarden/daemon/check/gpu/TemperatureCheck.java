@@ -1,0 +1,114 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Temperature against what the board itself calls normal operation. Ada and Hopper tell the degrees that are left
+ * (nvmlDeviceGetMarginTemperature: 0 at the highest temperature of normal operation, hardware slows down at -2), older boards
+ * tell the limits; for the rest there is the table.
+ *
+ * <p>WARN at most: gpud calls it degraded and DCGM a matter to monitor (42), since it mostly is the room's fault; NVSentinel
+ * alone takes such a GPU out.
+ */
+@AutoService(HealthCheck.class)
+public final class TemperatureCheck implements HealthCheck {
+
+    private static final String REMEDY = "look at air flow, fans, and the GPUs beside it";
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpu-temperature", "GPU", "GPU and memory are as cool as in normal operation.")
+                .damped(3, 4);
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return EachGpu.answering(context.node(), gpu -> evaluate(gpu, context.limits()));
+    }
+
+    static Finding evaluate(GpuSnapshot gpu, Limits limits) {
+        Look look = new Look(gpu);
+        core(look, gpu, limits);
+        memory(look, gpu.frame());
+        return look.finding();
+    }
+
+    private static void core(Look look, GpuSnapshot gpu, Limits limits) {
+        OptionalLong now = look.read(GpuMetric.TEMPERATURE);
+        Optional<Limits.Limit> margin = limits.of("temperature_margin_celsius", gpu.identity());
+        if (now.isEmpty() || margin.isEmpty()) {
+            return;
+        }
+        Optional<Long> left = left(look, gpu, now.getAsLong(), limits);
+        if (left.isEmpty()) {
+            look.skip("not-supported", "the board tells no limit of its temperature");
+        } else if (left.get() < margin.get().value()) {
+            look.warn(
+                    "temperature-high",
+                    "expected at least " + LimitText.brief(margin.get())
+                            + " degrees to the end of normal operation, but there are " + left.get() + " at "
+                            + now.getAsLong() + " °C",
+                    REMEDY,
+                    new Measurement("temperature_celsius", now.getAsLong(), ""),
+                    LimitText.atLeast("temperature_margin_celsius", left.get(), margin.get()));
+        } else {
+            look.pass(
+                    "temperature-normal",
+                    now.getAsLong() + " °C, " + left.get() + " degrees below the end of normal operation");
+        }
+    }
+
+    /** Degrees to the highest temperature of normal operation; below zero above it. */
+    private static Optional<Long> left(Look look, GpuSnapshot gpu, long now, Limits limits) {
+        GpuFrame frame = gpu.frame();
+        if (frame.present(GpuMetric.TEMPERATURE_MARGIN)) {
+            long margin = frame.raw(GpuMetric.TEMPERATURE_MARGIN);
+            Optional<Limits.Limit> credible = limits.of("temperature_margin_credible_celsius", gpu.identity());
+            if (margin <= 0 && credible.isPresent() && now < credible.get().value()) {
+                look.skip(
+                        "margin-not-credible",
+                        "a margin of " + margin + " degrees at " + now + " °C is not believed, limit "
+                                + LimitText.brief(credible.get()));
+                return Optional.empty();
+            }
+            return Optional.of(margin);
+        }
+        for (GpuMetric limit : List.of(GpuMetric.TEMPERATURE_MAX_OPERATING, GpuMetric.TEMPERATURE_SLOWDOWN)) {
+            if (frame.present(limit) && frame.raw(limit) > 0) {
+                return Optional.of(frame.raw(limit) - now);
+            }
+        }
+        return limits.of("temperature_max_operating_celsius", gpu.identity()).map(limit -> (long) limit.value() - now);
+    }
+
+    /** Only of boards that tell both, in the same terms. */
+    private static void memory(Look look, GpuFrame frame) {
+        if (!frame.present(GpuMetric.MEMORY_TEMPERATURE)
+                || !frame.present(GpuMetric.TEMPERATURE_MEMORY_MAX)
+                || frame.raw(GpuMetric.TEMPERATURE_MEMORY_MAX) == 0) {
+            return;
+        }
+        long now = frame.raw(GpuMetric.MEMORY_TEMPERATURE);
+        long most = frame.raw(GpuMetric.TEMPERATURE_MEMORY_MAX);
+        if (now > most) {
+            look.warn(
+                    "memory-temperature-high",
+                    "expected memory at " + most + " °C at most, but it is at " + now + " °C",
+                    REMEDY,
+                    new Measurement("memory_temperature_celsius", now, "at most " + most + " (the board)"));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package dev.gpuwarden.daemon.check.host;
+
+import dev.gpuwarden.core.check.Limits.Limit;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.model.Reading;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What the link of one port says. A port that is down is a fault only where something tells that it should be up: it was up
+ * before, or nearly all others of its kind are. Most nodes have ports that nobody uses.
+ */
+final class PortLink {
+
+    /** Links train for up to minutes after a start of the node. */
+    static final Duration TRAINING = Duration.ofMinutes(5);
+    /** gpud, infiniband drop: a link that is down for longer does not come back by itself. */
+    static final Duration DROPPED = Duration.ofMinutes(4);
+
+    private static final Duration FLAP_WINDOW = Duration.ofHours(1);
+    private static final int MOST_FLAPS = 64;
+    private static final int FEWEST_PEERS = 3;
+
+    private final Map<String, Long> notes;
+    private final Instant now;
+    private final boolean training;
+    private final Optional<Limit> flaps;
+
+    /** @param training the node was started so recently that links may still be on their way up */
+    PortLink(Map<String, Long> notes, Instant now, boolean training, Optional<Limit> flaps) {
+        this.notes = notes;
+        this.now = now;
+        this.training = training;
+        this.flaps = flaps;
+    }
+
+    Finding judge(RdmaPort port, List<RdmaPort> all) {
+        if (port.switchedOff()) {
+            notes.remove("up " + port.key());
+            notes.remove("down " + port.key());
+            return Finding.skipped("nic-port-off", port.subject(), port.name() + " is switched off");
+        }
+        if (port.state() instanceof Reading.Absent<Long> absent) {
+            return Finding.unknown(
+                    "nic-unreadable",
+                    port.subject(),
+                    port.name() + ": its state cannot be read: " + absent.text(),
+                    "look for the driver's messages in the kernel log, or leave the device out with --check.nic-exclude");
+        }
+        List<RdmaPort> peers = all.stream()
+                .filter(other -> !other.key().equals(port.key()))
+                .filter(other -> !port.kind().isEmpty() && other.kind().equals(port.kind()))
+                .filter(other -> !other.switchedOff())
+                .toList();
+        return port.active() ? up(port, peers) : down(port, peers);
+    }
+
+    private Finding up(RdmaPort port, List<RdmaPort> peers) {
+        notes.remove("down " + port.key());
+        double rate = port.rateGbps().asOptional().orElse(0.0);
+        double before = notes.merge("up " + port.key(), Math.round(rate * 1000), Math::max) / 1000.0;
+        int downs = downs(port);
+        if (flaps.isPresent() && downs >= flaps.get().value()) {
+            return flapping(port, downs, flaps.get());
+        }
+        double usual = Math.max(before, usualRate(peers));
+        if (rate > 0 && rate < usual) {
+            return Finding.warn(
+                            "nic-port-slow",
+                            port.subject(),
+                            port.name() + " runs at " + HostLimit.number(rate) + " Gb/s, expected "
+                                    + HostLimit.number(usual)
+                                    + (before == usual ? " as before" : " as the others of its kind"),
+                            "inspect cable, transceiver and switch port")
+                    .with(new Measurement("rate_gbps", rate, "at least " + HostLimit.number(usual)));
+        }
+        return Finding.pass(
+                "nic-port",
+                port.subject(),
+                port.name() + " is up" + (rate > 0 ? " at " + HostLimit.number(rate) + " Gb/s" : ""));
+    }
+
+    private static Finding flapping(RdmaPort port, int downs, Limit limit) {
+        return Finding.fail(
+                        "nic-port-flapping",
+                        port.subject(),
+                        port.name() + " lost its link at least " + downs + " times within an hour, expected fewer than "
+                                + HostLimit.brief(limit),
+                        "inspect cable, transceiver and switch port",
+                        RecommendedAction.CONTACT_SUPPORT)
+                .with(new Measurement("nic_link_downs_per_hour", downs, HostLimit.full("fewer than", limit)));
+    }
+
+    private Finding down(RdmaPort port, List<RdmaPort> peers) {
+        downs(port);
+        boolean wasUp = notes.containsKey("up " + port.key());
+        long up = peers.stream().filter(RdmaPort::active).count();
+        boolean othersUp = up >= FEWEST_PEERS && up >= 3 * (peers.size() - up + 1);
+        if (!wasUp && !othersUp) {
+            return Finding.skipped(
+                    "nic-port-unused",
+                    port.subject(),
+                    port.name() + " is down (" + port.stateText() + ") and was never seen up: taken as not in use");
+        }
+        if (!wasUp && training) {
+            return Finding.unknown(
+                    "nic-port-training",
+                    port.subject(),
+                    port.name() + " is not up yet (" + port.stateText() + "), the node started less than "
+                            + TRAINING.toMinutes() + " minutes ago",
+                    "wait");
+        }
+        Duration since = Duration.ofMillis(
+                now.toEpochMilli() - notes.computeIfAbsent("down " + port.key(), any -> now.toEpochMilli()));
+        boolean dropped = since.compareTo(DROPPED) >= 0;
+        String why = port.unmanaged() ? " has a link, and no subnet manager has set it up (" : " has no link (";
+        return Finding.fail(
+                        "nic-port-down",
+                        port.subject(),
+                        port.name() + why + port.stateText() + "), expected ACTIVE: "
+                                + (wasUp ? "it was up before" : up + " others of its kind are up"),
+                        port.unmanaged()
+                                ? "look whether the subnet manager runs"
+                                : "inspect cable, transceiver and switch port",
+                        dropped ? RecommendedAction.CONTACT_SUPPORT : RecommendedAction.NONE)
+                .with(new Measurement("down_seconds", since.toSeconds(), ""));
+    }
+
+    /**
+     * How often the link was lost during the last hour, as far as it matters: by the port's own counter, which sees what happens
+     * between two looks; without one by the looks. Setting up the network while the node starts counts too, and is no flap.
+     */
+    private int downs(RdmaPort port) {
+        if (training) {
+            return 0;
+        }
+        int most =
+                (int) Math.max(1, Math.min(MOST_FLAPS, flaps.map(Limit::value).orElse(1.0)));
+        Reading<Long> counter = counter(port);
+        String key = "downs " + port.key();
+        if (counter instanceof Reading.Present<Long> present) {
+            return RecentRises.note(notes, key, present.value(), now, FLAP_WINDOW, most);
+        }
+        boolean fell =
+                !port.active() && notes.containsKey("up " + port.key()) && !notes.containsKey("down " + port.key());
+        long seen = notes.getOrDefault(key, 0L) + (fell ? 1 : 0);
+        return RecentRises.note(notes, key, seen, now, FLAP_WINDOW, most);
+    }
+
+    private static Reading<Long> counter(RdmaPort port) {
+        Reading<Long> downed = Sysfs.number(port.folder().resolve("counters/link_downed"));
+        if (downed instanceof Reading.Absent<Long> && port.interfaceFolder().isPresent()) {
+            Path folder = port.interfaceFolder().get();
+            return Sysfs.number(folder.resolve("carrier_down_count"));
+        }
+        return downed;
+    }
+
+    /** The rate of the others, where they all have the same and are enough to tell. */
+    private static double usualRate(List<RdmaPort> peers) {
+        List<Double> rates = peers.stream()
+                .filter(RdmaPort::active)
+                .flatMap(peer -> peer.rateGbps().asOptional().stream())
+                .toList();
+        return rates.size() >= FEWEST_PEERS && rates.stream().distinct().count() == 1 ? rates.get(0) : 0;
+    }
+}

@@ -1,0 +1,121 @@
+package dev.gpuwarden.daemon.check.host;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+
+/** Attributes of the kernel's /sys: small texts, each with the cause why it is not there. */
+final class Sysfs {
+
+    /** An attribute is at most a page (Documentation/filesystems/sysfs.rst); a file that is not the kernel's may be endless. */
+    private static final int PAGE = 4096;
+
+    private static final int SMALL = 64;
+
+    private Sysfs() {}
+
+    /** NO_DATA where there is no such file. */
+    static Reading<String> text(Path file) {
+        try (InputStream in = Files.newInputStream(file)) {
+            // A page for each of some hundred small files would be most of what the idle daemon allocates.
+            byte[] bytes = new byte[SMALL];
+            int length = in.readNBytes(bytes, 0, SMALL);
+            while (length == bytes.length && length < PAGE) {
+                bytes = Arrays.copyOf(bytes, 8 * length);
+                length += in.readNBytes(bytes, length, bytes.length - length);
+            }
+            return Reading.of(new String(bytes, 0, length, StandardCharsets.ISO_8859_1).strip());
+        } catch (IOException e) {
+            return absent(file, e);
+        }
+    }
+
+    /** The number that the text begins with, decimal or 0x: state files say "4: ACTIVE", rates "400 Gb/sec (4X NDR)". */
+    static Reading<Long> number(Path file) {
+        return number(file, text(file));
+    }
+
+    private static Reading<Long> number(Path file, Reading<String> text) {
+        if (!(text instanceof Reading.Present<String> present)) {
+            return text.map(any -> 0L);
+        }
+        try {
+            return Reading.of(Long.decode(word(present.value())));
+        } catch (NumberFormatException e) {
+            return Reading.absent(Absence.IMPLAUSIBLE, 0, file + " is no number");
+        }
+    }
+
+    private static String word(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == ':' || c == '.' || Character.isWhitespace(c)) {
+                return text.substring(0, i);
+            }
+        }
+        return text;
+    }
+
+    /** Names in a folder, sorted; NO_DATA where there is no such folder. */
+    static Reading<List<String>> names(Path folder) {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+            entries.forEach(entry -> names.add(entry.getFileName().toString()));
+        } catch (DirectoryIteratorException e) {
+            return Reading.absent(Absence.FAILED, 0, String.valueOf(e.getMessage()));
+        } catch (IOException e) {
+            return absent(folder, e);
+        }
+        Collections.sort(names);
+        return Reading.of(List.copyOf(names));
+    }
+
+    /** What the link at the end of this path leads to, in full; empty where it leads nowhere. */
+    static Optional<Path> real(Path link) {
+        try {
+            return Optional.of(link.toRealPath());
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** The last name of what a link leads to, as of `driver`; empty where there is no such link. */
+    static String linked(Path link) {
+        return real(link).map(Path::getFileName).map(Path::toString).orElse("");
+    }
+
+    /** The address of the PCI device that this folder is; empty for what is none. */
+    static Optional<PciAddress> pci(Path folder) {
+        Path name = folder.getFileName();
+        // A whole name with domain and function: "pci0000:3a" is the root complex, and "3a:00" could be anything.
+        return name == null || name.toString().length() < "0000:00:00.0".length()
+                ? Optional.empty()
+                : PciAddress.parse(name.toString());
+    }
+
+    private static <T> Reading<T> absent(Path path, IOException e) {
+        if (e instanceof NoSuchFileException || e instanceof NotDirectoryException) {
+            return Reading.absent(Absence.NO_DATA, 0, path + " does not exist");
+        }
+        if (e instanceof AccessDeniedException) {
+            return Reading.absent(Absence.NO_PERMISSION, 0, path.toString());
+        }
+        // Drivers answer a read with an error of their own: EINVAL, EIO, ENODEV.
+        return Reading.absent(Absence.FAILED, 0, path + " (" + e.getMessage() + ")");
+    }
+}

@@ -1,0 +1,2 @@
+/** Runs checks, and tells what follows from what they say. */
+package dev.gpuwarden.daemon.check;

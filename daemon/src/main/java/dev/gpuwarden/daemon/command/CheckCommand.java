@@ -1,0 +1,115 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.check.CheckPlan;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Runs checks now. */
+@Command(
+        name = "check",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Run checks now and say what they find: in the daemon where one runs, since it knows what was before;"
+                    + " else, or with a setting on this command line, in this process."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:passed", "1:a fault was found", "2:wrong usage or configuration", "3:could not decide"})
+public final class CheckCommand extends CheckingCommand {
+
+    private static final String ALL = "all";
+
+    @Parameters(
+            arity = "0..*",
+            paramLabel = "NAME",
+            description = "Checks to run, or 'all' for those that the configuration leaves on.")
+    List<String> names = List.of();
+
+    @Option(names = "--list", description = "Show what checks there are, and run none.")
+    boolean list;
+
+    @Option(names = "--report", paramLabel = "FILE", description = "Write the result into this file too, as JSON.")
+    @Nullable Path report;
+
+    @Option(names = "--local", description = "Run them in this process, even if a daemon runs.")
+    boolean local;
+
+    @Mixin
+    ClientOptions client = new ClientOptions();
+
+    public CheckCommand(Supplier<DriverProvider> provider) {
+        super(provider);
+    }
+
+    @Override
+    public Integer call() {
+        if (!list && !names.isEmpty()) {
+            Optional<List<CheckResult>> results = byDaemon();
+            if (results.isPresent()) {
+                return tell(CheckReport.byDaemon(results.get()));
+            }
+        }
+        CheckPlan all = checks.all(node.get());
+        if (list) {
+            CheckPlan plan = checks.plan(all);
+            show(CheckTable.list(plan), out -> CheckTable.printList(plan, out));
+            return ExitCode.OK;
+        }
+        return tell(CheckReport.of(look(wanted(all)).results()));
+    }
+
+    private int tell(CheckReport seen) {
+        Optional.ofNullable(report).ifPresent(file -> write(file, Output.json(seen.tree())));
+        show(seen.tree(), out -> CheckTable.print(seen, out));
+        return ScanCommand.exitCode(seen.verdict());
+    }
+
+    /** Settings of the command line are for this process: the daemon has its own. */
+    private Optional<List<CheckResult>> byDaemon() {
+        boolean given = spec.commandLine().getParseResult().matchedOptions().stream()
+                .map(option -> option.longestName())
+                .anyMatch(name -> name.indexOf('.') > 0 && !name.equals("--grpc.socket"));
+        if (local || given) {
+            return Optional.empty();
+        }
+        return client.socket()
+                .flatMap(socket -> ClientChecks.run(socket, names.contains(ALL) ? List.of() : names, note -> {
+                    spec.commandLine().getErr().println("gpuwarden: " + Table.escape(note));
+                    spec.commandLine().getErr().flush();
+                }));
+    }
+
+    /** A check that is named runs, whether or not it is switched off. */
+    private CheckPlan wanted(CheckPlan all) {
+        if (names.isEmpty()) {
+            throw new UserError("name the checks to run, or 'all'; 'gpuwarden check --list' shows what there is");
+        }
+        if (names.contains(ALL)) {
+            return checks.plan(all);
+        }
+        names.forEach(name -> CheckOptions.known("", name, all.ids()));
+        return all.only(names::contains).patience(checks.deadline);
+    }
+
+    private static void write(Path file, String json) {
+        try {
+            Files.writeString(file, json + "\n");
+        } catch (IOException e) {
+            throw new UserError("--report: " + file + " could not be written: " + e);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.Surroundings;
+import dev.gpuwarden.daemon.kernlog.DriverParser;
+import dev.gpuwarden.daemon.kernlog.KernelLogScan;
+import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
+import dev.gpuwarden.daemon.node.NodeName;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import picocli.CommandLine.Mixin;
+
+/** A command that has checks look at this node once. */
+abstract class CheckingCommand extends NodeCommand {
+
+    @Mixin
+    CheckOptions checks = new CheckOptions();
+
+    @Mixin
+    KernelLogSettings kernelLog = new KernelLogSettings();
+
+    @Mixin
+    NodeName node = new NodeName();
+
+    CheckingCommand(Supplier<DriverProvider> provider) {
+        super(provider);
+    }
+
+    /** What the node was, and what checks say of it. */
+    record Looked(NodeSnapshot node, List<CheckResult> results) {}
+
+    Looked look(CheckPlan plan) {
+        // What is wrong with options is said before anything is looked at.
+        Limits limits = checks.limits();
+        Expectations expectations = checks.expectations();
+        RecordRules others = checks.logRules();
+        kernelLog.validate();
+        NodeSnapshot seen = look(NodeSampler::snapshot);
+        Surroundings around = Surroundings.once(seen, limits, expectations, paths);
+        if (!plan.ids().contains(KernelLogFindings.CHECK)) {
+            return new Looked(seen, CheckRunner.once(plan, around));
+        }
+        long start = System.nanoTime();
+        KernelLogScan.Result log =
+                KernelLogScan.sinceBoot(kernelLog, others, paths, DriverParser.of(seen.driver()), seen, node.get());
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
+        List<CheckResult> results = CheckRunner.once(plan, around.withKernelLog(log::status)).stream()
+                .map(result -> result.check().id().equals(KernelLogFindings.CHECK)
+                        ? KernelLogFindings.with(result, log.faults(), took)
+                        : result)
+                .toList();
+        return new Looked(seen, results);
+    }
+}

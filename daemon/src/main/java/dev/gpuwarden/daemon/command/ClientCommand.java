@@ -1,0 +1,71 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.daemon.grpc.NodeClient;
+import io.grpc.StatusRuntimeException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.DateTimeException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.logging.Level;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** A command that asks the node's daemon. */
+abstract class ClientCommand implements Callable<Integer> {
+
+    /** The daemon answers from memory or one look into its store. */
+    private static final long PATIENCE_SECONDS = 10;
+
+    @Mixin
+    Output output = new Output();
+
+    @Mixin
+    ClientOptions client = new ClientOptions();
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    /** Asks, shows, and returns the exit code. */
+    abstract int ask(NodeClient node);
+
+    @Override
+    public Integer call() {
+        // What goes wrong is said in own words; gRPC and Netty would log it too.
+        Logging.install(Level.OFF);
+        Path socket = client.required();
+        try (NodeClient node = NodeClient.of(socket)) {
+            return ask(node);
+        } catch (StatusRuntimeException e) {
+            ClientFailure failure = ClientFailure.of(e.getStatus(), socket);
+            complain(failure.message());
+            return failure.exitCode();
+        } catch (DateTimeException e) {
+            complain("the daemon on " + socket + " tells a time that does not exist: " + e.getMessage());
+            return dev.gpuwarden.cli.ExitCode.UNDECIDED;
+        }
+    }
+
+    static NodeServiceGrpc.NodeServiceBlockingStub queries(NodeClient node) {
+        return NodeServiceGrpc.newBlockingStub(node.channel()).withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    void complain(String message) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("gpuwarden: " + Table.escape(message));
+        err.flush();
+    }
+
+    PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    void show(Object tree, Consumer<PrintWriter> table) {
+        output.write(out(), tree, table);
+    }
+}

@@ -1,0 +1,82 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.api.v1.Gpu;
+import dev.gpuwarden.api.v1.GpuView;
+import dev.gpuwarden.api.v1.ListGpusRequest;
+import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.model.PciAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+
+/** The daemon's GPUs by all of their names: events know them by UUID and PCI address, people by index too. */
+record ClientGpus(List<Gpu> gpus) {
+
+    static ClientGpus ask(NodeServiceBlockingStub daemon) {
+        return new ClientGpus(daemon.listGpus(ListGpusRequest.newBuilder()
+                        .setView(GpuView.GPU_VIEW_BASIC)
+                        .build())
+                .getGpusList());
+    }
+
+    /**
+     * What events call the GPU that a person names.
+     *
+     * @param name a UUID, a PCI address or an index; of a GPU that is not listed any more one of the first two
+     */
+    List<Entity> named(String name) {
+        Optional<PciAddress> address = PciAddress.parse(name);
+        for (Gpu gpu : gpus) {
+            if (gpu.getUuid().getValue().equals(name)
+                    || address.isPresent()
+                            && PciAddress.parse(gpu.getPciAddress().getValue()).equals(address)
+                    || Integer.toString(gpu.getIndex()).equals(name)) {
+                return names(gpu);
+            }
+        }
+        if (address.isPresent()) {
+            return List.of(Entity.pci(address.get()));
+        }
+        if (name.startsWith("GPU-")) {
+            return List.of(Entity.gpu(name));
+        }
+        throw new UserError("--gpu: no GPU is called '" + name + "'; expected an index"
+                + (gpus.isEmpty() ? "" : " of 0 to " + (gpus.size() - 1)) + ", a UUID or a PCI address");
+    }
+
+    private static List<Entity> names(Gpu gpu) {
+        List<Entity> names = new ArrayList<>();
+        if (gpu.getUuid().hasValue()) {
+            names.add(Entity.gpu(gpu.getUuid().getValue()));
+        }
+        PciAddress.parse(gpu.getPciAddress().getValue()).map(Entity::pci).ifPresent(names::add);
+        return names;
+    }
+
+    /** "GPU 3", with what else is named; a GPU that is not listed keeps the name that it has. */
+    String subject(List<Entity> entities) {
+        if (entities.isEmpty()) {
+            return "node";
+        }
+        LinkedHashSet<String> words = new LinkedHashSet<>();
+        boolean listed = entities.stream().anyMatch(entity -> gpu(entity).isPresent());
+        for (Entity entity : entities) {
+            Optional<Gpu> gpu = gpu(entity);
+            if (gpu.isPresent()) {
+                words.add("GPU " + gpu.get().getIndex());
+            } else if (!entity.namesGpu() || !listed) {
+                words.add(entity.namesGpu() ? entity.value() : entity.type() + " " + entity.value());
+            }
+        }
+        return String.join(", ", words);
+    }
+
+    private Optional<Gpu> gpu(Entity entity) {
+        return entity.namesGpu()
+                ? gpus.stream().filter(gpu -> names(gpu).contains(entity)).findFirst()
+                : Optional.empty();
+    }
+}

@@ -1,0 +1,38 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.daemon.grpc.GrpcOptions;
+import dev.gpuwarden.daemon.grpc.NodeClient;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Which daemon is asked. The setting is the daemon's own, so that one configuration file does for both. */
+public final class ClientOptions {
+
+    @Option(
+            names = "--grpc.socket",
+            paramLabel = "PATH",
+            description = "Unix socket of the daemon (default: /run/gpuwarden/gpuwarden.sock).")
+    @Nullable String socket;
+
+    /** Empty where the daemon is told to have none. */
+    Optional<Path> socket() {
+        if (socket == null) {
+            return Optional.of(NodeClient.DEFAULT_SOCKET);
+        }
+        try {
+            return GrpcOptions.NONE.equals(socket) ? Optional.empty() : Optional.of(Path.of(socket));
+        } catch (InvalidPathException e) {
+            throw new UserError("--grpc.socket: expected a path, but was '" + socket + "'");
+        }
+    }
+
+    /** @throws UserError where there is none */
+    Path required() {
+        return socket().orElseThrow(() ->
+                new UserError("--grpc.socket is 'none', so the daemon answers no command; name its socket"));
+    }
+}

@@ -1,0 +1,121 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.api.v1.ListEventsRequest;
+import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.daemon.grpc.NodeClient;
+import dev.gpuwarden.daemon.view.EventView;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Shows the history of events. */
+@Command(
+        name = "events",
+        mixinStandardHelpOptions = true,
+        description = "Show the health events that this node's daemon keeps, the newest last.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done, even if there are none",
+            "1:no permission to ask",
+            "2:wrong usage or configuration",
+            "3:no daemon answers"
+        })
+public final class EventsCommand extends ClientCommand {
+
+    static final String SCHEMA = "gpuwarden.events/v1";
+
+    /** They are held in memory to be shown the other way round. */
+    private static final int MOST = 10_000;
+
+    private final Clock clock;
+
+    @Mixin
+    EventsConditions conditions = new EventsConditions();
+
+    @Option(
+            names = "--since",
+            paramLabel = "TIME",
+            description = "Not before: how long ago (1h30m) or a time (14:05, 2026-11-21, 2026-11-21T14:05:00Z).")
+    @Nullable String since;
+
+    @Option(names = "--until", paramLabel = "TIME", description = "Before this time.")
+    @Nullable String until;
+
+    @Option(
+            names = "--limit",
+            defaultValue = "100",
+            paramLabel = "N",
+            description = "At most so many, the newest (default: ${DEFAULT-VALUE}).")
+    int limit = 100;
+
+    @Option(names = "--newest-first", description = "The newest first.")
+    boolean newestFirst;
+
+    /** @param clock with the zone in which times are shown */
+    public EventsCommand(Clock clock) {
+        this.clock = clock;
+    }
+
+    /** The command with all of its own. */
+    public static CommandLine with(Clock clock) {
+        return new CommandLine(new EventsCommand(clock)).addSubcommand(new EventsShowCommand(clock));
+    }
+
+    @Override
+    int ask(NodeClient node) {
+        ListEventsRequest request = request();
+        NodeServiceBlockingStub daemon = queries(node);
+        ClientGpus gpus = ClientGpus.ask(daemon);
+        List<Entity> names = conditions.gpu().map(gpus::named).orElse(List.of());
+        // A deadline for each page.
+        EventsQuery.Answer answer = EventsQuery.last(page -> queries(node).listEvents(page), request, names, limit);
+        List<StoredEvent> events = new ArrayList<>(answer.events());
+        if (newestFirst) {
+            Collections.reverse(events);
+        }
+        show(tree(events, answer.more()), out -> EventsTable.print(events, gpus, clock.getZone(), out));
+        if (answer.more()) {
+            complain("there are older ones: --limit shows more than " + limit);
+        }
+        return ExitCode.OK;
+    }
+
+    private ListEventsRequest request() {
+        conditions.validate();
+        if (limit < 1 || limit > MOST) {
+            throw new UserError("--limit: expected 1 to " + MOST + ", but was " + limit
+                    + (limit > MOST ? "; --until shows what is older" : ""));
+        }
+        ListEventsRequest.Builder request = conditions.request();
+        if (since != null) {
+            Instant from = ClientTimes.parse("--since", since, clock);
+            request.getFromBuilder().setSeconds(from.getEpochSecond()).setNanos(from.getNano());
+        }
+        if (until != null) {
+            Instant end = ClientTimes.parse("--until", until, clock);
+            request.getUntilBuilder().setSeconds(end.getEpochSecond()).setNanos(end.getNano());
+        }
+        return request.build();
+    }
+
+    private static Map<String, Object> tree(List<StoredEvent> events, boolean more) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("more", more);
+        tree.put("events", events.stream().map(EventView::tree).toList());
+        return tree;
+    }
+}

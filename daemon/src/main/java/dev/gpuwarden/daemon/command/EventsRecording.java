@@ -1,0 +1,144 @@
+package dev.gpuwarden.daemon.command;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A flight recording as it is kept: gpuwarden.recording/v1, see docs/recording-json.md. Keys that a newer daemon adds are
+ * carried along; what is not as expected counts as not there.
+ */
+record EventsRecording(Map<String, @Nullable Object> tree) {
+
+    /** Of a recording of sixteen GPUs at ten samples a second that is about a tenth. */
+    private static final int MOST_BYTES = 32 << 20;
+
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .streamReadConstraints(
+                    StreamReadConstraints.builder().maxNestingDepth(16).build())
+            .build();
+
+    /** One GPU's values by the names of their readings; null where there was no sample or no value. */
+    record Lane(String gpu, Map<String, List<@Nullable Object>> series) {}
+
+    record Line(String time, String text) {}
+
+    record Process(String pid, String name, String owner, Object usedBytes) {}
+
+    /** @throws IOException where it is no recording */
+    static EventsRecording read(byte[] gzip) throws IOException {
+        byte[] json;
+        try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(gzip))) {
+            json = in.readNBytes(MOST_BYTES + 1);
+        }
+        if (json.length > MOST_BYTES) {
+            throw new IOException("more than " + MOST_BYTES + " bytes");
+        }
+        try (JsonParser parser = FACTORY.createParser(new String(json, StandardCharsets.UTF_8))) {
+            parser.nextToken();
+            if (value(parser) instanceof Map<?, ?> map) {
+                return new EventsRecording(texted(map));
+            }
+            throw new IOException("expected an object");
+        }
+    }
+
+    private static @Nullable Object value(JsonParser parser) throws IOException {
+        if (parser.currentToken() == null) {
+            throw new IOException("it is empty");
+        }
+        return switch (parser.currentToken()) {
+            case START_OBJECT -> {
+                Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+                while (parser.nextToken() == com.fasterxml.jackson.core.JsonToken.FIELD_NAME) {
+                    String name = parser.currentName();
+                    parser.nextToken();
+                    fields.put(name, value(parser));
+                }
+                yield fields;
+            }
+            case START_ARRAY -> {
+                List<@Nullable Object> items = new ArrayList<>();
+                while (parser.nextToken() != com.fasterxml.jackson.core.JsonToken.END_ARRAY) {
+                    items.add(value(parser));
+                }
+                yield items;
+            }
+            case VALUE_TRUE, VALUE_FALSE -> parser.getBooleanValue();
+            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> parser.getDecimalValue();
+            case VALUE_STRING -> parser.getText();
+            case VALUE_NULL -> null;
+            default -> throw new IOException("expected a value, found " + parser.currentToken());
+        };
+    }
+
+    private static Map<String, @Nullable Object> texted(Map<?, ?> map) {
+        Map<String, @Nullable Object> texted = new LinkedHashMap<>();
+        map.forEach((key, value) -> texted.put(String.valueOf(key), value));
+        return texted;
+    }
+
+    boolean complete() {
+        return Boolean.TRUE.equals(tree.get("complete"));
+    }
+
+    /** Seconds from the event, of each column. */
+    List<Double> times() {
+        return list(tree.get("times")).stream()
+                .map(time -> time instanceof Number number ? number.doubleValue() : Double.NaN)
+                .toList();
+    }
+
+    /** The GPUs that the event is about. */
+    List<Lane> concerned() {
+        List<Lane> lanes = new ArrayList<>();
+        for (Map<String, @Nullable Object> gpu : maps("gpus")) {
+            if (Boolean.TRUE.equals(gpu.get("concerned")) && gpu.get("series") instanceof Map<?, ?> series) {
+                Map<String, List<@Nullable Object>> rows = new LinkedHashMap<>();
+                series.forEach((name, row) -> rows.put(String.valueOf(name), list(row)));
+                lanes.add(new Lane("GPU " + gpu.get("index"), rows));
+            }
+        }
+        return lanes;
+    }
+
+    List<Line> kernel() {
+        return maps("kernel").stream()
+                .map(line -> new Line(String.valueOf(line.get("time")), String.valueOf(line.get("text"))))
+                .toList();
+    }
+
+    List<Process> processes() {
+        return maps("processes").stream()
+                .map(process -> new Process(
+                        String.valueOf(process.get("pid")),
+                        process.get("name") instanceof String name ? name : "?",
+                        String.valueOf(process.get("owner")),
+                        process.get("usedBytes") instanceof Number bytes ? bytes : "?"))
+                .toList();
+    }
+
+    private List<Map<String, @Nullable Object>> maps(String key) {
+        List<Map<String, @Nullable Object>> maps = new ArrayList<>();
+        for (Object item : list(tree.get(key))) {
+            if (item instanceof Map<?, ?> map) {
+                maps.add(texted(map));
+            }
+        }
+        return maps;
+    }
+
+    private static List<@Nullable Object> list(@Nullable Object value) {
+        return value instanceof List<?> list ? new ArrayList<>(list) : List.of();
+    }
+}

@@ -1,0 +1,61 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.daemon.view.ActionView;
+import java.io.PrintWriter;
+import java.time.ZoneId;
+import java.util.List;
+
+/** Events for people: a row for each. */
+final class EventsTable {
+
+    /** Of a message in a row; {@code events show} has all of it. */
+    private static final int LONGEST_MESSAGE = 100;
+
+    private EventsTable() {}
+
+    static void print(List<StoredEvent> events, ClientGpus gpus, ZoneId zone, PrintWriter out) {
+        Table table = new Table("TIME", "WHAT", "CHECK", "CODE", "OF", "ACTION", "SEEN", "EVENT", "MESSAGE");
+        for (StoredEvent stored : events) {
+            HealthEvent event = stored.event();
+            table.row(
+                    ClientTimes.local(stored.received(), zone),
+                    Table.styled(style(event), word(event)),
+                    event.checkName(),
+                    String.join(", ", event.errorCodes()),
+                    gpus.subject(event.entities()),
+                    event.healthy() ? "" : ActionView.name(event),
+                    stored.occurrences() + "x",
+                    event.id(),
+                    shortened(event.message()));
+        }
+        table.print(out);
+    }
+
+    static String word(HealthEvent event) {
+        if (event.healthy()) {
+            return "healthy";
+        }
+        return event.fatal() ? "fatal" : "fault";
+    }
+
+    static Style style(HealthEvent event) {
+        if (event.healthy()) {
+            return Style.GOOD;
+        }
+        return event.fatal() ? Style.BAD : Style.WARNING;
+    }
+
+    static String shortened(String message) {
+        if (message.length() <= LONGEST_MESSAGE) {
+            return message;
+        }
+        // Not through the middle of a character of two parts.
+        int end =
+                Character.isHighSurrogate(message.charAt(LONGEST_MESSAGE - 1)) ? LONGEST_MESSAGE - 1 : LONGEST_MESSAGE;
+        return message.substring(0, end) + "…";
+    }
+}

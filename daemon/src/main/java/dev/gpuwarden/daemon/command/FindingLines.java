@@ -1,0 +1,64 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Verdict;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** What checks found, for people: a line for each complaint with what to do, and the verdict. */
+final class FindingLines {
+
+    private FindingLines() {}
+
+    /** Complaints, worst first; of what was skipped only what time would bring. */
+    static void print(List<CheckResult> results, PrintWriter out) {
+        for (Outcome outcome : List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN)) {
+            for (Finding finding : NodeVerdict.findings(results)) {
+                if (finding.outcome() == outcome) {
+                    out.println(outcome + "  " + Table.escape(finding.code()) + "  " + Table.escape(finding.message()));
+                    if (!finding.remedy().isEmpty()) {
+                        out.println("      " + Table.escape(finding.remedy()));
+                    }
+                }
+            }
+        }
+        String waiting = results.stream()
+                .filter(result ->
+                        result.findings().stream().anyMatch(f -> f.code().equals("needs-time")))
+                .map(result -> result.check().id())
+                .collect(Collectors.joining(", "));
+        if (!waiting.isEmpty()) {
+            out.println("SKIPPED  needs-time  one look is too short for: " + Table.escape(waiting)
+                    + "; the daemon looks at it");
+        }
+    }
+
+    /** @param passed what is said of a verdict that all is well */
+    static String verdict(List<CheckResult> results, Verdict verdict, String passed) {
+        List<Finding> findings = NodeVerdict.findings(results);
+        String why = switch (verdict) {
+            case FIT -> passed;
+            case NOT_FIT ->
+                count(findings.stream().filter(f -> f.outcome() == Outcome.FAIL).count(), "fault");
+            case UNDECIDED -> {
+                String unknown = findings.stream()
+                        .filter(f -> f.outcome() == Outcome.UNKNOWN)
+                        .map(Finding::code)
+                        .distinct()
+                        .collect(Collectors.joining(", "));
+                yield unknown.isEmpty() ? "nothing was looked at" : unknown;
+            }
+        };
+        String word = verdict == Verdict.UNDECIDED ? "could not decide" : verdict.text();
+        return "verdict: " + word + " (" + why + ")";
+    }
+
+    static String count(long count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
+    }
+}

@@ -1,0 +1,84 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.daemon.view.ActionView;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What the kernel log of this boot says, as findings of the check that reads it. Pure. */
+final class KernelLogFindings {
+
+    static final String CHECK = "kernel-log";
+
+    private KernelLogFindings() {}
+
+    /** The check's own result, on whether the log could be read, and what was read in it. */
+    static CheckResult with(CheckResult read, List<Fault> faults, Duration took) {
+        List<Finding> findings = new ArrayList<>(read.findings());
+        findings.addAll(of(faults));
+        return CheckResult.of(read.check(), read.at(), read.took().plus(took), findings);
+    }
+
+    /** One for each event that raised faults: a GPU has a fault under each of its names. */
+    static List<Finding> of(List<Fault> faults) {
+        Map<HealthEvent, Finding> byCause = new LinkedHashMap<>();
+        faults.forEach(fault -> byCause.computeIfAbsent(fault.cause(), cause -> finding(fault)));
+        return List.copyOf(byCause.values());
+    }
+
+    private static Finding finding(Fault fault) {
+        HealthEvent cause = fault.cause();
+        Outcome outcome = cause.fatal() ? Outcome.FAIL : Outcome.WARN;
+        Subject subject = subject(cause.entities());
+        String label = subject.label();
+        String where = cause.message().contains(label) || subject.equals(Subject.NODE) ? "" : label + ": ";
+        return new Finding(
+                outcome,
+                code(cause.checkName(), fault.key().errorCode()),
+                subject,
+                where + cause.message() + times(fault),
+                ActionView.advice(cause),
+                cause.action(),
+                List.of(new Measurement("occurrences_count", fault.occurrences(), "")));
+    }
+
+    private static String times(Fault fault) {
+        Instant last = fault.lastSeen().truncatedTo(ChronoUnit.SECONDS);
+        return fault.occurrences() == 1
+                ? " (at " + last + ")"
+                : " (" + fault.occurrences() + " times, last at " + last + ")";
+    }
+
+    private static Subject subject(List<Entity> entities) {
+        if (entities.isEmpty()) {
+            return Subject.NODE;
+        }
+        Entity name = entities.stream()
+                .filter(entity -> entity.type().equals(Entity.GPU_UUID))
+                .findFirst()
+                .orElse(entities.get(0));
+        return new Subject(name.value(), entities);
+    }
+
+    /** "xid-79"; codes that are words stand for themselves. */
+    private static String code(String check, String code) {
+        String number = code.isEmpty() || !Character.isDigit(code.charAt(0))
+                ? code
+                : (check.contains("SXID") ? "sxid-" : "xid-") + code;
+        String word = number.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9.]+", "-");
+        return word.isEmpty() ? CHECK : word;
+    }
+}

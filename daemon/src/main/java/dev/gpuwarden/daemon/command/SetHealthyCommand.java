@@ -1,0 +1,184 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.api.FaultCodec;
+import dev.gpuwarden.api.v1.ListFaultsRequest;
+import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
+import dev.gpuwarden.api.v1.SetHealthyRequest;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Output.Format;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.daemon.grpc.NodeClient;
+import dev.gpuwarden.daemon.view.FaultView;
+import java.io.PrintWriter;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Says that faults are mended. */
+@Command(
+        name = "set-healthy",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Say that faults are mended: shows them, asks, and clears them with an event that keeps the reason.",
+            "What is still broken is found and told again."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done",
+            "1:no current fault is meant, no permission, or not agreed to",
+            "2:wrong usage or configuration",
+            "3:no daemon answers"
+        })
+public final class SetHealthyCommand extends ClientCommand {
+
+    static final String SCHEMA = "gpuwarden.set-healthy/v1";
+
+    private static final int LONGEST_REASON = 1024;
+
+    private final Clock clock;
+    private final Question question;
+
+    @Option(names = "--reason", required = true, paramLabel = "TEXT", description = "Why; kept with the event.")
+    String reason = "";
+
+    @Option(
+            names = "--check",
+            split = ",",
+            paramLabel = "NAME",
+            description = "Faults of these checks, as events or 'gpuwarden check --list' name them.")
+    List<String> checks = List.of();
+
+    @Option(names = "--code", split = ",", paramLabel = "CODE", description = "Faults with one of these codes.")
+    List<String> codes = List.of();
+
+    @Option(names = "--gpu", paramLabel = "GPU", description = "Faults of this GPU: its index, UUID or PCI address.")
+    @Nullable String gpu;
+
+    @Option(names = "--event", paramLabel = "ID", description = "The faults that this event raised.")
+    @Nullable String event;
+
+    @Option(names = "--all", description = "Every current fault.")
+    boolean all;
+
+    @Option(
+            names = {"-y", "--yes"},
+            description = "Do not ask.")
+    boolean yes;
+
+    @Option(names = "--dry-run", description = "Show what would be cleared, and clear nothing.")
+    boolean dryRun;
+
+    /** Asks whoever types. */
+    public interface Question {
+        /** Empty where nobody can be asked. */
+        Optional<Boolean> agreed(PrintWriter err, String text);
+    }
+
+    public SetHealthyCommand(Clock clock, Question question) {
+        this.clock = clock;
+        this.question = question;
+    }
+
+    @Override
+    int ask(NodeClient node) {
+        validate();
+        NodeServiceBlockingStub daemon = queries(node);
+        ClientGpus gpus = ClientGpus.ask(daemon);
+        List<Fault> meant = selection(gpus)
+                .of(daemon.listFaults(ListFaultsRequest.getDefaultInstance()).getFaultsList().stream()
+                        .map(FaultCodec::fromWire)
+                        .toList());
+        if (meant.isEmpty()) {
+            complain("no current fault is meant; 'gpuwarden status' shows all");
+            return ExitCode.NOT_FIT;
+        }
+        boolean table = output.format() == Format.table;
+        if (table) {
+            StatusFaults.print(meant, gpus, clock.instant(), out());
+            out().println();
+            out().flush();
+        }
+        if (!dryRun && !agreed(meant)) {
+            complain("nothing was cleared");
+            return ExitCode.NOT_FIT;
+        }
+        List<FaultKey> cleared = dryRun ? List.of() : clear(node, meant);
+        show(
+                tree(meant, cleared),
+                out -> out.println(
+                        dryRun
+                                ? "would clear " + FindingLines.count(groups(meant), "fault") + ", cleared nothing"
+                                : "cleared " + FindingLines.count(groups(meant), "fault")));
+        return ExitCode.OK;
+    }
+
+    private void validate() {
+        boolean conditions = !checks.isEmpty() || !codes.isEmpty() || gpu != null;
+        long ways = Stream.of(conditions, event != null, all).filter(way -> way).count();
+        if (ways != 1) {
+            throw new UserError("expected one of: --check, --code and --gpu together; --event; --all");
+        }
+        String line = reason.strip();
+        if (line.isEmpty() || line.length() > LONGEST_REASON || line.chars().anyMatch(Character::isISOControl)) {
+            throw new UserError("--reason: expected 1 to " + LONGEST_REASON + " characters in one line");
+        }
+    }
+
+    private SetHealthySelection selection(ClientGpus gpus) {
+        List<Entity> names = gpu == null ? List.of() : gpus.named(gpu);
+        return new SetHealthySelection(
+                checks.stream().flatMap(EventsConditions::names).toList(), codes, names, Optional.ofNullable(event));
+    }
+
+    private boolean agreed(List<Fault> meant) {
+        if (yes) {
+            return true;
+        }
+        String text = "Say that " + (groups(meant) == 1 ? "this fault is" : "these faults are") + " mended? [y/N] ";
+        return question.agreed(spec.commandLine().getErr(), text)
+                .orElseThrow(() -> new UserError("nobody can be asked: expected --yes, or --dry-run"));
+    }
+
+    private List<FaultKey> clear(NodeClient node, List<Fault> meant) {
+        List<FaultKey> cleared = new ArrayList<>();
+        for (SetHealthyRequest request : SetHealthySelection.requests(meant, reason.strip())) {
+            queries(node).setHealthy(request).getClearedList().forEach(key -> cleared.add(FaultCodec.fromWire(key)));
+        }
+        return cleared;
+    }
+
+    private static long groups(List<Fault> faults) {
+        return faults.stream().map(Fault::sequence).distinct().count();
+    }
+
+    private Map<String, Object> tree(List<Fault> meant, List<FaultKey> cleared) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("reason", reason.strip());
+        tree.put("dryRun", dryRun);
+        tree.put("faults", FaultView.trees(meant));
+        tree.put("cleared", cleared.stream().map(SetHealthyCommand::tree).toList());
+        return tree;
+    }
+
+    private static Map<String, Object> tree(FaultKey key) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("agent", key.agent());
+        tree.put("component", key.componentClass());
+        tree.put("check", key.checkName());
+        tree.put("code", key.errorCode());
+        tree.put("entityType", key.entity().type());
+        tree.put("entity", key.entity().value());
+        return tree;
+    }
+}

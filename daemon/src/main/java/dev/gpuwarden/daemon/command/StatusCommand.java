@@ -1,0 +1,59 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.api.v1.GetNodeRequest;
+import dev.gpuwarden.api.v1.ListChecksRequest;
+import dev.gpuwarden.api.v1.ListFaultsRequest;
+import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
+import dev.gpuwarden.daemon.grpc.NodeClient;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import java.time.Clock;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+
+/** Shows what the daemon knows of its node. */
+@Command(
+        name = "status",
+        mixinStandardHelpOptions = true,
+        description = "Say whether this node is fit and what is wrong with it, as its daemon sees it.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:fit",
+            "1:not fit, or no permission to ask",
+            "2:wrong usage or configuration",
+            "3:undecided, or no daemon answers"
+        })
+public final class StatusCommand extends ClientCommand {
+
+    private final Clock clock;
+
+    public StatusCommand(Clock clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    int ask(NodeClient node) {
+        NodeServiceBlockingStub daemon = queries(node);
+        StatusReport report = StatusReport.of(
+                daemon.getNode(GetNodeRequest.getDefaultInstance()),
+                ClientGpus.ask(daemon).gpus(),
+                daemon.listFaults(ListFaultsRequest.getDefaultInstance()),
+                daemon.listChecks(ListChecksRequest.getDefaultInstance()).getChecksList(),
+                storing(node));
+        show(report.tree(), out -> StatusTable.print(report, clock.instant(), out));
+        return ScanCommand.exitCode(report.verdict());
+    }
+
+    /** The daemon says it where everybody who reports to it looks too. */
+    static boolean storing(NodeClient node) {
+        return HealthGrpc.newBlockingStub(node.channel())
+                        .withDeadlineAfter(10, TimeUnit.SECONDS)
+                        .check(HealthCheckRequest.newBuilder()
+                                .setService(PlatformConnectorGrpc.SERVICE_NAME)
+                                .build())
+                        .getStatus()
+                == ServingStatus.SERVING;
+    }
+}

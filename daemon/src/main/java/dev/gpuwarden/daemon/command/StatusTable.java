@@ -1,0 +1,122 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.api.v1.Gpu;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
+import dev.gpuwarden.core.port.DriverInfo;
+import dev.gpuwarden.daemon.view.Values;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** A node's status for people: what it is, what is wrong, and the verdict last. */
+final class StatusTable {
+
+    private static final String KERNEL_LOG = "kernel-log";
+
+    private StatusTable() {}
+
+    static void print(StatusReport report, Instant now, PrintWriter out) {
+        out.println("node        " + Table.escape(report.node().getName()));
+        out.println("daemon      gpuwarden " + Table.escape(report.node().getVersion()) + ", up "
+                + ClientTimes.age(Duration.between(report.started(), now)));
+        out.println("driver      " + Table.escape(driver(report.driver())));
+        out.println("GPUs        " + Table.escape(gpus(report.gpus())));
+        out.println("kernel log  " + Table.escape(kernelLog(report.results())));
+        out.println("checks      " + checks(report));
+        if (!report.storing()) {
+            out.println("events      are not stored now; the daemon keeps them in memory and its log says why");
+        }
+        out.println();
+        if (!report.faults().isEmpty()) {
+            StatusFaults.print(report.faults(), new ClientGpus(report.gpus()), now, out);
+            if (report.faultsLeftOut() > 0) {
+                out.println(report.faultsLeftOut() + " more faults did not fit into the daemon's answer");
+            }
+            out.println();
+        }
+        if (!report.complaints().isEmpty()) {
+            FindingLines.print(report.complaints(), out);
+            out.println();
+        }
+        out.println(verdict(report));
+    }
+
+    private static String driver(DriverState state) {
+        if (state instanceof DriverState.Running running) {
+            return version(running.info());
+        } else if (state instanceof DriverState.Silent silent) {
+            return version(silent.info()) + ", does not answer: " + silent.detail();
+        } else if (state instanceof DriverState.Unavailable none) {
+            return "none: " + none.reason().name().toLowerCase(Locale.ROOT).replace('_', ' ')
+                    + (none.detail().isEmpty() ? "" : ": " + none.detail());
+        }
+        return "is being opened";
+    }
+
+    private static String version(DriverInfo info) {
+        return Values.cell(info.driverVersion(), version -> version)
+                + info.cudaVersion().asOptional().map(cuda -> ", CUDA " + cuda).orElse("");
+    }
+
+    /** "8, answering" or "8: 7 answering, 1 lost". */
+    private static String gpus(List<Gpu> gpus) {
+        Map<String, Long> states = gpus.stream()
+                .collect(Collectors.groupingBy(
+                        gpu -> StatusReport.state(gpu).replace('_', ' '), TreeMap::new, Collectors.counting()));
+        return switch (states.size()) {
+            case 0 -> "none";
+            case 1 -> gpus.size() + " " + states.keySet().iterator().next();
+            default ->
+                gpus.size() + ": "
+                        + states.entrySet().stream()
+                                .map(state -> state.getValue() + " " + state.getKey())
+                                .collect(Collectors.joining(", "));
+        };
+    }
+
+    private static String kernelLog(List<CheckResult> results) {
+        return results.stream()
+                .filter(result -> result.check().id().equals(KERNEL_LOG))
+                .flatMap(result -> result.findings().stream())
+                .map(Finding::message)
+                .findFirst()
+                .orElse("not looked at");
+    }
+
+    private static String checks(StatusReport report) {
+        List<String> parts = new ArrayList<>();
+        for (Outcome outcome : List.of(Outcome.FAIL, Outcome.UNKNOWN, Outcome.WARN, Outcome.PASS, Outcome.SKIPPED)) {
+            if (report.count(outcome) > 0) {
+                parts.add(report.count(outcome) + " " + outcome.name().toLowerCase(Locale.ROOT));
+            }
+        }
+        if (!report.waiting().isEmpty()) {
+            parts.add(report.waiting().size() + " not run yet");
+        }
+        return parts.isEmpty() ? "none" : String.join(", ", parts);
+    }
+
+    private static String verdict(StatusReport report) {
+        return switch (report.verdict()) {
+            case FIT -> "verdict: fit (" + FindingLines.count(report.count(Outcome.PASS), "check") + " passed)";
+            case NOT_FIT ->
+                "verdict: not fit (" + FindingLines.count(report.fatal(), "fatal fault") + ", "
+                        + FindingLines.count(report.count(Outcome.FAIL), "failing check") + ")";
+            case UNDECIDED -> {
+                String codes =
+                        report.reasons().stream().map(Finding::code).distinct().collect(Collectors.joining(", "));
+                yield "verdict: could not decide (" + (codes.isEmpty() ? "nothing was looked at" : codes) + ")";
+            }
+        };
+    }
+}

@@ -1,0 +1,178 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.kernel.KernelLogParser;
+import dev.gpuwarden.core.kernel.Signal.Kind;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Explains a log while it reads it, however long it is. */
+@Command(
+        name = "decode",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Explain a log: Xids, SXids, GPUs that fell off the bus.",
+            "Reads what dmesg, journalctl (-o short, short-iso, json and the like), syslog and /dev/kmsg write,"
+                    + " compressed with gzip or not. With -o json, one object per line."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:done", "1:could not be read to its end", "2:wrong usage, no such file"})
+final class XidDecodeCommand implements Callable<Integer> {
+
+    private static final Set<Kind> ERRORS = EnumSet.of(Kind.XID, Kind.SXID, Kind.FALLEN_OFF_BUS);
+
+    private static final String STANDARD_INPUT = "-";
+
+    private final Supplier<InputStream> standardInput;
+
+    @Mixin
+    Output output = new Output();
+
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "FILE",
+            defaultValue = STANDARD_INPUT,
+            description = "The log; - is standard input (default: ${DEFAULT-VALUE}).")
+    String file = STANDARD_INPUT;
+
+    @Option(
+            names = "--driver-branch",
+            paramLabel = "N",
+            description =
+                    "Branch of the driver that wrote the log, as 570: the layout of NVLink 5 errors changed with 575."
+                            + " Without it the layout that fits is taken.")
+    Optional<Integer> driverBranch = Optional.empty();
+
+    @Option(
+            names = "--all",
+            description =
+                    "Also what has no number: row remapping, failed starts of driver or GPU, NVLink, PCIe and network links,"
+                            + " resets, which GPU sits where.")
+    boolean all;
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    XidDecodeCommand(Supplier<InputStream> standardInput) {
+        this.standardInput = standardInput;
+    }
+
+    @Override
+    public Integer call() {
+        Run run = new Run(spec.commandLine().getOut());
+        try (InputStream in = open()) {
+            XidLines.read(in, run);
+        } catch (IOException e) {
+            throw new UncheckedIOException(shownName() + ": " + e.getMessage(), e);
+        }
+        run.end(spec.commandLine().getErr());
+        return ExitCode.OK;
+    }
+
+    private InputStream open() throws IOException {
+        if (file.equals(STANDARD_INPUT)) {
+            return standardInput.get();
+        }
+        try {
+            Path path = Path.of(file);
+            if (Files.isDirectory(path)) {
+                throw new UserError(shownName() + ": expected a file, but it is a directory");
+            }
+            return Files.newInputStream(path);
+        } catch (NoSuchFileException | InvalidPathException e) {
+            throw new UserError(shownName() + ": no such file");
+        } catch (AccessDeniedException e) {
+            throw new UserError(shownName() + ": may not be read; the kernel's log is root's on most nodes");
+        }
+    }
+
+    private String shownName() {
+        return file.equals(STANDARD_INPUT) ? "standard input" : Table.escape(file);
+    }
+
+    private KernelLogParser parser() {
+        if (driverBranch.isEmpty()) {
+            return KernelLogParser.standard();
+        }
+        int branch = driverBranch.get();
+        if (branch < 1 || branch > 9999) {
+            throw new UserError("--driver-branch: expected a major version such as 570, but it is " + branch);
+        }
+        return KernelLogParser.standard().withDriverBranch(branch);
+    }
+
+    /** One log from beginning to end. */
+    private final class Run implements XidLines.Taker {
+
+        private final XidDecoder decoder = new XidDecoder(parser());
+        private final XidTable table = new XidTable();
+        private final PrintWriter out;
+        private long shown;
+        private long others;
+
+        Run(PrintWriter out) {
+            this.out = out;
+        }
+
+        @Override
+        public boolean take(String line) {
+            Optional<XidFinding> found = decoder.decode(line);
+            if (found.isEmpty()) {
+                return true;
+            }
+            if (!all && !ERRORS.contains(found.get().signal().kind())) {
+                others += found.get().signal().kind() == Kind.GPU_NAMED ? 0 : 1;
+                return true;
+            }
+            shown++;
+            switch (output.format()) {
+                case json -> out.println(Output.jsonLine(found.get().tree()));
+                case yaml -> out.print("---\n" + Output.yaml(found.get().tree()));
+                case table -> {
+                    table.add(found.get());
+                    return true;
+                }
+            }
+            // Flushes, so that a log that still grows is told as it grows; and whoever reads may have gone away, as
+            // head does.
+            return !out.checkError();
+        }
+
+        void end(PrintWriter err) {
+            if (output.format() == Output.Format.table) {
+                table.print(out);
+            }
+            out.flush();
+            if (shown == 0) {
+                err.println("gpuwarden: " + shownName() + ": nothing recognised in " + decoder.lines()
+                        + (decoder.lines() == 1 ? " line" : " lines"));
+            }
+            if (others > 0 && (shown == 0 || output.format() == Output.Format.table)) {
+                err.println(
+                        "gpuwarden: " + others + " other messages of driver and links are not shown; --all shows them");
+            }
+            err.flush();
+        }
+    }
+}

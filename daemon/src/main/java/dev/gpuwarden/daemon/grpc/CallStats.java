@@ -1,0 +1,108 @@
+package dev.gpuwarden.daemon.grpc;
+
+import io.grpc.Status;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.function.ObjLongConsumer;
+
+/** Counts calls and connections. Thread-safe, and bounded: methods that nobody serves are counted under one name. */
+public final class CallStats {
+
+    /** Why somebody was turned away before his call was looked at. */
+    public enum Refusal {
+        /** Too many connections. */
+        CONNECTIONS,
+        /** Too many bytes held by calls that have not ended. */
+        MEMORY,
+        /** Too much waiting to be done. */
+        QUEUE,
+        /** Too many watchers. */
+        WATCHERS;
+
+        public String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** Calls of one method that ended with one status. */
+    public record Ended(String service, String method, Status.Code code) {}
+
+    private static final String UNKNOWN = "unknown";
+
+    private final Map<Ended, LongAdder> ended = new ConcurrentHashMap<>();
+    private final LongAdder[] refused = new LongAdder[Refusal.values().length];
+    private final AtomicInteger connections = new AtomicInteger();
+    private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger watchers = new AtomicInteger();
+    private final LongSupplier held;
+
+    /** @param held bytes that calls hold now */
+    public CallStats(LongSupplier held) {
+        this.held = held;
+        for (int i = 0; i < refused.length; i++) {
+            refused[i] = new LongAdder();
+        }
+    }
+
+    public void connected() {
+        connections.incrementAndGet();
+    }
+
+    public void disconnected() {
+        connections.decrementAndGet();
+    }
+
+    public void began() {
+        calls.incrementAndGet();
+    }
+
+    /** @param method in full, "package.Service/Method"; empty where no such method is served */
+    public void ended(String method, Status.Code code) {
+        calls.decrementAndGet();
+        int slash = method.lastIndexOf('/');
+        Ended key = slash < 0
+                ? new Ended(UNKNOWN, UNKNOWN, code)
+                : new Ended(method.substring(0, slash), method.substring(slash + 1), code);
+        ended.computeIfAbsent(key, k -> new LongAdder()).increment();
+    }
+
+    public void refused(Refusal why) {
+        refused[why.ordinal()].increment();
+    }
+
+    public void watchers(int change) {
+        watchers.addAndGet(change);
+    }
+
+    /** Connections open now. */
+    public int connections() {
+        return connections.get();
+    }
+
+    /** Calls under way now, watches included. */
+    public int calls() {
+        return calls.get();
+    }
+
+    /** Bytes that calls hold which have not ended. */
+    public long heldBytes() {
+        return held.getAsLong();
+    }
+
+    /** Watches open now. */
+    public int watchers() {
+        return watchers.get();
+    }
+
+    public void eachEnded(ObjLongConsumer<Ended> consumer) {
+        ended.forEach((key, count) -> consumer.accept(key, count.sum()));
+    }
+
+    public long refusals(Refusal why) {
+        return refused[why.ordinal()].sum();
+    }
+}

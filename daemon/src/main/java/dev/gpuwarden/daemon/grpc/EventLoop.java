@@ -1,0 +1,65 @@
+package dev.gpuwarden.daemon.grpc;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.EpollIoHandler;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/** Netty's one thread: it reads, answers from memory and writes for all connections, and must never wait. */
+public final class EventLoop implements AutoCloseable {
+
+    // Named here so that nobody collects it, and its level with it.
+    private static final Logger BOOTSTRAP = Logger.getLogger("io.netty.bootstrap.Bootstrap");
+    private static final Logger SERVER_BOOTSTRAP = Logger.getLogger("io.netty.bootstrap.ServerBootstrap");
+
+    static {
+        // Read once, when Netty's classes are first used. A pool would keep megabytes for a few small messages; the
+        // heap is
+        // there anyway.
+        property("io.netty.allocator.type", "unpooled");
+        property("io.netty.noPreferDirect", "true");
+        property("io.netty.leakDetection.level", "disabled");
+        property("io.netty.recycler.maxCapacityPerThread", "0");
+        property("io.netty.machineId", "00:00:00:00:00:00:00:00");
+        // gRPC sets SO_KEEPALIVE on Unix sockets too; Netty warns of it at each connection.
+        BOOTSTRAP.setLevel(Level.SEVERE);
+        SERVER_BOOTSTRAP.setLevel(Level.SEVERE);
+    }
+
+    private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(
+            1,
+            task -> {
+                Thread thread = new Thread(task, "gpuwarden-grpc");
+                thread.setDaemon(true);
+                return thread;
+            },
+            EpollIoHandler.newFactory());
+
+    public EventLoop() {
+        // A loop without anything scheduled looks each second whether it is still wanted.
+        var unused = executor().scheduleAtFixedRate(() -> {}, 1, 1, TimeUnit.DAYS);
+    }
+
+    public EventLoopGroup group() {
+        return group;
+    }
+
+    /** Runs tasks on the loop's thread. */
+    ScheduledExecutorService executor() {
+        return group.next();
+    }
+
+    private static void property(String name, String value) {
+        if (System.getProperty(name) == null) {
+            System.setProperty(name, value);
+        }
+    }
+
+    @Override
+    public void close() {
+        group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+    }
+}

@@ -1,0 +1,138 @@
+package dev.gpuwarden.daemon.grpc;
+
+import dev.gpuwarden.cli.UserError;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Where the node is served over gRPC, and to whom. */
+public final class GrpcOptions {
+
+    /** Says that a socket is not wanted. */
+    public static final String NONE = "none";
+
+    static final String SOCKET = "/run/gpuwarden/gpuwarden.sock";
+    private static final String EVENTS_SOCKET = "/var/run/nvsentinel/nvsentinel.sock";
+    private static final Pattern MODE = Pattern.compile("0?[0-7]{3}");
+
+    @Option(
+            names = "--grpc.socket",
+            paramLabel = "PATH",
+            description =
+                    "Unix socket for queries and events, or 'none' (default: " + SOCKET + " where it can be made).")
+    @Nullable String socket;
+
+    @Option(
+            names = "--grpc.socket-mode",
+            defaultValue = "0660",
+            paramLabel = "MODE",
+            description = "Who may open that socket, as an octal file mode (default: ${DEFAULT-VALUE}).")
+    String socketMode = "0660";
+
+    @Option(
+            names = "--grpc.admin-uids",
+            split = ",",
+            paramLabel = "UID",
+            description = "Users beside root and the daemon's own who may run checks and say that faults are mended.")
+    List<Integer> adminUids = List.of();
+
+    @Option(
+            names = "--grpc.listen",
+            paramLabel = "HOST:PORT",
+            description =
+                    "Answer queries over TCP too; without the three TLS files on a loopback address only (default: off).")
+    @Nullable String listen;
+
+    @Option(
+            names = "--grpc.tls-cert",
+            paramLabel = "FILE",
+            description = "Certificate chain of this daemon for TCP, in PEM. Read again when it changes.")
+    @Nullable Path tlsCert;
+
+    @Option(names = "--grpc.tls-key", paramLabel = "FILE", description = "Its private key, PKCS #8 in PEM.")
+    @Nullable Path tlsKey;
+
+    @Option(
+            names = "--grpc.tls-client-ca",
+            paramLabel = "FILE",
+            description =
+                    "Certificates of those who sign clients' certificates, in PEM. Clients without one are refused.")
+    @Nullable Path tlsClientCa;
+
+    @Option(
+            names = "--events.socket",
+            paramLabel = "PATH",
+            description = "Unix socket on which other people's checks report as they report to NVSentinel, or 'none'"
+                    + " (default: " + EVENTS_SOCKET + " where it can be made).")
+    @Nullable String eventsSocket;
+
+    @Option(
+            names = "--events.socket-mode",
+            defaultValue = "0660",
+            paramLabel = "MODE",
+            description =
+                    "Who may open that socket, as an octal file mode; 0666 lets pods report that do not run as root"
+                            + " (default: ${DEFAULT-VALUE}).")
+    String eventsSocketMode = "0660";
+
+    /**
+     * One socket that is wanted.
+     *
+     * @param mode in the form "rw-rw----"
+     * @param given whether the user asked for it: then it is an error if it cannot be had
+     */
+    record Socket(Path path, String mode, boolean given) {}
+
+    java.util.Optional<Socket> querySocket() {
+        return socket(socket, SOCKET, "--grpc.socket-mode", socketMode);
+    }
+
+    java.util.Optional<Socket> eventSocket() {
+        return socket(eventsSocket, EVENTS_SOCKET, "--events.socket-mode", eventsSocketMode);
+    }
+
+    private static java.util.Optional<Socket> socket(
+            @Nullable String given, String otherwise, String option, String mode) {
+        String permissions = permissions(option, mode);
+        if (NONE.equals(given)) {
+            return java.util.Optional.empty();
+        }
+        return java.util.Optional.of(
+                new Socket(Path.of(given == null ? otherwise : given), permissions, given != null));
+    }
+
+    /** "0660" as "rw-rw----". */
+    static String permissions(String option, String mode) {
+        if (!MODE.matcher(mode).matches()) {
+            throw new UserError(option + " must be three octal digits such as 0660, but was '" + mode + "'");
+        }
+        int bits = Integer.parseInt(mode, 8);
+        StringBuilder text = new StringBuilder(9);
+        for (int bit = 8; bit >= 0; bit--) {
+            text.append((bits >> bit & 1) == 0 ? '-' : "xwr".charAt(bit % 3));
+        }
+        return text.toString();
+    }
+
+    /** Whether anything is to be served. */
+    public boolean wanted() {
+        return querySocket().isPresent()
+                || eventSocket().isPresent()
+                || TcpDoor.of(this).wanted();
+    }
+
+    Set<Integer> admins() {
+        return Set.copyOf(adminUids);
+    }
+
+    /** For tests and embedding: no socket but this one, and no TCP. */
+    public static GrpcOptions on(Path socket) {
+        GrpcOptions options = new GrpcOptions();
+        options.socket = socket.toString();
+        options.eventsSocket = NONE;
+        return options;
+    }
+}

@@ -1,0 +1,217 @@
+package dev.gpuwarden.daemon.grpc;
+
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.cli.UserError;
+import io.grpc.Server;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.netty.InternalNettyServerBuilder;
+import io.grpc.netty.InternalNettyServerCredentials;
+import io.grpc.netty.InternalProtocolNegotiator;
+import io.grpc.netty.InternalProtocolNegotiators;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Serves the node over gRPC: to everybody who may open its Unix socket, to check images on a socket of their own, and over TCP
+ * where told to. One thread does all that needs no waiting.
+ */
+public final class GrpcServer implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(GrpcServer.class.getName());
+
+    private static final int MAX_MESSAGE_BYTES = 4 << 20;
+    private static final int MAX_METADATA_BYTES = 8 << 10;
+    private static final int MAX_CALLS = 32;
+    private static final int MAX_CONNECTIONS = 128;
+    private static final int WINDOW_BYTES = 256 << 10;
+
+    /** Calls that are nearly done are let finish. */
+    private static final long LAST_CALLS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private final EventLoop loop = new EventLoop();
+    private final HeldBytes held = new HeldBytes(System::nanoTime);
+    private final CallStats stats = new CallStats(held::held);
+    private final Work storing = new Work("intake", 2, 32, stats);
+    private final Work reading = new Work("queries", 2, 64, stats);
+    private final Work checking = new Work("checks", 2, 4, stats);
+    private final List<Server> servers = new ArrayList<>();
+    private final List<Serving> servings = new CopyOnWriteArrayList<>();
+    private final List<SocketFile> files = new ArrayList<>();
+    private final List<String> addresses = new ArrayList<>();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final NodeSources sources;
+    private final Access access;
+    private final WatchHub hub;
+
+    private GrpcServer(NodeSources sources, Access access) {
+        this.sources = sources;
+        this.access = access;
+        this.hub = new WatchHub(sources, loop.executor(), stats);
+    }
+
+    /** Starts serving. Throws {@link UserError} where the user asked for something that cannot be had. */
+    public static GrpcServer start(GrpcOptions options, NodeSources sources) {
+        TcpDoor tcp = TcpDoor.of(options);
+        GrpcServer server = new GrpcServer(sources, new Access(OwnUser.uid(), options.admins()));
+        try {
+            options.querySocket().ifPresent(socket -> server.listen(socket, "--grpc.socket", true));
+            options.eventSocket().ifPresent(socket -> server.listen(socket, "--events.socket", false));
+            if (tcp.wanted()) {
+                server.listen(tcp);
+            }
+            return server;
+        } catch (RuntimeException e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    /** Where it listens: "unix:/path" and "host:port". */
+    public List<String> addresses() {
+        return List.copyOf(addresses);
+    }
+
+    public CallStats stats() {
+        return stats;
+    }
+
+    private void listen(GrpcOptions.Socket socket, String option, boolean queries) {
+        SocketFile file = new SocketFile(socket.path(), socket.mode());
+        try {
+            SocketAddress address = new DomainSocketAddress(file.prepare().toFile());
+            files.add(file);
+            start(
+                    address,
+                    EpollServerDomainSocketChannel.class,
+                    InternalProtocolNegotiators.serverPlaintext(),
+                    queries);
+            file.publish();
+            addresses.add("unix:" + file.path());
+        } catch (IOException e) {
+            String what = "cannot listen on " + socket.path() + ": " + cause(e);
+            if (socket.given()) {
+                throw new UserError(what + "; choose another " + option + ", or 'none'");
+            }
+            LOG.log(Level.WARNING, what + "; " + option + " chooses another, or 'none'");
+        }
+    }
+
+    private void listen(TcpDoor tcp) {
+        try {
+            Server server = start(tcp.address(), EpollServerSocketChannel.class, tcp.negotiator(loop.executor()), true);
+            addresses.add(tcp.host() + ":" + server.getPort());
+        } catch (IOException e) {
+            throw new UserError(
+                    "cannot listen on " + tcp.address() + ": " + cause(e) + "; choose another --grpc.listen");
+        }
+    }
+
+    private Server start(
+            SocketAddress address,
+            Class<? extends ServerChannel> channel,
+            InternalProtocolNegotiator.ProtocolNegotiator negotiator,
+            boolean queries)
+            throws IOException {
+        Serving serving = new Serving(queries, sources.storing());
+        NettyServerBuilder builder = NettyServerBuilder.forAddress(
+                        address,
+                        InternalNettyServerCredentials.create(new Doorkeeper(negotiator, stats, MAX_CONNECTIONS)))
+                .channelType(channel)
+                .withOption(ChannelOption.SO_BACKLOG, MAX_CONNECTIONS)
+                .bossEventLoopGroup(loop.group())
+                .workerEventLoopGroup(loop.group())
+                .directExecutor()
+                .addStreamTracerFactory(CallTracer.factory(stats, held, loop.executor()))
+                .maxInboundMessageSize(MAX_MESSAGE_BYTES)
+                .maxInboundMetadataSize(MAX_METADATA_BYTES)
+                .maxConcurrentCallsPerConnection(MAX_CALLS)
+                .maxRstFramesPerWindow(200, 30)
+                .flowControlWindow(WINDOW_BYTES)
+                .handshakeTimeout(10, TimeUnit.SECONDS)
+                .maxConnectionIdle(10, TimeUnit.MINUTES)
+                .permitKeepAliveTime(20, TimeUnit.SECONDS)
+                .permitKeepAliveWithoutCalls(true);
+        // Both look for classes of OpenCensus, which is not here.
+        InternalNettyServerBuilder.setStatsEnabled(builder, false);
+        InternalNettyServerBuilder.setTracingEnabled(builder, false);
+        builder.fallbackHandlerRegistry(services(serving, queries));
+        Server server = builder.build().start();
+        servers.add(server);
+        servings.add(serving);
+        return server;
+    }
+
+    private LateServices services(Serving serving, boolean queries) {
+        LateServices services = new LateServices();
+        services.add(HealthGrpc.SERVICE_NAME, serving::service);
+        services.add(
+                ServerReflectionGrpc.SERVICE_NAME, () -> RequestGuard.before(ProtoReflectionServiceV1.newInstance()));
+        services.add(
+                PlatformConnectorGrpc.SERVICE_NAME,
+                () -> RequestGuard.before(
+                        new EventService(sources, access, storing, () -> servings.forEach(Serving::look))));
+        if (queries) {
+            services.add(
+                    NodeServiceGrpc.SERVICE_NAME,
+                    () -> RequestGuard.before(new NodeQueries(sources, access, reading, checking, hub)));
+        }
+        return services;
+    }
+
+    private static String cause(IOException e) {
+        Throwable cause = e.getCause() == null ? e : e.getCause();
+        return cause instanceof java.nio.file.AccessDeniedException denied
+                ? "no permission for " + denied.getFile()
+                : String.valueOf(cause.getMessage());
+    }
+
+    private void awaitEnd() {
+        long end = System.nanoTime() + LAST_CALLS_NANOS;
+        try {
+            for (Server server : servers) {
+                var unused = server.awaitTermination(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Ends calls and connections, and removes its sockets. */
+    @Override
+    public void close() {
+        if (closed.getAndSet(true)) {
+            return;
+        }
+        servings.forEach(Serving::stop);
+        hub.close();
+        servers.forEach(Server::shutdown);
+        awaitEnd();
+        servers.forEach(Server::shutdownNow);
+        storing.close();
+        reading.close();
+        checking.close();
+        loop.close();
+        for (SocketFile file : files) {
+            try {
+                file.close();
+            } catch (IOException e) {
+                LOG.log(Level.WARNING, "cannot remove " + file.path() + ": " + e.getMessage());
+            }
+        }
+    }
+}

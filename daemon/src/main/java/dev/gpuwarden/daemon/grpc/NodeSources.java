@@ -1,0 +1,41 @@
+package dev.gpuwarden.daemon.grpc;
+
+import dev.gpuwarden.core.check.CheckBook;
+import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventIntake;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.process.GpuMemoryUse;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * The parts of the daemon that the services speak for.
+ *
+ * @param node asks no driver
+ * @param memory whose memory the GPUs of a snapshot hold; reads /proc
+ * @param storing whether the store takes events now; from memory
+ * @param recordings what the flight recorder kept with an event, by its id; reads the store
+ */
+public record NodeSources(
+        Identity identity,
+        Supplier<NodeSnapshot> node,
+        Function<NodeSnapshot, List<GpuMemoryUse>> memory,
+        EventIntake intake,
+        EventBook events,
+        CheckBook checks,
+        BooleanSupplier storing,
+        Function<String, Optional<byte[]>> recordings,
+        Clock clock) {
+
+    /**
+     * What does not change while the daemon runs.
+     *
+     * @param bootId empty where it cannot be read
+     */
+    public record Identity(String nodeName, String bootId, String version, Instant started) {}
+}

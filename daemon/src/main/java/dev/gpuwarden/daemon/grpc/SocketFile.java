@@ -1,0 +1,99 @@
+package dev.gpuwarden.daemon.grpc;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/**
+ * The file of a Unix socket. It appears under its name only when it listens and has its mode, so that no client meets it too
+ * open or too early; one that is left over from a dead process is replaced in the same step.
+ */
+final class SocketFile implements AutoCloseable {
+
+    /** sun_path of sockaddr_un holds 108 bytes with the final zero (unix(7)). */
+    private static final int LONGEST = 107;
+
+    private static final String NEW = ".new";
+
+    private final Path path;
+    private final Path unfinished;
+    private final String mode;
+    private Object ours = "";
+
+    /** @param mode in the form "rw-rw----" */
+    SocketFile(Path path, String mode) {
+        this.path = path.toAbsolutePath();
+        this.unfinished = this.path.resolveSibling(this.path.getFileName() + NEW);
+        this.mode = mode;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /**
+     * Makes the folder, and looks whether the name is free. Returns where to listen.
+     *
+     * @throws IOException saying why nobody can listen there
+     */
+    Path prepare() throws IOException {
+        if (unfinished.toString().getBytes(StandardCharsets.UTF_8).length > LONGEST) {
+            throw new IOException("the path of a Unix socket may have " + (LONGEST - NEW.length()) + " bytes");
+        }
+        Path folder = path.getParent();
+        if (folder != null && !Files.isDirectory(folder)) {
+            Files.createDirectories(folder);
+            // Whatever the umask: who may open the socket is said by the socket.
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+        if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            if (!isSocket(path)) {
+                throw new IOException("there is a file that is no socket");
+            }
+            if (answers(path)) {
+                throw new IOException("another process listens there");
+            }
+        }
+        Files.deleteIfExists(unfinished);
+        return unfinished;
+    }
+
+    /** Gives the listening socket its mode and its name. */
+    void publish() throws IOException {
+        Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString(mode));
+        ours = Files.getAttribute(unfinished, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+        Files.move(unfinished, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private static boolean isSocket(Path path) throws IOException {
+        int type = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+        // inode(7): S_IFMT, S_IFSOCK
+        return (type & 0170000) == 0140000;
+    }
+
+    static boolean answers(Path path) {
+        try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            return probe.connect(UnixDomainSocketAddress.of(path));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Removes the file, unless another process has put its own there. */
+    @Override
+    public void close() throws IOException {
+        Files.deleteIfExists(unfinished);
+        if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)
+                && Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS)
+                        .equals(ours)) {
+            Files.delete(path);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package dev.gpuwarden.daemon.history;
+
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.daemon.telemetry.FrameListener;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The last minutes of every GPU of this node: 15 of counters and clock event reasons, 90 seconds of samples. Give it to the
+ * sampler as its listeners. Bounded for each GPU, whatever the driver says. Thread-safe.
+ */
+public final class NodeHistory implements Supplier<FrameListener> {
+
+    private final LongSupplier clock;
+    private final Duration fastInterval;
+    private final Map<String, GpuTrail> byLabel = new ConcurrentHashMap<>();
+
+    public NodeHistory(Duration fastInterval) {
+        this(fastInterval, System::nanoTime);
+    }
+
+    /** @param clock the sampler's */
+    public NodeHistory(Duration fastInterval, LongSupplier clock) {
+        this.fastInterval = fastInterval;
+        this.clock = clock;
+    }
+
+    /** A listener for one more GPU, which its first sample names. */
+    @Override
+    public FrameListener get() {
+        return new GpuTrail(this, clock, fastInterval);
+    }
+
+    /** What is known of this GPU; of one that was never sampled, nothing. */
+    public GpuHistory of(GpuIdentity gpu) {
+        GpuTrail trail = byLabel.get(gpu.label());
+        return trail == null ? GpuHistory.NONE : trail;
+    }
+
+    /** This GPU's quick readings of the last 90 s. A copy of some ten kilobytes. */
+    public RecentSamples recent(GpuIdentity gpu) {
+        GpuTrail trail = byLabel.get(gpu.label());
+        return trail == null ? RecentSamples.NONE : trail.recent();
+    }
+
+    /** The newest that claims a name has it: so one trail is kept for each GPU that was ever named. */
+    void rename(GpuTrail trail, @Nullable GpuIdentity before, GpuIdentity now) {
+        if (before != null && !before.label().equals(now.label())) {
+            byLabel.remove(before.label(), trail);
+        }
+        byLabel.put(now.label(), trail);
+    }
+
+    /** Memory held by rings. */
+    int bytes() {
+        return byLabel.values().stream().mapToInt(GpuTrail::bytes).sum();
+    }
+}

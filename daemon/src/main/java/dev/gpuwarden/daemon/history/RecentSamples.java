@@ -1,0 +1,55 @@
+package dev.gpuwarden.daemon.history;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import java.util.List;
+
+/** One GPU's quick readings of the last 90 s, oldest first: a copy. */
+public final class RecentSamples {
+
+    private static final List<GpuMetric> METRICS = List.of(SampleTrail.METRICS);
+
+    /** Of a GPU that nothing is known of. */
+    public static final RecentSamples NONE = new RecentSamples(new Ring(1, 1));
+
+    private final Ring ring;
+
+    RecentSamples(Ring ring) {
+        this.ring = ring;
+    }
+
+    /** The readings that a sample has. */
+    public static List<GpuMetric> metrics() {
+        return METRICS;
+    }
+
+    public int size() {
+        return ring.held();
+    }
+
+    /** When a sample was taken, in the sampler's clock, which is System.nanoTime. */
+    public long nanos(int sample) {
+        return ring.getLong(age(sample), SampleTrail.TIME);
+    }
+
+    /** @param metric one of {@link #metrics()} */
+    public Reading<Long> reading(int sample, GpuMetric metric) {
+        int place = METRICS.indexOf(metric);
+        if (place < 0) {
+            throw new IllegalArgumentException("samples do not have " + metric.label());
+        }
+        int causes = ring.get(age(sample), SampleTrail.CAUSES + place / 4);
+        Absence cause = Absence.of(causes >>> 8 * (place % 4) & 0xff);
+        return cause == Absence.PRESENT
+                ? Reading.of(ring.getLong(age(sample), SampleTrail.VALUES + 2 * place))
+                : Reading.absent(cause);
+    }
+
+    private int age(int sample) {
+        if (sample < 0 || sample >= size()) {
+            throw new IndexOutOfBoundsException("sample " + sample + " of " + size());
+        }
+        return size() - 1 - sample;
+    }
+}

@@ -1,0 +1,32 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Which boot of the node this is. */
+public final class BootId {
+
+    private BootId() {}
+
+    /** The kernel's own id; where there is none, the time of the boot; "unknown", which never changes, where neither is told. */
+    public static String read(Path procfs) {
+        try {
+            String id = Files.readString(procfs.resolve("sys/kernel/random/boot_id"))
+                    .trim();
+            if (id.matches("[0-9a-fA-F-]{8,64}")) {
+                return id;
+            }
+        } catch (IOException e) {
+            // Asked below.
+        }
+        try (var lines = Files.lines(procfs.resolve("stat"))) {
+            return lines.filter(line -> line.startsWith("btime "))
+                    .map(line -> "btime-" + line.substring(6).trim())
+                    .findFirst()
+                    .orElse("unknown");
+        } catch (IOException | java.io.UncheckedIOException e) {
+            return "unknown";
+        }
+    }
+}

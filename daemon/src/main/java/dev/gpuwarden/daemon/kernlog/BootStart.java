@@ -1,0 +1,79 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.core.kernel.LinePrefix;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+
+/** Where in a log file this boot begins: at the newest line with which every kernel starts. */
+final class BootStart {
+
+    static final String FIRST_WORDS = "Linux version ";
+
+    private static final int BLOCK = 1 << 20;
+
+    /** As far as is looked back: a minute of reading, with all that is in it. */
+    private static final long FARTHEST = 256L << 20;
+
+    /** Prefixes are shorter, and so is a search for where a line begins. */
+    private static final int LONGEST_PREFIX = 512;
+
+    private BootStart() {}
+
+    /** The offset of that line; empty where the file has none that the kernel can have written. */
+    static Optional<Long> find(Path file) throws IOException {
+        try (FileChannel open = FileChannel.open(file, StandardOpenOption.READ)) {
+            long size = open.size();
+            long to = size;
+            while (to > 0 && size - to < FARTHEST) {
+                long from = Math.max(0, to - BLOCK);
+                // Overlap, so that a line on the border is whole in one of the two.
+                byte[] block = read(open, from, Math.min(size, to + LONGEST_PREFIX + FIRST_WORDS.length()) - from);
+                Optional<Long> found = last(block, from == 0).map(at -> from + at);
+                if (found.isPresent()) {
+                    return found;
+                }
+                to = from;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static byte[] read(FileChannel open, long from, long length) throws IOException {
+        ByteBuffer block = ByteBuffer.allocate((int) length);
+        while (block.hasRemaining() && open.read(block, from + block.position()) >= 0) {
+            // Until full, or the file has become shorter.
+        }
+        return java.util.Arrays.copyOf(block.array(), block.position());
+    }
+
+    private static Optional<Long> last(byte[] block, boolean whole) {
+        String text = new String(block, StandardCharsets.ISO_8859_1);
+        int at = text.lastIndexOf(FIRST_WORDS);
+        while (at >= 0) {
+            int line = text.lastIndexOf('\n', at) + 1;
+            // What the block cuts in two is whole in the one before.
+            boolean cut = line == 0 && !whole;
+            if (!cut && at - line <= LONGEST_PREFIX && byKernel(block, line, at + FIRST_WORDS.length())) {
+                return Optional.of((long) line);
+            }
+            at = at == 0 ? -1 : text.lastIndexOf(FIRST_WORDS, at - 1);
+        }
+        return Optional.empty();
+    }
+
+    private static boolean byKernel(byte[] block, int from, int to) {
+        Optional<KmsgRecord> kmsg = KmsgRecord.parse(block, from, to);
+        if (kmsg.isPresent()) {
+            return kmsg.get().writer() == Writer.KERNEL && kmsg.get().text().startsWith(FIRST_WORDS);
+        }
+        LinePrefix line = LinePrefix.of(new String(block, from, to - from, StandardCharsets.ISO_8859_1));
+        return (line.tag().isEmpty() || line.tag().equals("kernel"))
+                && line.text().startsWith(FIRST_WORDS.trim());
+    }
+}

@@ -1,0 +1,91 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A user's pattern that takes no more time than it may: records without the required text are not tried, long ones are cut, and
+ * one that makes the expression try too much counts as not matching.
+ */
+final class BoundedPattern {
+
+    static final int LONGEST = 1024;
+
+    /** Characters looked at: about a millisecond. An expression that tries ways upon ways looks at each again and again. */
+    private static final int MOST_STEPS = 100_000;
+
+    private final String required;
+    private final Pattern pattern;
+    private final boolean namesPci;
+    private final boolean namesGpu;
+    private final AtomicLong cutOff = new AtomicLong();
+
+    /** What matched: the groups "pci" and "uuid" where the pattern has them. */
+    record Match(Optional<String> pci, Optional<String> gpuUuid) {}
+
+    BoundedPattern(String required, Pattern pattern) {
+        this.required = required;
+        this.pattern = pattern;
+        this.namesPci = pattern.pattern().contains("(?<pci>");
+        this.namesGpu = pattern.pattern().contains("(?<uuid>");
+    }
+
+    Optional<Match> find(String text) {
+        if (!text.contains(required)) {
+            return Optional.empty();
+        }
+        Matcher matcher = pattern.matcher(new Metered(text.substring(0, Math.min(text.length(), LONGEST)), new int[1]));
+        try {
+            if (!matcher.find()) {
+                return Optional.empty();
+            }
+            return Optional.of(new Match(
+                    namesPci ? Optional.ofNullable(matcher.group("pci")) : Optional.empty(),
+                    namesGpu ? Optional.ofNullable(matcher.group("uuid")) : Optional.empty()));
+        } catch (TooMuch | StackOverflowError e) {
+            cutOff.incrementAndGet();
+            return Optional.empty();
+        }
+    }
+
+    /** How often a record was given up. */
+    long cutOff() {
+        return cutOff.get();
+    }
+
+    /** Thrown through the JDK's matcher, which has no limit of its own. */
+    private static final class TooMuch extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        TooMuch() {
+            super("", null, false, false);
+        }
+    }
+
+    private record Metered(String text, int[] steps) implements CharSequence {
+        @Override
+        public int length() {
+            return text.length();
+        }
+
+        @Override
+        public char charAt(int index) {
+            if (++steps[0] > MOST_STEPS) {
+                throw new TooMuch();
+            }
+            return text.charAt(index);
+        }
+
+        @Override
+        public CharSequence subSequence(int start, int end) {
+            return text.substring(start, end);
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.kernel.KernelLogStatus;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** Whether everything that the kernel said could be read: what was not read is not known to be nothing. */
+@AutoService(HealthCheck.class)
+public final class KernelLogCheck implements HealthCheck {
+
+    /**
+     * A gap may hide a fault. After an hour it has shown elsewhere, since what is broken is told again or fails another check;
+     * and for ever would make every node undecided that was once flooded.
+     */
+    static final Duration DOUBTFUL = Duration.ofHours(1);
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("kernel-log", "NODE", "The kernel log can be read, and none of it was lost lately.");
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        return List.of(judge(context.kernelLog(), context.now()));
+    }
+
+    static Finding judge(Reading<KernelLogStatus> log, Instant now) {
+        if (log instanceof Reading.Absent<?> absent) {
+            // Off, or this program follows no log: what was found in it is told by who read it.
+            String code = absent.cause() == Absence.NOT_SUPPORTED ? "kernel-log-off" : "kernel-log-not-followed";
+            return Finding.skipped(code, Subject.NODE, "the kernel log is not followed: " + absent.text());
+        }
+        KernelLogStatus status = log.asOptional().orElseThrow();
+        if (status.unreadable().isPresent()) {
+            return Finding.unknown(
+                    "kernel-log-unreadable",
+                    Subject.NODE,
+                    "the kernel log cannot be read: " + status.unreadable().get(),
+                    "run as root, or choose another source with --kernel-log.source");
+        }
+        Optional<KernelLogStatus.Gap> gap =
+                status.lastGap().filter(last -> last.seen().plus(DOUBTFUL).isAfter(now));
+        if (gap.isPresent()) {
+            return Finding.unknown(
+                    "kernel-log-gap",
+                    Subject.NODE,
+                    "part of the kernel log was lost at " + gap.get().seen() + ": "
+                            + gap.get().why(),
+                    "a larger ring holds more: boot with log_buf_len=4M");
+        }
+        return Finding.pass(
+                "kernel-log",
+                Subject.NODE,
+                status.source() + " is read without a gap, " + status.records() + " records since " + status.since());
+    }
+}

@@ -1,0 +1,137 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** Where the kernel log is read from, and what becomes of what it says. */
+public final class KernelLogSettings {
+
+    /** Where to read. */
+    enum Source {
+        /** The kernel's device if it can be read, else the journal, else nothing. */
+        AUTO,
+        KMSG,
+        JOURNALD,
+        FILE,
+        NONE
+    }
+
+    @Option(
+            names = "--kernel-log.source",
+            defaultValue = "auto",
+            paramLabel = "SOURCE",
+            converter = SourceConverter.class,
+            description =
+                    "Where the kernel log is read: auto, kmsg, journald, file or none; auto takes the kernel's device"
+                            + " if it can be read, else the journal (default: ${DEFAULT-VALUE}).")
+    Source source = Source.AUTO;
+
+    @Option(
+            names = "--kernel-log.path",
+            paramLabel = "PATH",
+            description = "The device, the journal's folder, or the file, followed while it is rotated"
+                    + " (default: /dev/kmsg, and the system's journal).")
+    @Nullable Path path;
+
+    @Option(
+            names = "--kernel-log.storm-window",
+            defaultValue = "10s",
+            paramLabel = "DURATION",
+            description = "The same fault of the same GPU is told once in this time, with the number of its repetitions"
+                    + " (default: ${DEFAULT-VALUE}).")
+    Duration stormWindow = Duration.ofSeconds(10);
+
+    @Option(
+            names = "--kernel-log.quiet",
+            defaultValue = "10m",
+            paramLabel = "DURATION",
+            description =
+                    "A fault that asks for no action, as those of applications, is lifted when it has not been seen for"
+                            + " this long (default: ${DEFAULT-VALUE}).")
+    Duration quiet = Duration.ofMinutes(10);
+
+    @Option(
+            names = "--kernel-log.rules",
+            paramLabel = "FILE",
+            description = "YAML file that changes what codes mean and adds patterns; read at the start.")
+    @Nullable Path rules;
+
+    static final class SourceConverter implements ITypeConverter<Source> {
+        @Override
+        public Source convert(String text) {
+            for (Source source : Source.values()) {
+                if (label(source).equals(text)) {
+                    return source;
+                }
+            }
+            throw new TypeConversionException("expected auto, kmsg, journald, file or none, but was '" + text + "'");
+        }
+    }
+
+    /** For tests and for commands without options. */
+    static KernelLogSettings of(Source source, @Nullable Path path) {
+        KernelLogSettings settings = new KernelLogSettings();
+        settings.source = source;
+        settings.path = path;
+        return settings;
+    }
+
+    Source source() {
+        return source;
+    }
+
+    Optional<Path> path() {
+        return Optional.ofNullable(path);
+    }
+
+    /** The user's own rules; reading the file throws {@link UserError} where something is wrong with it. */
+    Rules rules() {
+        return rules == null ? Rules.NONE : RuleFile.read(rules);
+    }
+
+    /** Throws {@link UserError} where values are out of range or contradict each other. */
+    public void validate() {
+        within("--kernel-log.storm-window", stormWindow, Duration.ofMillis(100), Duration.ofHours(1));
+        within("--kernel-log.quiet", quiet, Duration.ofSeconds(1), Duration.ofDays(30));
+        if (quiet.compareTo(stormWindow) < 0) {
+            throw new UserError("--kernel-log.quiet must not be shorter than --kernel-log.storm-window ("
+                    + Durations.text(stormWindow) + "), but was " + Durations.text(quiet));
+        }
+        if (source == Source.FILE && path == null) {
+            throw new UserError("--kernel-log.source=file needs --kernel-log.path");
+        }
+        rules();
+    }
+
+    private static void within(String option, Duration value, Duration least, Duration most) {
+        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+            throw new UserError(option + " must be between " + Durations.text(least) + " and " + Durations.text(most)
+                    + ", but was " + Durations.text(value));
+        }
+    }
+
+    /** Every setting in force, by its option's name, in the form that the option reads. */
+    public Map<String, String> effective() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("--kernel-log.source", label(source));
+        all.put("--kernel-log.path", path == null ? "" : path.toString());
+        all.put("--kernel-log.storm-window", Durations.text(stormWindow));
+        all.put("--kernel-log.quiet", Durations.text(quiet));
+        all.put("--kernel-log.rules", rules == null ? "" : rules.toString());
+        return all;
+    }
+
+    private static String label(Source source) {
+        return source.name().toLowerCase(Locale.ROOT);
+    }
+}

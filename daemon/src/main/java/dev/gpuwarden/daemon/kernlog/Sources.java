@@ -1,0 +1,169 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Chooses where the kernel log is read. */
+final class Sources {
+
+    private static final Path KMSG = Path.of("/dev/kmsg");
+    private static final String JOURNALCTL = "journalctl";
+
+    /** sd_journal_open(3): on disk, or in memory. */
+    private static final List<Path> JOURNALS = List.of(Path.of("/var/log/journal"), Path.of("/run/log/journal"));
+
+    private final KernelLogSettings settings;
+    private final BootClock clock;
+    private final String bootId;
+    private final List<Path> journals;
+    private final List<String> journalctl;
+    private final Path device;
+
+    Sources(KernelLogSettings settings, BootClock clock, String bootId) {
+        this(settings, clock, bootId, JOURNALS, List.of(JOURNALCTL), KMSG);
+    }
+
+    Sources(
+            KernelLogSettings settings,
+            BootClock clock,
+            String bootId,
+            List<Path> journals,
+            List<String> journalctl,
+            Path device) {
+        this.settings = settings;
+        this.clock = clock;
+        this.bootId = bootId;
+        this.journals = journals;
+        this.journalctl = journalctl;
+        this.device = device;
+    }
+
+    /** A source, or why there is none. */
+    record Choice(Optional<LogSource> source, String why) {
+        static Choice of(LogSource source) {
+            return new Choice(Optional.of(source), "");
+        }
+
+        static Choice none(String why) {
+            return new Choice(Optional.empty(), why);
+        }
+    }
+
+    Choice choose(LogSource.Start start, boolean follow) {
+        return switch (settings.source()) {
+            case NONE -> Choice.none("switched off by --kernel-log.source=none");
+            case KMSG, FILE -> Choice.of(byType(settings.path().orElse(device), start, follow));
+            case JOURNALD -> Choice.of(journal(start, follow));
+            case AUTO -> auto(start, follow);
+        };
+    }
+
+    private Choice auto(LogSource.Start start, boolean follow) {
+        Path path = settings.path().orElse(device);
+        if (Files.isDirectory(path)) {
+            return Choice.of(journal(start, follow));
+        }
+        Optional<String> refused = refusal(path);
+        if (refused.isEmpty()) {
+            return Choice.of(byType(path, start, follow));
+        }
+        if (settings.path().isPresent()) {
+            return Choice.none(refused.get());
+        }
+        Optional<String> noJournal = noJournal();
+        return noJournal.isEmpty()
+                ? Choice.of(journal(start, follow))
+                : Choice.none(refused.get() + "; " + noJournal.get());
+    }
+
+    /** The kernel's device, or a file or pipe that stands for it. */
+    private LogSource byType(Path path, LogSource.Start start, boolean follow) {
+        return switch (type(path)) {
+            case DEVICE -> new KmsgSource(path, start, follow, clock);
+            case PIPE -> new PipeSource(path, clock, ZoneId.systemDefault());
+            case FILE -> new FileSource(path, start, follow, clock, ZoneId.systemDefault());
+        };
+    }
+
+    private enum Type {
+        DEVICE,
+        PIPE,
+        FILE
+    }
+
+    private static Type type(Path path) {
+        try {
+            int format = ((Number) Files.getAttribute(path, "unix:mode")).intValue() & 0170000;
+            // S_IFCHR and S_IFIFO of stat(2).
+            return format == 0020000 ? Type.DEVICE : format == 0010000 ? Type.PIPE : Type.FILE;
+        } catch (IOException | UnsupportedOperationException e) {
+            return path.equals(KMSG) ? Type.DEVICE : Type.FILE;
+        }
+    }
+
+    private LogSource journal(LogSource.Start start, boolean follow) {
+        return new JournalSource(journalctl, settings.path().map(Path::toString), start, bootId, follow);
+    }
+
+    /** Why it cannot be opened. A pipe is not opened: whoever writes to it would see a reader come and go. */
+    private static Optional<String> refusal(Path path) {
+        if (type(path) == Type.PIPE && Files.isReadable(path)) {
+            return Optional.empty();
+        }
+        try {
+            FileChannel.open(path, StandardOpenOption.READ).close();
+            return Optional.empty();
+        } catch (java.nio.file.NoSuchFileException e) {
+            return Optional.of(path + " does not exist");
+        } catch (java.nio.file.AccessDeniedException e) {
+            return Optional.of("no permission to read " + path);
+        } catch (IOException e) {
+            // EPERM where kernel.dmesg_restrict is 1 and CAP_SYSLOG is missing.
+            return Optional.of(path + " cannot be read: " + e.getMessage());
+        }
+    }
+
+    private Optional<String> noJournal() {
+        if (journals.stream().noneMatch(Sources::holdsJournal)) {
+            return Optional.of("no journal in "
+                    + String.join(" or ", journals.stream().map(Path::toString).toList()));
+        }
+        String tool = journalctl.get(0);
+        boolean found = tool.indexOf('/') >= 0 ? Files.isExecutable(Path.of(tool)) : onPath(tool, System.getenv());
+        return found ? Optional.empty() : Optional.of("no " + tool + " on the PATH");
+    }
+
+    private static boolean onPath(String tool, Map<String, String> environment) {
+        for (String folder : environment.getOrDefault("PATH", "").split(File.pathSeparator)) {
+            if (!folder.isEmpty() && Files.isExecutable(Path.of(folder, tool))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Files lie in a folder for each machine. */
+    private static boolean holdsJournal(Path folder) {
+        try (DirectoryStream<Path> machines = Files.newDirectoryStream(folder, Files::isDirectory)) {
+            for (Path machine : machines) {
+                try (DirectoryStream<Path> files = Files.newDirectoryStream(machine, "*.journal")) {
+                    if (files.iterator().hasNext()) {
+                        return true;
+                    }
+                }
+            }
+        } catch (IOException | java.nio.file.DirectoryIteratorException e) {
+            return false;
+        }
+        return false;
+    }
+}

@@ -1,0 +1,81 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.OptionalInt;
+import java.util.function.Supplier;
+
+/**
+ * The metric of IBM Autopilot, for dashboards and alerts made for it. Its code calls the check `health`, its documentation
+ * `check`: both are there, with the same value. What cannot be read has no series, where Autopilot says 0.
+ */
+public final class AutopilotCollector implements Collector {
+
+    private static final Family HEALTH = Family.untyped(
+            "autopilot_health_checks",
+            "Autopilot's checks of each GPU: remapped is 1 if a row remap waits or failed, power-slowdown if the hardware"
+                    + " slows down.");
+
+    /** nvml.h, nvmlClocksEventReasonHwSlowdown. */
+    private static final long HARDWARE_SLOWDOWN = 0x8;
+
+    private final Supplier<String> nodeName;
+    private final String cpuModel;
+
+    public AutopilotCollector(Supplier<String> nodeName, String cpuModel) {
+        this.nodeName = nodeName;
+        this.cpuModel = cpuModel;
+    }
+
+    @Override
+    public String name() {
+        return "autopilot";
+    }
+
+    @Override
+    public void collect(Scrape scrape, Families out) {
+        for (GpuSnapshot gpu : scrape.node().gpus()) {
+            add(out, gpu, "remapped", remapped(gpu.frame()));
+            add(out, gpu, "power-slowdown", slowed(gpu.frame()));
+        }
+    }
+
+    private void add(Families out, GpuSnapshot gpu, String check, OptionalInt value) {
+        if (value.isPresent()) {
+            Labels labels = Labels.of(
+                    "check",
+                    check,
+                    "cpumodel",
+                    cpuModel,
+                    "deviceid",
+                    Integer.toString(gpu.identity().index()),
+                    "gpumodel",
+                    GpuCollector.text(gpu.identity().name()),
+                    "health",
+                    check,
+                    "node",
+                    nodeName.get());
+            out.add(HEALTH, labels, value.getAsInt());
+        }
+    }
+
+    private static OptionalInt remapped(GpuFrame frame) {
+        boolean known =
+                frame.present(GpuMetric.REMAPPED_ROWS_PENDING) && frame.present(GpuMetric.REMAPPED_ROWS_FAILURE);
+        if (!known) {
+            return OptionalInt.empty();
+        }
+        boolean bad =
+                frame.raw(GpuMetric.REMAPPED_ROWS_PENDING) != 0 || frame.raw(GpuMetric.REMAPPED_ROWS_FAILURE) != 0;
+        return OptionalInt.of(bad ? 1 : 0);
+    }
+
+    private static OptionalInt slowed(GpuFrame frame) {
+        if (!frame.present(GpuMetric.CLOCK_EVENT_REASONS)) {
+            return OptionalInt.empty();
+        }
+        return OptionalInt.of((frame.raw(GpuMetric.CLOCK_EVENT_REASONS) & HARDWARE_SLOWDOWN) != 0 ? 1 : 0);
+    }
+}

@@ -1,0 +1,99 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Verdict;
+import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** What checks said last, and the verdict over the node from that and from the faults that are current. */
+public final class CheckCollector implements Collector {
+
+    private static final Family VERDICT = Family.gauge(
+            "gpuwarden_node_outcome", "1 for the verdict over the node, 0 for the others; undecided is not healthy.");
+    private static final Family FINDING = Family.gauge(
+            "gpuwarden_finding",
+            "1 for each part of the node that a check last found to fail, to be worth a warning, or could not look at.");
+    private static final Family OUTCOME = Family.gauge(
+            "gpuwarden_check_outcome",
+            "1 for what the check said last, the worst of all parts, 0 for the others; only pass is health.");
+    private static final Family PARTS =
+            Family.gauge("gpuwarden_check_parts", "Parts of the node that the check looked at last, by what it said.");
+    private static final Family DURATION =
+            Family.gauge("gpuwarden_check_duration", "seconds", "How long the check's last look took.");
+    private static final Family AT = Family.gauge(
+            "gpuwarden_check_last_run_timestamp", "seconds", "When the check last looked, in seconds since 1970.");
+    private static final Family EVERY =
+            Family.gauge("gpuwarden_check_interval", "seconds", "How often the check looks.");
+
+    private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
+
+    private final Supplier<List<CheckResult>> results;
+    private final Supplier<List<Fault>> faults;
+
+    public CheckCollector(Supplier<List<CheckResult>> results, Supplier<List<Fault>> faults) {
+        this.results = results;
+        this.faults = faults;
+    }
+
+    @Override
+    public String name() {
+        return "check";
+    }
+
+    @Override
+    public void collect(Scrape scrape, Families out) {
+        List<CheckResult> last = results.get();
+        Verdict verdict = NodeVerdict.of(last, faults.get());
+        for (Verdict each : Verdict.values()) {
+            out.add(VERDICT, Labels.of("outcome", each.label()), each == verdict ? 1 : 0);
+        }
+        Set<Labels> found = new LinkedHashSet<>();
+        for (CheckResult result : last) {
+            String id = result.check().id();
+            int[] parts = new int[OUTCOMES.size()];
+            for (Finding finding : result.findings()) {
+                parts[finding.outcome().ordinal()]++;
+                if (complains(finding)) {
+                    found.add(labels(id, finding));
+                }
+            }
+            for (Outcome outcome : OUTCOMES) {
+                Labels labels = Labels.of("check", id, "outcome", word(outcome));
+                out.add(OUTCOME, labels, outcome == result.outcome() ? 1 : 0);
+                if (parts[outcome.ordinal()] > 0) {
+                    out.add(PARTS, labels, parts[outcome.ordinal()]);
+                }
+            }
+            Labels check = Labels.of("check", id);
+            out.add(DURATION, check, result.took().toNanos() / 1e9);
+            out.add(AT, check, result.at().toEpochMilli() / 1e3);
+            out.add(EVERY, check, result.check().every().toNanos() / 1e9);
+        }
+        found.forEach(labels -> out.add(FINDING, labels, 1));
+    }
+
+    /** What passes or does not apply is counted, not named: it would be most of all series. */
+    private static boolean complains(Finding finding) {
+        return finding.outcome() != Outcome.PASS && finding.outcome() != Outcome.SKIPPED;
+    }
+
+    private static Labels labels(String check, Finding finding) {
+        return Labels.of(
+                "check", check,
+                "code", finding.code(),
+                "outcome", word(finding.outcome()),
+                "subject", finding.subject().label());
+    }
+
+    private static String word(Outcome outcome) {
+        return outcome.name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,113 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.daemon.store.EventCounts;
+import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** Events by what they say, and the faults that are current. Names are the senders', so both are bounded in number. */
+public final class EventCollector implements Collector {
+
+    /** What is current beyond these is one series of its own for each of fatal and not. */
+    private static final int MOST_FAULTS = 500;
+
+    private static final String OTHER = "other";
+
+    private static final Family EVENTS = Family.counter(
+            "gpuwarden_events",
+            "Events taken, repetitions that they stand for included; code holds all of an event's codes.");
+    private static final Family FAULTS = Family.gauge(
+            "gpuwarden_faults",
+            "Faults that are current, one for each entity and code; acted_on is false where the"
+                    + " sender wants nobody to act.");
+
+    private final Supplier<Map<EventCounts.Kind, Long>> counts;
+    private final Supplier<List<Fault>> faults;
+
+    public EventCollector(Supplier<Map<EventCounts.Kind, Long>> counts, Supplier<List<Fault>> faults) {
+        this.counts = counts;
+        this.faults = faults;
+    }
+
+    @Override
+    public String name() {
+        return "event";
+    }
+
+    @Override
+    public void collect(Scrape scrape, Families out) {
+        counts.get().forEach((kind, count) -> out.add(EVENTS, labels(kind), count));
+        Map<Labels, Integer> sums = new LinkedHashMap<>();
+        for (Fault fault : faults.get()) {
+            boolean listed = sums.size() < MOST_FAULTS;
+            sums.merge(listed ? labels(fault) : beyond(fault), 1, Integer::sum);
+        }
+        sums.forEach((labels, count) -> out.add(FAULTS, labels, count));
+    }
+
+    private static Labels labels(EventCounts.Kind kind) {
+        return Labels.of(
+                "agent",
+                kind.agent(),
+                "check",
+                kind.check(),
+                "code",
+                kind.codes(),
+                "fatal",
+                String.valueOf(kind.fatal()),
+                "healthy",
+                String.valueOf(kind.healthy()));
+    }
+
+    private static Labels labels(Fault fault) {
+        FaultKey key = fault.key();
+        return labels(
+                fault.cause(),
+                key.agent(),
+                key.componentClass(),
+                key.checkName(),
+                key.errorCode(),
+                key.entity().type(),
+                key.entity().value(),
+                fault.cause().action().label());
+    }
+
+    private static Labels beyond(Fault fault) {
+        return labels(fault.cause(), OTHER, OTHER, OTHER, OTHER, OTHER, OTHER, OTHER);
+    }
+
+    private static Labels labels(
+            HealthEvent cause,
+            String agent,
+            String component,
+            String check,
+            String code,
+            String entityType,
+            String entity,
+            String action) {
+        return Labels.of(
+                "acted_on",
+                String.valueOf(cause.strategy().actedOn()),
+                "action",
+                action,
+                "agent",
+                agent,
+                "check",
+                check,
+                "code",
+                code,
+                "component",
+                component,
+                "entity",
+                entity,
+                "entity_type",
+                entityType,
+                "fatal",
+                String.valueOf(cause.fatal()));
+    }
+}

@@ -1,0 +1,41 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.daemon.uplink.SinkStats;
+import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Events on their way elsewhere. */
+public final class SinkCollector implements Collector {
+
+    private static final Family SENT =
+            Family.counter("gpuwarden_sink_events_sent", "Events that the sink has taken since the daemon started.");
+    private static final Family REFUSED = Family.counter(
+            "gpuwarden_sink_events_refused", "Events that the sink will never take, and that were left out.");
+    private static final Family FAILURES =
+            Family.counter("gpuwarden_sink_failures", "Attempts to hand events over that failed.");
+    private static final Family UP =
+            Family.gauge("gpuwarden_sink_up", "1 if the last attempt worked, or none was needed yet.");
+
+    private final Supplier<List<SinkStats>> sinks;
+
+    public SinkCollector(Supplier<List<SinkStats>> sinks) {
+        this.sinks = sinks;
+    }
+
+    @Override
+    public String name() {
+        return "sinks";
+    }
+
+    @Override
+    public void collect(Scrape scrape, Families out) {
+        for (SinkStats sink : sinks.get()) {
+            Labels labels = Labels.of("sink", sink.sink());
+            out.add(SENT, labels, sink.sent());
+            out.add(REFUSED, labels, sink.refused());
+            out.add(FAILURES, labels, sink.failures());
+            out.add(UP, labels, sink.lastError().isEmpty() ? 1 : 0);
+        }
+    }
+}

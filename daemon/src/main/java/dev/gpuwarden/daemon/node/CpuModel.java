@@ -1,0 +1,33 @@
+package dev.gpuwarden.daemon.node;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What the node's processor is called. */
+public final class CpuModel {
+
+    private static final int ENOUGH_BYTES = 8192;
+
+    private CpuModel() {}
+
+    /** The first processor's model name; empty where /proc/cpuinfo does not tell, as on most ARM machines. */
+    public static String of(NodePaths paths) {
+        Path file = paths.procfs().resolve("cpuinfo");
+        try (InputStream in = Files.newInputStream(file)) {
+            return parse(new String(in.readNBytes(ENOUGH_BYTES), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    static String parse(String cpuinfo) {
+        return cpuinfo.lines()
+                .filter(line -> line.startsWith("model name"))
+                .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                .findFirst()
+                .orElse("");
+    }
+}

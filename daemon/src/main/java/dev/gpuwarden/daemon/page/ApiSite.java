@@ -1,0 +1,175 @@
+package dev.gpuwarden.daemon.page;
+
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.check.CheckBook;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventFilter;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.process.GpuMemoryUse;
+import dev.gpuwarden.core.process.MemoryShare;
+import dev.gpuwarden.daemon.view.CheckView;
+import dev.gpuwarden.daemon.view.DriverView;
+import dev.gpuwarden.daemon.view.EventView;
+import dev.gpuwarden.daemon.view.FaultView;
+import dev.gpuwarden.daemon.view.GpuView;
+import dev.gpuwarden.daemon.view.OwnerView;
+import dev.gpuwarden.daemon.view.Values;
+import dev.gpuwarden.daemon.web.Answer;
+import dev.gpuwarden.daemon.web.Request;
+import dev.gpuwarden.daemon.web.Site;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the page asks for, as JSON below `/api/v1/`: `node`, `memory`, `events`, `events/ID`, `events/ID/recording`,
+ * `events/ID/archive`, and `news`, which answers when something was told that the page has not seen.
+ */
+public final class ApiSite implements Site, AutoCloseable {
+
+    private static final String BASE = "/api/v1/";
+    private static final Pattern EVENT = Pattern.compile("/api/v1/events/([^/]{1,128})(/recording|/archive)?");
+    private static final int EVENTS = 200;
+    /** Below the server's limit for an answer, and what middle boxes bear. */
+    private static final long LONGEST_WAIT_SECONDS = 10;
+
+    private final Sources sources;
+    private final MemoryHistory history;
+    private final NewsWire news;
+
+    /** Where the answers come from: all of it cached, none of it waits for a driver. */
+    public interface Sources {
+        String nodeName();
+
+        NodeSnapshot node();
+
+        /** One entry for each GPU of the snapshot. */
+        List<GpuMemoryUse> memory(NodeSnapshot node);
+
+        CheckBook checks();
+
+        EventBook events();
+
+        /** What was recorded around an event: JSON, gzip'd. */
+        Optional<byte[]> recording(StoredEvent event);
+
+        /** All that is known of an event, as one zip file. */
+        byte[] archive(StoredEvent event);
+    }
+
+    public ApiSite(Sources sources, MemoryHistory history) {
+        this.sources = sources;
+        this.history = history;
+        this.news = new NewsWire(sources.events());
+    }
+
+    @Override
+    public Optional<Answer> answer(Request request) throws InterruptedException {
+        if (!request.path().startsWith(BASE)) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                switch (request.path().substring(BASE.length())) {
+                    case "node" -> json(node());
+                    case "memory" -> json(history.tree());
+                    case "events" -> json(events());
+                    case "news" -> json(news(request));
+                    default -> event(request.path());
+                });
+    }
+
+    private static Answer json(Object tree) {
+        return Answer.json(Output.json(tree));
+    }
+
+    private Map<String, Object> node() {
+        NodeSnapshot node = sources.node();
+        List<CheckResult> results = sources.checks().results();
+        List<Fault> faults = sources.events().faults();
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", "gpuwarden.page/v1");
+        tree.put("node", sources.nodeName());
+        tree.put("verdict", NodeVerdict.of(results, faults).label());
+        tree.put("driver", DriverView.tree(node.driver()));
+        tree.put("gpus", node.gpus().stream().map(GpuView::tree).toList());
+        tree.put("faults", FaultView.trees(faults));
+        tree.put("checks", results.stream().map(CheckView::tree).toList());
+        tree.put("memory", memory(node));
+        return tree;
+    }
+
+    private List<Object> memory(NodeSnapshot node) {
+        List<GpuMemoryUse> uses = sources.memory(node);
+        List<Object> all = new ArrayList<>();
+        for (int i = 0; i < uses.size(); i++) {
+            GpuMemoryUse use = uses.get(i);
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("index", node.gpus().get(i).identity().index());
+            tree.put("unattributedBytes", Values.tree(use.unattributedBytes()));
+            tree.put(
+                    "holders",
+                    use.uses() instanceof Reading.Present<?>
+                            ? MemoryShare.byPod(use).stream()
+                                    .map(ApiSite::holder)
+                                    .toList()
+                            : Values.tree(use.uses()));
+            all.add(tree);
+        }
+        return all;
+    }
+
+    private static Map<String, Object> holder(MemoryShare share) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("name", OwnerView.text(share.owner()));
+        tree.put("usedBytes", Values.tree(share.bytes()));
+        tree.put("processes", share.processes());
+        return tree;
+    }
+
+    private Map<String, Object> events() {
+        EventFilter newest = EventFilter.all().newestFirst(EVENTS);
+        return Map.of(
+                "events",
+                sources.events().events(newest).stream().map(EventView::tree).toList());
+    }
+
+    private Map<String, Object> news(Request request) throws InterruptedException {
+        long seen = request.number("seen", 0, Long.MAX_VALUE).orElse(0L);
+        long seconds = request.number("wait", 0, LONGEST_WAIT_SECONDS).orElse(0L);
+        news.await(seen, Duration.ofSeconds(seconds));
+        return Map.of("seen", news.count());
+    }
+
+    private Answer event(String path) {
+        Matcher asked = EVENT.matcher(path);
+        Optional<StoredEvent> found = asked.matches() ? sources.events().event(asked.group(1)) : Optional.empty();
+        if (found.isEmpty()) {
+            return Answer.NOT_FOUND;
+        }
+        StoredEvent event = found.get();
+        String part = asked.group(2) == null ? "" : asked.group(2);
+        return switch (part) {
+            case "/recording" ->
+                sources.recording(event)
+                        .map(bytes -> Answer.of(200, "application/json", bytes).with("Content-Encoding", "gzip"))
+                        .orElse(Answer.NOT_FOUND);
+            case "/archive" -> Answer.of(200, "application/zip", sources.archive(event));
+            default -> json(EventView.tree(event));
+        };
+    }
+
+    @Override
+    public void close() {
+        news.close();
+    }
+}

@@ -1,0 +1,71 @@
+package dev.gpuwarden.daemon.page;
+
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.GpuMemoryUse;
+import dev.gpuwarden.core.process.MemoryShare;
+import dev.gpuwarden.daemon.view.OwnerView;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Whose memory it was during the last hour, in few and rough numbers: for a picture. Thread-safe. */
+public final class MemoryHistory {
+
+    static final int MOMENTS = 120;
+    /** More lines than these nobody tells apart; the rest is one. */
+    static final int TENANTS = 7;
+
+    static final String OTHERS = "others";
+    static final String UNATTRIBUTED = "unattributed";
+
+    private final Deque<Moment> moments = new ArrayDeque<>();
+
+    /** @param gpus for each GPU of the node the bytes of its tenants, the largest first */
+    record Moment(Instant time, List<Map<String, Long>> gpus) {}
+
+    /** Notes one moment and forgets the oldest. */
+    public void note(Instant time, List<GpuMemoryUse> memory) {
+        Moment moment =
+                new Moment(time, memory.stream().map(MemoryHistory::tenants).toList());
+        synchronized (this) {
+            moments.addLast(moment);
+            if (moments.size() > MOMENTS) {
+                moments.removeFirst();
+            }
+        }
+    }
+
+    static Map<String, Long> tenants(GpuMemoryUse gpu) {
+        List<Map.Entry<String, Long>> known = new ArrayList<>();
+        for (MemoryShare share : MemoryShare.byPod(gpu)) {
+            if (share.bytes() instanceof Reading.Present<Long> bytes) {
+                known.add(Map.entry(OwnerView.text(share.owner()), bytes.value()));
+            }
+        }
+        known.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
+        Map<String, Long> tenants = new LinkedHashMap<>();
+        for (int i = 0; i < known.size(); i++) {
+            String name = i < TENANTS ? known.get(i).getKey() : OTHERS;
+            tenants.merge(name, known.get(i).getValue(), Long::sum);
+        }
+        gpu.unattributedBytes().asOptional().filter(bytes -> bytes > 0).ifPresent(b -> tenants.put(UNATTRIBUTED, b));
+        return tenants;
+    }
+
+    /** Oldest first. */
+    synchronized Map<String, Object> tree() {
+        List<Object> all = new ArrayList<>();
+        for (Moment moment : moments) {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("time", moment.time.toString());
+            one.put("gpus", moment.gpus);
+            all.add(one);
+        }
+        return Map.of("moments", all);
+    }
+}

@@ -1,0 +1,173 @@
+package dev.gpuwarden.daemon.script;
+
+import dev.gpuwarden.cli.Durations;
+import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One run of somebody else's program: in a process group of its own, nice, without input, for a limited time and with limited
+ * output. When it ends, and when it is cut off, everything that it started ends with it.
+ *
+ * @param out what it wrote, bad UTF-8 replaced
+ */
+record ChildRun(End end, String out, String err) {
+
+    /** How a run ended. */
+    sealed interface End {
+        /** @param code 128 and the signal's number where a signal ended it */
+        record Exited(int code) implements End {}
+
+        /** @param why in words that go on with "it …" */
+        record CutOff(String why) implements End {}
+
+        record NotStarted(String why) implements End {}
+    }
+
+    /** Of both outputs together. */
+    static final int MOST_OUTPUT = 64 * 1024;
+
+    /**
+     * Waits for the program, ends what it left behind, says so on the error output, and waits until its watcher has let go. Java
+     * reads a pipe to its end when a child exits, in memory and without a bound, whoever still writes to it; so the child may
+     * not exit while the pipes are open.
+     */
+    private static final String WRAPPER = """
+            trap 'kill -9 -$p $p 2>/dev/null; exit 137' TERM
+            setsid nice -n 10 "$@" </dev/null &
+            p=$!
+            wait $p
+            s=$?
+            kill -9 -$p 2>/dev/null
+            printf '\\0' >&2
+            read x
+            exit $s
+            """;
+
+    private static final long SHORTEST_PAUSE_MILLIS = 2;
+    private static final long LONGEST_PAUSE_MILLIS = 64;
+    private static final long ENDING_SECONDS = 2;
+    private static final int KILLED = 137;
+
+    /**
+     * Runs a program in this thread.
+     *
+     * @param environment all of it
+     * @throws InterruptedException when this thread is interrupted; the program is ended then
+     */
+    static ChildRun of(List<String> command, Path folder, Map<String, String> environment, Duration timeout)
+            throws InterruptedException {
+        List<String> wrapped = new ArrayList<>(List.of("/bin/sh", "-c", WRAPPER, "gpuwarden-check"));
+        wrapped.addAll(command);
+        ProcessBuilder builder = new ProcessBuilder(wrapped).directory(folder.toFile());
+        builder.environment().clear();
+        builder.environment().putAll(environment);
+        Process process;
+        try {
+            process = builder.start();
+        } catch (IOException e) {
+            return new ChildRun(new End.NotStarted(String.valueOf(e.getMessage())), "", "");
+        }
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        End end;
+        try {
+            end = watch(process, out, err, timeout);
+        } catch (IOException e) {
+            end = new End.CutOff("its output could not be read: " + e.getMessage());
+        } catch (InterruptedException e) {
+            letGo(process);
+            throw e;
+        }
+        boolean byItself = letGo(process);
+        return new ChildRun(
+                end instanceof End.Exited ? exited(process, byItself) : end,
+                out.toString(StandardCharsets.UTF_8),
+                err.toString(StandardCharsets.UTF_8).replace("\0", ""));
+    }
+
+    private static End watch(Process process, ByteArrayOutputStream out, ByteArrayOutputStream err, Duration timeout)
+            throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        long pause = SHORTEST_PAUSE_MILLIS;
+        while (true) {
+            boolean late = System.nanoTime() - deadline >= 0;
+            boolean gone = !process.isAlive();
+            int room = MOST_OUTPUT + 1 - out.size() - err.size();
+            room -= take(process.getInputStream(), out, room);
+            take(process.getErrorStream(), err, room);
+            if (out.size() + err.size() > MOST_OUTPUT) {
+                return new End.CutOff("wrote more than " + MOST_OUTPUT / 1024 + " KiB");
+            }
+            if (gone || endsWithMark(err)) {
+                return new End.Exited(0);
+            }
+            if (late) {
+                return new End.CutOff("did not end within " + Durations.text(timeout));
+            }
+            process.waitFor(pause, TimeUnit.MILLISECONDS);
+            pause = Math.min(pause * 2, LONGEST_PAUSE_MILLIS);
+        }
+    }
+
+    /** What is there now, without waiting for more. */
+    private static int take(InputStream from, ByteArrayOutputStream to, int most) throws IOException {
+        int taken = 0;
+        for (int there = from.available(); there > 0 && taken < most; there = from.available()) {
+            byte[] bytes = from.readNBytes(Math.min(there, most - taken));
+            to.writeBytes(bytes);
+            taken += bytes.length;
+        }
+        return taken;
+    }
+
+    private static boolean endsWithMark(ByteArrayOutputStream err) {
+        byte[] bytes = err.toByteArray();
+        return bytes.length > 0 && bytes[bytes.length - 1] == 0;
+    }
+
+    /** Closes the pipes, first those that it writes to; then the wrapper ends, or is ended with all that it watches. */
+    private static boolean letGo(Process process) throws InterruptedException {
+        boolean ended = false;
+        try {
+            close(process.getInputStream());
+            close(process.getErrorStream());
+            close(process.getOutputStream());
+            ended = process.waitFor(LONGEST_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+        } finally {
+            if (!ended) {
+                process.destroy();
+            }
+        }
+        if (!ended && !process.waitFor(ENDING_SECONDS, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+        }
+        return ended;
+    }
+
+    private static void close(Closeable stream) {
+        try {
+            stream.close();
+        } catch (IOException e) {
+            // The other end is gone, which is all that closing is for.
+        }
+    }
+
+    private static End exited(Process process, boolean byItself) {
+        if (!byItself) {
+            // The wrapper still waits for it: the mark was not the wrapper's.
+            return new End.CutOff("wrote binary data to its error output");
+        }
+        return process.exitValue() == KILLED
+                ? new End.CutOff("was killed, as by the kernel for want of memory")
+                : new End.Exited(process.exitValue());
+    }
+}

@@ -1,0 +1,46 @@
+package dev.gpuwarden.daemon.script;
+
+import dev.gpuwarden.daemon.script.ChildRun.End;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/** Lets few of other people's programs run at the same time: the node belongs to its workload. */
+final class ChildSlots {
+
+    /** How long a program waits for the others. */
+    static final Duration WAIT = Duration.ofMinutes(1);
+
+    private static final int AT_ONCE = 2;
+
+    private final Semaphore free = new Semaphore(AT_ONCE, true);
+
+    /** How long a look may take whose program may take this long. */
+    static Duration deadline(Duration timeout) {
+        return timeout.plus(WAIT).plusSeconds(5);
+    }
+
+    /** As {@link ChildRun#of}, when it is its turn. An interrupt ends the program and stays set. */
+    ChildRun run(List<String> command, Path folder, Map<String, String> environment, Duration timeout) {
+        try {
+            if (!free.tryAcquire(WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
+                return notRun("other checks kept it waiting for " + WAIT.toSeconds() + " s");
+            }
+            try {
+                return ChildRun.of(command, folder, environment, timeout);
+            } finally {
+                free.release();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return notRun("was told to stop");
+        }
+    }
+
+    private static ChildRun notRun(String why) {
+        return new ChildRun(new End.NotStarted(why), "", "");
+    }
+}

@@ -1,0 +1,106 @@
+package dev.gpuwarden.daemon.script;
+
+import dev.gpuwarden.cli.UserError;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What both kinds of node-problem-detector's configuration have in common. As there, fields that are not known are passed over,
+ * and a file that makes no sense stops the program at its start.
+ *
+ * @param source what the file calls itself
+ * @param conditions by type, what holds while there is no problem
+ */
+record NpdConfig(Path file, String source, Map<String, Healthy> conditions, JsonTree json) {
+
+    private static final int LARGEST = 1024 * 1024;
+
+    /** How node-problem-detector words that there is no problem. */
+    record Healthy(String reason, String message) {}
+
+    /** @param plugins kinds of source that may stand in it */
+    static NpdConfig read(Path file, List<String> plugins) {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(LARGEST + 1);
+            if (bytes.length > LARGEST) {
+                throw new IOException("it is larger than 1 MiB");
+            }
+            JsonTree json = JsonTree.read(new String(bytes, StandardCharsets.UTF_8));
+            String plugin = json.text("plugin").orElse("");
+            if (!plugins.contains(plugin)) {
+                throw new IOException("plugin: expected " + String.join(" or ", plugins) + ", found '"
+                        + CleanText.of(plugin, 60) + "'" + hint(plugin));
+            }
+            Map<String, Healthy> conditions = new LinkedHashMap<>();
+            for (JsonTree condition : json.objects("conditions")) {
+                conditions.put(
+                        word(condition, "type"),
+                        new Healthy(
+                                condition.text("reason").orElse(""),
+                                condition.text("message").orElse("")));
+            }
+            return new NpdConfig(file, word(json, "source"), conditions, json);
+        } catch (IOException e) {
+            throw wrong(file, e);
+        }
+    }
+
+    private static String hint(String plugin) {
+        return switch (plugin) {
+            case "custom" -> ", which --npd.plugin takes";
+            case "kmsg", "journald", "filelog" -> ", which --npd.log-monitor takes";
+            default -> "";
+        };
+    }
+
+    static UserError wrong(Path file, IOException e) {
+        String what = e instanceof NoSuchFileException ? "there is no such file" : e.getMessage();
+        return new UserError(file + ": " + CleanText.of(String.valueOf(what), 400));
+    }
+
+    /** The rule's condition; empty for a temporary problem, which has none. */
+    Optional<String> condition(JsonTree rule) throws IOException {
+        String type = rule.text("type").orElse("");
+        if (type.equals("temporary")) {
+            return Optional.empty();
+        }
+        if (!type.equals("permanent")) {
+            throw new IOException(
+                    "a rule's type: expected temporary or permanent, found '" + CleanText.of(type, 60) + "'");
+        }
+        String condition = word(rule, "condition");
+        if (!conditions.containsKey(condition)) {
+            throw new IOException("a rule's condition " + CleanText.of(condition, 60) + " is not among the conditions");
+        }
+        return Optional.of(condition);
+    }
+
+    /** A text that must be there, and that becomes a name of something. */
+    static String word(JsonTree json, String field) throws IOException {
+        String word = json.text(field).orElse("");
+        if (!word.matches("[A-Za-z0-9][A-Za-z0-9._/ -]{0,99}")) {
+            throw new IOException(field + ": expected a name, found '" + CleanText.of(word, 60) + "'");
+        }
+        return word;
+    }
+
+    static Duration duration(JsonTree json, String field, Duration otherwise) throws IOException {
+        Optional<String> text = json.text(field);
+        if (text.isEmpty()) {
+            return otherwise;
+        }
+        return GoDuration.parse(text.get())
+                .filter(duration -> !duration.isZero())
+                .orElseThrow(() -> new IOException(
+                        field + ": expected a duration such as 30s, found '" + CleanText.of(text.get(), 60) + "'"));
+    }
+}

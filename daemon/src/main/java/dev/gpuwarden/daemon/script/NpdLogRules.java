@@ -1,0 +1,127 @@
+package dev.gpuwarden.daemon.script;
+
+import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.core.kernel.RecordRules;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A system log monitor file of node-problem-detector, matched with the kernel log. A permanent problem is a lasting fault of the
+ * check with its condition's name, where node-problem-detector sets that condition; a temporary one is a fault of the moment of
+ * the check with the file's own name.
+ */
+final class NpdLogRules implements RecordRules {
+
+    private static final int LINES = 10;
+    private static final int MOST_LINES = 100;
+    private static final int LONGEST_LINE = 1024;
+    private static final int LONGEST_MESSAGE = 1000;
+
+    private record Rule(LinePattern pattern, Optional<String> condition, String reason, String suffix) {}
+
+    private final String file;
+    private final String source;
+    private final List<Rule> rules;
+    private final List<String> skipped;
+    private final int mostLines;
+    private final Set<String> checks = new LinkedHashSet<>();
+    private final Deque<String> lines = new ArrayDeque<>();
+    private final boolean spans;
+
+    private NpdLogRules(NpdConfig config) throws IOException {
+        file = config.file().toString();
+        source = config.source();
+        skipped = config.json().texts("skipList");
+        double asked = config.json().number("bufferSize").orElse(0.0);
+        mostLines = asked < 1 ? LINES : (int) Math.min(asked, MOST_LINES);
+        List<Rule> read = new ArrayList<>();
+        for (var rule : config.json().objects("rules")) {
+            Optional<String> condition = config.condition(rule);
+            read.add(new Rule(
+                    new LinePattern(rule.text("pattern").orElseThrow(() -> new IOException("a rule has no pattern"))),
+                    condition,
+                    NpdConfig.word(rule, "reason"),
+                    CleanText.of(rule.text("patternGeneratedMessageSuffix").orElse(""), LONGEST_MESSAGE)));
+            checks.add(condition.orElse(source));
+        }
+        rules = List.copyOf(read);
+        spans = rules.stream().anyMatch(rule -> rule.pattern().spans());
+    }
+
+    /** @throws dev.gpuwarden.cli.UserError for a file that makes no sense, or that is about another log than the kernel's */
+    static NpdLogRules read(Path path) {
+        NpdConfig config = NpdConfig.read(path, List.of("kmsg", "journald", "filelog"));
+        try {
+            requireKernelLog(config.json());
+            return new NpdLogRules(config);
+        } catch (IOException e) {
+            throw NpdConfig.wrong(path, e);
+        }
+    }
+
+    private static void requireKernelLog(JsonTree json) throws IOException {
+        JsonTree settings = json.object("pluginConfig").orElseGet(JsonTree::empty);
+        String source = settings.text("source").orElse("kernel");
+        if (json.text("plugin").orElse("").equals("journald") && !source.equals("kernel")) {
+            throw new IOException("it is about the journal of " + CleanText.of(source, 60)
+                    + ": only rules for the kernel's log are supported");
+        }
+        String path = json.text("logPath").orElse("").toLowerCase(Locale.ROOT);
+        boolean kernels = path.isEmpty() || path.matches(".*/(kern(el)?(\\.log)?|messages|syslog|dmesg|kmsg)");
+        if (json.text("plugin").orElse("").equals("filelog") && !kernels) {
+            throw new IOException(
+                    "it is about " + CleanText.of(path, 100) + ": only rules for the kernel's log are supported");
+        }
+    }
+
+    @Override
+    public Set<String> checks() {
+        return Set.copyOf(checks);
+    }
+
+    /** What user space writes is passed over: it can look like anything. */
+    @Override
+    public List<Found> match(KernelRecord record) {
+        if (record.writer() != Writer.KERNEL && record.writer() != Writer.UNTOLD
+                || skipped.stream().anyMatch(record.text()::contains)) {
+            return List.of();
+        }
+        String line = record.text().length() <= LONGEST_LINE
+                ? record.text()
+                : record.text().substring(0, LONGEST_LINE);
+        String all = spans ? buffered(line) : line;
+        List<Found> found = new ArrayList<>(0);
+        for (Rule rule : rules) {
+            String text = rule.pattern().spans() ? all : line;
+            int start = rule.pattern().find(text);
+            if (start >= 0) {
+                String matched = text.substring(text.lastIndexOf('\n', start) + 1);
+                String message = CleanText.of(matched, LONGEST_MESSAGE);
+                found.add(new Found(
+                        rule.condition().orElse(source),
+                        rule.reason(),
+                        rule.suffix().isEmpty() ? message : message + "; " + rule.suffix(),
+                        rule.condition().isPresent(),
+                        file + ", " + rule.reason()));
+            }
+        }
+        return found;
+    }
+
+    private String buffered(String line) {
+        lines.addLast(line);
+        if (lines.size() > mostLines) {
+            lines.removeFirst();
+        }
+        return String.join("\n", lines);
+    }
+}

@@ -1,0 +1,148 @@
+package dev.gpuwarden.daemon.script;
+
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.daemon.script.ChildRun.End;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The rules of one condition, or one temporary problem, of a custom plugin file of node-problem-detector as a check. What it
+ * finds is the worst of its rules, where node-problem-detector shows the one that ended last.
+ */
+final class NpdPluginCheck implements HealthCheck {
+
+    private static final List<Outcome> WORST_FIRST = List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN);
+
+    /**
+     * @param permanent whether it is a condition
+     * @param healthyReason what the file says while there is no problem
+     */
+    record Problem(String name, boolean permanent, String source, String healthyReason, String healthyMessage) {}
+
+    /** @param folder what a path that is not absolute begins at */
+    record Rule(String reason, String path, List<String> args, Path folder, Duration timeout, int longestOutput) {}
+
+    private final Problem problem;
+    private final List<Rule> rules;
+    private final Duration every;
+    private final ChildSlots slots;
+    private final ScriptLog log = new ScriptLog();
+
+    NpdPluginCheck(Problem problem, List<Rule> rules, Duration every, ChildSlots slots) {
+        this.problem = problem;
+        this.rules = List.copyOf(rules);
+        this.every = every;
+        this.slots = slots;
+    }
+
+    /** The id is the condition's type as it stands: so it is the type of the Node condition again. */
+    @Override
+    public CheckInfo info() {
+        return new CheckInfo(
+                problem.name(),
+                "NODE",
+                "The plugin " + problem.source() + " of node-problem-detector finds no "
+                        + (problem.permanent() ? "problem." : problem.name() + "."),
+                every,
+                1,
+                1);
+    }
+
+    @Override
+    public Duration deadline() {
+        return rules.stream().map(rule -> ChildSlots.deadline(rule.timeout())).reduce(Duration.ZERO, Duration::plus);
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        Optional<Finding> worst = Optional.empty();
+        StringBuilder wrote = new StringBuilder();
+        for (Rule rule : rules) {
+            Optional<Finding> found = run(rule, wrote);
+            if (worst.isEmpty() || found.isPresent() && rank(found.get()) < rank(worst.get())) {
+                worst = found;
+            }
+        }
+        String message = problem.healthyMessage().isEmpty() ? "no " + problem.name() : problem.healthyMessage();
+        List<Finding> findings = List.of(worst.orElseGet(() -> Finding.pass(
+                problem.healthyReason().isEmpty() ? "npd-ok" : problem.healthyReason(), Subject.NODE, message)));
+        log.note("check " + problem.name(), findings, wrote.toString());
+        return findings;
+    }
+
+    private static int rank(Finding finding) {
+        return WORST_FIRST.indexOf(finding.outcome());
+    }
+
+    /** Empty where there is no problem. */
+    private Optional<Finding> run(Rule rule, StringBuilder wrote) {
+        Path file = file(rule);
+        Optional<String> refused = FileTrust.problem(file);
+        if (refused.isPresent()) {
+            return Optional.of(unknown(file + " " + refused.get() + ": it is not run"));
+        }
+        List<String> command = new ArrayList<>(List.of(file.toString()));
+        command.addAll(rule.args());
+        ChildRun run = slots.run(command, rule.folder(), environment(), rule.timeout());
+        wrote.append(run.err());
+        String message = CleanText.of(run.out().strip(), rule.longestOutput());
+        if (run.end() instanceof End.CutOff cut) {
+            return Optional.of(unknown(file + " " + cut.why() + ", and was cut off"));
+        }
+        if (run.end() instanceof End.NotStarted not) {
+            return Optional.of(unknown(file + " could not be started: " + CleanText.of(not.why(), 200)));
+        }
+        return switch (((End.Exited) run.end()).code()) {
+            case 0 -> Optional.empty();
+            case 1 -> Optional.of(found(rule, message.isEmpty() ? rule.reason() : message));
+            default ->
+                Optional.of(unknown(file + " ended with exit code " + ((End.Exited) run.end()).code()
+                        + ", which means that it could not decide" + (message.isEmpty() ? "" : ": " + message)));
+        };
+    }
+
+    private Finding found(Rule rule, String message) {
+        // The file does not say what to do about it: that is for a person to know.
+        return problem.permanent()
+                ? Finding.fail(rule.reason(), Subject.NODE, message, "", RecommendedAction.CONTACT_SUPPORT)
+                : Finding.warn(rule.reason(), Subject.NODE, message, "");
+    }
+
+    private static Finding unknown(String message) {
+        return Finding.unknown(
+                ScriptVerdict.BROKEN, Subject.NODE, message, "run the plugin by hand to see what it does");
+    }
+
+    /** A bare name is looked for as a shell does. */
+    private static Path file(Rule rule) {
+        if (!rule.path().contains("/")) {
+            for (String folder : ScriptCheck.SEARCH_PATH.split(":")) {
+                Path file = Path.of(folder, rule.path());
+                if (Files.isExecutable(file)) {
+                    return file;
+                }
+            }
+        }
+        return rule.folder().resolve(rule.path()).normalize();
+    }
+
+    /** As node-problem-detector hands its own on, without this program's settings. */
+    private static Map<String, String> environment() {
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        environment.keySet().removeIf(name -> name.startsWith("GPUWARDEN_"));
+        environment.putIfAbsent("PATH", ScriptCheck.SEARCH_PATH);
+        return environment;
+    }
+}

@@ -1,0 +1,102 @@
+package dev.gpuwarden.daemon.script;
+
+import dev.gpuwarden.core.check.HealthCheck;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** The scripts of a folder as checks. The folder is read once, when the program starts. */
+final class ScriptChecks {
+
+    private static final System.Logger LOG = System.getLogger(ScriptChecks.class.getName());
+
+    private static final int MOST_SCRIPTS = 100;
+    private static final int HEADER_BYTES = 4096;
+    private static final int HEADER_LINES = 30;
+
+    private ScriptChecks() {}
+
+    /**
+     * A file that nobody may run is no check, unless it begins as a script does: then somebody forgot to make it one, which its
+     * check says. What is wrong with a script is told by its check and stops nothing.
+     *
+     * @param taken ids that scripts may not have
+     */
+    static List<HealthCheck> load(Path folder, Set<String> taken, String nodeName, ChildSlots slots) {
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder.toAbsolutePath())) {
+            entries.forEach(files::add);
+        } catch (IOException | DirectoryIteratorException e) {
+            if (Files.exists(folder)) {
+                LOG.log(Level.WARNING, "no script of " + folder + " is run, it cannot be read: " + e.getMessage());
+            }
+            return List.of();
+        }
+        Collections.sort(files);
+        Set<String> ids = new HashSet<>(taken);
+        List<HealthCheck> checks = new ArrayList<>();
+        for (Path file : files) {
+            String start = start(file);
+            if (!isCheck(file, start)) {
+                continue;
+            }
+            if (checks.size() == MOST_SCRIPTS) {
+                LOG.log(Level.WARNING, folder + " has more than " + MOST_SCRIPTS + " scripts: the rest is not run");
+                break;
+            }
+            checks.add(check(file, start, ids, nodeName, slots));
+        }
+        return List.copyOf(checks);
+    }
+
+    private static HealthCheck check(Path file, String start, Set<String> ids, String nodeName, ChildSlots slots) {
+        ScriptHeader header = ScriptHeader.of(
+                file.getFileName().toString(), start.lines().limit(HEADER_LINES).toList());
+        List<String> problems = new ArrayList<>();
+        if (!ids.add(header.id())) {
+            String wanted = header.id();
+            int number = 2;
+            while (!ids.add("script-" + wanted + "-" + number)) {
+                number++;
+            }
+            problems.add("another check is called " + wanted + " already");
+            header = new ScriptHeader(
+                    "script-" + wanted + "-" + number,
+                    header.component(),
+                    header.every(),
+                    header.timeout(),
+                    header.problems());
+        }
+        return new ScriptCheck(file, header, problems, nodeName, slots);
+    }
+
+    private static boolean isCheck(Path file, String start) {
+        String name = file.getFileName().toString();
+        // What editors and package managers leave behind is executable too.
+        boolean leftOver = name.startsWith(".")
+                || name.endsWith("~")
+                || name.matches(".*\\.(bak|orig|rej|swp|tmp|disabled|dpkg-[a-z]+|rpm[a-z]+)");
+        return !leftOver && Files.isRegularFile(file) && (Files.isExecutable(file) || start.startsWith("#!"));
+    }
+
+    private static String start(Path file) {
+        if (!Files.isRegularFile(file)) {
+            return "";
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            return new String(in.readNBytes(HEADER_BYTES), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.StoredEvent;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** The faults that are current, in a table and in the {@link FaultTable} that decides about them. */
+final class FaultRows {
+
+    private static final String KEY = "agent = ? AND component = ? AND check_name = ? AND node = ?"
+            + " AND entity_type = ? AND entity = ? AND code = ?";
+
+    private final Sql sql;
+    private final FaultTable table = new FaultTable();
+    /** The event that counts a fault's repetitions: its cause, or a later one that said the same. */
+    private final Map<FaultKey, Long> latest = new HashMap<>();
+
+    FaultRows(Sql sql, EventTable events) throws SQLException {
+        this.sql = sql;
+        Map<Long, HealthEvent> causes = new HashMap<>();
+        for (Stored stored : sql.list("SELECT * FROM faults ORDER BY since, cause", Stored::read)) {
+            HealthEvent cause = causes.get(stored.cause);
+            if (cause == null) {
+                cause = events.get(stored.cause)
+                        .map(StoredEvent::event)
+                        .orElseThrow(() -> Trouble.corrupt("event " + stored.cause + " of a current fault is missing"));
+                causes.put(stored.cause, cause);
+            }
+            restore(stored.fault(cause), stored.latest);
+        }
+    }
+
+    private record Stored(FaultKey key, long cause, long latest, long since, long lastSeen, long occurrences) {
+
+        static Stored read(ResultSet row) throws SQLException {
+            return new Stored(
+                    new FaultKey(
+                            row.getString("agent"),
+                            row.getString("component"),
+                            row.getString("check_name"),
+                            row.getString("node"),
+                            new Entity(row.getString("entity_type"), row.getString("entity")),
+                            row.getString("code")),
+                    row.getLong("cause"),
+                    row.getLong("latest"),
+                    row.getLong("since"),
+                    row.getLong("last_seen"),
+                    row.getLong("occurrences"));
+        }
+
+        Fault fault(HealthEvent event) {
+            return new Fault(key, event, cause, Micros.instant(since), Micros.instant(lastSeen), occurrences);
+        }
+    }
+
+    FaultTable table() {
+        return table;
+    }
+
+    /** Puts a fault in as it was. */
+    void restore(Fault fault, long latestEvent) {
+        table.restore(fault);
+        latest.put(fault.key(), latestEvent);
+    }
+
+    /** The newest of the events that count repetitions of these faults; empty for no fault. */
+    Optional<Long> latest(Collection<FaultKey> keys) {
+        return keys.stream().map(latest::get).max(Long::compare);
+    }
+
+    /** Notes which event the faults of these keys were last stored with. */
+    void stored(Set<FaultKey> keys, long sequence) {
+        for (FaultKey key : keys) {
+            if (table.fault(key).isPresent()) {
+                latest.put(key, sequence);
+            } else {
+                latest.remove(key);
+            }
+        }
+    }
+
+    /** Writes these faults as they are now. */
+    void write(Set<FaultKey> keys) throws SQLException {
+        for (FaultKey key : keys) {
+            Optional<Fault> fault = table.fault(key);
+            if (fault.isPresent()) {
+                write(fault.get(), latest.getOrDefault(key, fault.get().sequence()));
+            } else {
+                sql.update(
+                        "DELETE FROM faults WHERE " + KEY,
+                        key.agent(),
+                        key.componentClass(),
+                        key.checkName(),
+                        key.nodeName(),
+                        key.entity().type(),
+                        key.entity().value(),
+                        key.errorCode());
+            }
+        }
+    }
+
+    private void write(Fault fault, long latestEvent) throws SQLException {
+        FaultKey key = fault.key();
+        sql.update(
+                "INSERT OR REPLACE INTO faults (agent, component, check_name, node, entity_type, entity, code, cause,"
+                        + " latest, since, last_seen, occurrences) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                key.agent(),
+                key.componentClass(),
+                key.checkName(),
+                key.nodeName(),
+                key.entity().type(),
+                key.entity().value(),
+                key.errorCode(),
+                fault.sequence(),
+                latestEvent,
+                Micros.of(fault.since()),
+                Micros.of(fault.lastSeen()),
+                fault.occurrences());
+    }
+
+    /** The events that current faults refer to, each once and with its faults, in the order of the events. */
+    static Map<Long, List<Fault>> byCause(List<Fault> faults) {
+        Map<Long, List<Fault>> causes = new LinkedHashMap<>();
+        faults.stream()
+                .sorted(java.util.Comparator.comparingLong(Fault::sequence))
+                .forEach(fault -> causes.computeIfAbsent(fault.sequence(), s -> new java.util.ArrayList<>())
+                        .add(fault));
+        return causes;
+    }
+}

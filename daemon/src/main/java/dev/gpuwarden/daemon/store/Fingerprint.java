@@ -1,0 +1,107 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Stands for a content. The first half of a SHA-256, since senders choose the content: nobody may be able to make an event
+ * that is taken for another one's.
+ */
+record Fingerprint(long high, long low) {
+
+    private interface Content {
+        void write(DataOutputStream out) throws IOException;
+    }
+
+    /** Of one telling: an event that arrives twice has the same one, the same fault told anew another. */
+    static Fingerprint ofTelling(HealthEvent event) {
+        boolean given = !event.id().isEmpty();
+        // Without id and time nothing tells a fault that came back from one that arrives twice: it must not be lost.
+        boolean unknown = !given && event.generated().equals(Instant.EPOCH);
+        return of(out -> {
+            // An id stands for the sender's clock. It does not stand for the content: counters of senders begin anew.
+            out.writeUTF(event.id());
+            out.writeUTF(given ? "" : event.generated().toString());
+            out.writeUTF(unknown ? UUID.randomUUID().toString() : "");
+            subject(event, out, event.entities(), event.errorCodes());
+            out.writeUTF(event.message());
+        });
+    }
+
+    /** Of what an event is about, without words and time: who told, of which parts, and how bad it is. */
+    static Fingerprint ofSubject(HealthEvent event) {
+        return of(out -> {
+            subject(
+                    event,
+                    out,
+                    event.entities().stream()
+                            .sorted(Comparator.comparing(Entity::type).thenComparing(Entity::value))
+                            .toList(),
+                    event.errorCodes().stream().sorted().toList());
+            out.writeBoolean(event.fatal());
+            out.writeInt(event.action().number());
+            out.writeUTF(event.customAction());
+            out.writeBoolean(event.strategy().actedOn());
+            out.writeBoolean(event.quarantine().force());
+            out.writeBoolean(event.quarantine().skip());
+            out.writeBoolean(event.drain().force());
+            out.writeBoolean(event.drain().skip());
+        });
+    }
+
+    private static void subject(HealthEvent event, DataOutputStream out, List<Entity> entities, List<String> codes)
+            throws IOException {
+        out.writeUTF(event.agent());
+        out.writeUTF(event.componentClass());
+        out.writeUTF(event.checkName());
+        out.writeUTF(event.nodeName());
+        out.writeBoolean(event.healthy());
+        out.writeInt(entities.size());
+        for (Entity entity : entities) {
+            out.writeUTF(entity.type());
+            out.writeUTF(entity.value());
+        }
+        out.writeInt(codes.size());
+        for (String code : codes) {
+            out.writeUTF(code);
+        }
+    }
+
+    private static Fingerprint of(Content content) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            content.write(new DataOutputStream(new DigestOutputStream(OutputStream.nullOutputStream(), digest)));
+            ByteBuffer bytes = ByteBuffer.wrap(digest.digest());
+            return new Fingerprint(bytes.getLong(), bytes.getLong());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    byte[] bytes() {
+        return ByteBuffer.allocate(16).putLong(high).putLong(low).array();
+    }
+
+    /**
+     * An id for an event that has none, in the form of a UUID of version 7: the time, then of this fingerprint as much as
+     * fits. It needs no source of randomness: the store holds no two events of the same fingerprint.
+     */
+    String id(Instant now) {
+        long time = now.toEpochMilli() << 16;
+        return new UUID(time | 0x7000 | (high & 0xfff), 0x8000_0000_0000_0000L | (low >>> 2)).toString();
+    }
+}

@@ -1,0 +1,247 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.core.event.EventBook.Told;
+import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.FaultTable.Change;
+import dev.gpuwarden.core.event.FaultTable.Effect;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.StoredEvent;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The open database: what is committed, and the transaction under way. For the writer's thread alone. After any error it is
+ * closed and another one opened, so what is in memory here is always what is in the file.
+ */
+final class Session implements AutoCloseable {
+
+    private final Sql sql;
+    private final Duration repeatWindow;
+    private final EventTable events;
+    private final FaultRows faults;
+    private final OutboxTable outbox;
+    private final Map<String, Position> positions = new HashMap<>();
+    private final Set<FaultKey> touched = new LinkedHashSet<>();
+    private long lastSequence;
+    /** Whether the number is in its table too, in this transaction: its event may go. */
+    private boolean lastSequenceKept;
+
+    private long count;
+    private List<Fault> published = List.of();
+
+    /** What became of one event, and what listeners hear of it. */
+    record Filed(Receipt receipt, Optional<Told> told) {}
+
+    private final boolean isNew;
+
+    private Session(Sql sql, boolean isNew, Duration repeatWindow) throws SQLException {
+        this.sql = sql;
+        this.isNew = isNew;
+        this.repeatWindow = repeatWindow;
+        events = new EventTable(sql);
+        faults = new FaultRows(sql, events);
+        outbox = new OutboxTable(sql);
+        sql.list(
+                "SELECT source, boot_id, cursor FROM positions",
+                row -> positions.put(
+                        row.getString(1), new Position(row.getString(1), row.getString(2), row.getString(3))));
+        lastSequence = Math.max(
+                sql.number("SELECT max(value) FROM last_sequence"), sql.number("SELECT max(sequence) FROM events"));
+        count = sql.number("SELECT count(*) FROM events");
+        published = faults.table().faults();
+    }
+
+    /**
+     * @param place a file's absolute path, or `:memory:`
+     * @param beginAt the last sequence of a store that is new
+     */
+    static Session open(String place, Duration repeatWindow, long beginAt) throws SQLException {
+        Sql sql = Sql.open(place);
+        try {
+            boolean isNew = Schema.prepare(sql, place, beginAt);
+            String complaint = Schema.complaint(sql);
+            if (!complaint.isEmpty()) {
+                throw Trouble.corrupt(complaint);
+            }
+            Session session = new Session(sql, isNew, repeatWindow);
+            sql.transactions();
+            return session;
+        } catch (SQLException | RuntimeException e) {
+            closeAfter(sql, e);
+            throw e;
+        }
+    }
+
+    private static void closeAfter(Sql sql, Exception error) {
+        try {
+            sql.close();
+        } catch (SQLException second) {
+            error.addSuppressed(second);
+        }
+    }
+
+    /** Writes an event, or counts it, and applies it to the faults. */
+    Filed file(Incoming incoming, Instant now) throws SQLException {
+        if (events.has(incoming.telling())) {
+            return new Filed(Receipt.DUPLICATE, Optional.empty());
+        }
+        FaultTable table = faults.table();
+        Optional<Long> same = toCount(incoming, table.preview(incoming.event()), now);
+        if (same.isPresent() && events.count(same.get(), incoming.times(), now)) {
+            events.remember(incoming.telling());
+            Change change = table.apply(incoming.event(), same.get(), now);
+            touched.addAll(change.keys());
+            return new Filed(Receipt.COUNTED, events.get(same.get()).map(stored -> new Told(stored, change)));
+        }
+        Incoming own = incoming.idIsGiven() && events.hasId(incoming.event().id()) ? incoming.withOwnId(now) : incoming;
+        StoredEvent stored = insert(own, now, now);
+        Change change = table.apply(own.event(), stored.sequence(), now);
+        faults.stored(change.keys(), stored.sequence());
+        touched.addAll(change.keys());
+        return new Filed(Receipt.STORED, Optional.of(new Told(stored, change)));
+    }
+
+    private StoredEvent insert(Incoming incoming, Instant received, Instant lastSeen) throws SQLException {
+        lastSequence++;
+        count++;
+        events.insert(lastSequence, incoming, received, lastSeen);
+        outbox.stored();
+        return new StoredEvent(lastSequence, incoming.event(), received, lastSeen, incoming.times());
+    }
+
+    /** The event to count this one with; empty where it says something new. */
+    private Optional<Long> toCount(Incoming incoming, Change preview, Instant now) throws SQLException {
+        if (preview.effect() != Effect.REPEATED) {
+            return Optional.empty();
+        }
+        HealthEvent event = incoming.event();
+        if (event.healthy()) {
+            return events.lastHealthy(incoming.subject())
+                    .filter(last -> soon(last.lastSeen(), now))
+                    .map(EventTable.Last::sequence);
+        }
+        boolean all = preview.keys().size() == new HashSet<>(event.keys()).size();
+        boolean soon = preview.keys().stream()
+                .allMatch(key -> faults.table()
+                        .fault(key)
+                        .filter(fault -> soon(fault.lastSeen(), now))
+                        .isPresent());
+        return all && soon ? faults.latest(preview.keys()) : Optional.empty();
+    }
+
+    /** A clock that was set back is no reason to store everything anew, unless it went far. */
+    private boolean soon(Instant last, Instant now) {
+        return Duration.between(last, now).abs().compareTo(repeatWindow) < 0;
+    }
+
+    /** So that an event that was counted in memory is known when it arrives again. */
+    void remember(Fingerprint telling) throws SQLException {
+        if (!events.has(telling)) {
+            events.remember(telling);
+        }
+    }
+
+    void position(Position position) throws SQLException {
+        positions.put(position.source(), position);
+        sql.update(
+                "INSERT OR REPLACE INTO positions (source, boot_id, cursor) VALUES (?, ?, ?)",
+                position.source(),
+                position.bootId(),
+                position.cursor());
+    }
+
+    /** Writes faults of a store that is gone, with their events, into this one. */
+    void adopt(List<Fault> orphans, Instant now) throws SQLException {
+        for (List<Fault> ofEvent : FaultRows.byCause(orphans).values()) {
+            Fault first = ofEvent.get(0);
+            StoredEvent stored = insert(Incoming.of(first.cause(), now), first.since(), first.lastSeen());
+            for (Fault fault : ofEvent) {
+                Fault moved = new Fault(
+                        fault.key(),
+                        stored.event(),
+                        stored.sequence(),
+                        fault.since(),
+                        fault.lastSeen(),
+                        fault.occurrences());
+                faults.restore(moved, stored.sequence());
+                touched.add(fault.key());
+            }
+        }
+    }
+
+    /** False where the event is gone. */
+    boolean attach(long sequence, byte[] recording) throws SQLException {
+        if (!sql.exists("SELECT 1 FROM events WHERE sequence = ?", sequence)) {
+            return false;
+        }
+        sql.update("INSERT OR REPLACE INTO recordings (event, bytes) VALUES (?, ?)", sequence, recording);
+        return true;
+    }
+
+    /** Deletes an event and what belongs to it. */
+    void delete(long sequence) throws SQLException {
+        if (!lastSequenceKept) {
+            sql.update("UPDATE last_sequence SET value = ?", lastSequence);
+            lastSequenceKept = true;
+        }
+        count -= sql.update("DELETE FROM events WHERE sequence = ?", sequence);
+        sql.update("DELETE FROM recordings WHERE event = ?", sequence);
+    }
+
+    void commit() throws SQLException {
+        faults.write(touched);
+        sql.commit();
+        lastSequenceKept = false;
+        if (!touched.isEmpty()) {
+            touched.clear();
+            published = faults.table().faults();
+        }
+    }
+
+    /** Whether the file was empty when it was opened. */
+    boolean isNew() {
+        return isNew;
+    }
+
+    Sql sql() {
+        return sql;
+    }
+
+    OutboxTable outbox() {
+        return outbox;
+    }
+
+    List<Fault> faults() {
+        return published;
+    }
+
+    Map<String, Position> positions() {
+        return positions;
+    }
+
+    long lastSequence() {
+        return lastSequence;
+    }
+
+    /** Events in the history. */
+    long count() {
+        return count;
+    }
+
+    @Override
+    public void close() throws SQLException {
+        sql.close();
+    }
+}

@@ -1,0 +1,70 @@
+package dev.gpuwarden.daemon.store;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.SQLException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Reads beside the writer, which goes on meanwhile. One connection, opened when somebody asks. Thread-safe. */
+final class StoreReader {
+
+    private final StorePlace place;
+    private final Consumer<SQLException> onCorrupt;
+    private @Nullable Sql sql;
+    private boolean used;
+
+    StoreReader(StorePlace place, Consumer<SQLException> onCorrupt) {
+        this.place = place;
+        this.onCorrupt = onCorrupt;
+    }
+
+    /** Asks the database something. */
+    interface Query<T> {
+        T run(Sql sql) throws SQLException;
+    }
+
+    synchronized <T> T read(Query<T> query) {
+        try {
+            used = true;
+            return query.run(open());
+        } catch (SQLException e) {
+            close();
+            if (Trouble.of(e) == Trouble.CORRUPT) {
+                onCorrupt.accept(e);
+            }
+            throw new UncheckedIOException(new IOException("the event store cannot be read: " + e.getMessage(), e));
+        }
+    }
+
+    private Sql open() throws SQLException {
+        Sql opened = sql;
+        if (opened == null) {
+            opened = Sql.open(place.name());
+            sql = opened;
+            Schema.small(opened);
+            opened.run("PRAGMA query_only = ON");
+        }
+        return opened;
+    }
+
+    /** Gives the connection's memory back when nobody has asked since the last call. */
+    synchronized void closeIfUnused() {
+        if (!used) {
+            close();
+        }
+        used = false;
+    }
+
+    synchronized void close() {
+        if (sql != null) {
+            try {
+                sql.close();
+            } catch (SQLException e) {
+                System.getLogger(StoreReader.class.getName())
+                        .log(System.Logger.Level.DEBUG, "closing a reader failed", e);
+            }
+            sql = null;
+        }
+    }
+}

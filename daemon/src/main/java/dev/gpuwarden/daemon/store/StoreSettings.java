@@ -1,0 +1,102 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.cli.ByteSizes;
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/** Where events are kept, how long and how many. */
+public final class StoreSettings {
+
+    /** SQLite's own word for a database without a file. */
+    public static final Path MEMORY = Path.of(":memory:");
+
+    private static final long SMALLEST_BYTES = 1 << 20;
+
+    @Option(
+            names = "--store.path",
+            defaultValue = "/var/lib/gpuwarden/events.db",
+            paramLabel = "FILE",
+            description = "File of the event store, ending in .db; :memory: keeps events until the daemon ends"
+                    + " (default: ${DEFAULT-VALUE}).")
+    Path path = Path.of("/var/lib/gpuwarden/events.db");
+
+    @Option(
+            names = "--store.retention",
+            defaultValue = "30d",
+            paramLabel = "DURATION",
+            description = "How long events are kept; causes of current faults stay (default: ${DEFAULT-VALUE}).")
+    Duration retention = Duration.ofDays(30);
+
+    @Option(
+            names = "--store.max-size",
+            defaultValue = "64MiB",
+            paramLabel = "SIZE",
+            converter = ByteSizes.class,
+            description = "When the store is bigger, its oldest events go (default: ${DEFAULT-VALUE}).")
+    long maxSizeBytes = 64 << 20;
+
+    @Option(
+            names = "--store.repeat-window",
+            defaultValue = "1h",
+            paramLabel = "DURATION",
+            description = "A fault that is told again within this time after the last is counted, later it is stored as"
+                    + " another event (default: ${DEFAULT-VALUE}).")
+    Duration repeatWindow = Duration.ofHours(1);
+
+    /** Throws {@link UserError} where values are out of range. */
+    public void validate() {
+        // A file that is no store is renamed as a corrupt one: whoever mistypes must not lose something else.
+        if (!path.equals(MEMORY) && !path.toString().endsWith(".db")) {
+            throw new UserError("--store.path must end in .db, but was " + path);
+        }
+        if (path.toString().indexOf('?') >= 0) {
+            throw new UserError("--store.path must not contain '?', but was " + path);
+        }
+        if (retention.compareTo(Duration.ofMinutes(1)) < 0) {
+            throw new UserError("--store.retention must be at least 1m, but was " + Durations.text(retention));
+        }
+        if (maxSizeBytes < SMALLEST_BYTES) {
+            throw new UserError("--store.max-size must be at least " + ByteSizes.text(SMALLEST_BYTES) + ", but was "
+                    + ByteSizes.text(maxSizeBytes));
+        }
+    }
+
+    /** Every setting in force, by its option's name, in the form that the option reads. */
+    public Map<String, String> effective() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("--store.path", path.toString());
+        all.put("--store.retention", Durations.text(retention));
+        all.put("--store.max-size", ByteSizes.text(maxSizeBytes));
+        all.put("--store.repeat-window", Durations.text(repeatWindow));
+        return all;
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /** For tests and embedding. */
+    public static StoreSettings at(Path path) {
+        StoreSettings settings = new StoreSettings();
+        settings.path = path;
+        return settings;
+    }
+
+    /** For tests and embedding. */
+    public StoreSettings withBounds(Duration age, long sizeBytes) {
+        retention = age;
+        maxSizeBytes = sizeBytes;
+        return this;
+    }
+
+    /** For tests and embedding. */
+    public StoreSettings withRepeatWindow(Duration window) {
+        repeatWindow = window;
+        return this;
+    }
+}

@@ -1,0 +1,68 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.core.event.EventIntake.Receipt;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/** What the store did since start. Thread-safe. */
+final class StoreStats {
+
+    private static final long LONGEST_MICROS = TimeUnit.MINUTES.toMicros(1);
+
+    private final Map<Receipt, Long> receipts = new EnumMap<>(Receipt.class);
+    private final Histogram commitMicros = new Histogram(1, LONGEST_MICROS, 2);
+    private long setAside;
+    private long deleted;
+    private long faultsLeftOut;
+
+    StoreStats() {
+        for (Receipt receipt : Receipt.values()) {
+            receipts.put(receipt, 0L);
+        }
+    }
+
+    synchronized void receipt(Receipt receipt) {
+        receipts.merge(receipt, 1L, Long::sum);
+    }
+
+    synchronized void committed(long nanos) {
+        commitMicros.recordValue(Math.max(0, Math.min(LONGEST_MICROS, TimeUnit.NANOSECONDS.toMicros(nanos))));
+    }
+
+    synchronized void setAside() {
+        setAside++;
+    }
+
+    synchronized void deleted(int events) {
+        deleted += events;
+    }
+
+    /** Whether these are the first. */
+    synchronized boolean faultsLeftOut(int faults) {
+        boolean first = faultsLeftOut == 0 && faults > 0;
+        faultsLeftOut += faults;
+        return first;
+    }
+
+    synchronized Map<Receipt, Long> receipts() {
+        return new EnumMap<>(receipts);
+    }
+
+    synchronized Histogram commitMicros() {
+        return commitMicros.copy();
+    }
+
+    synchronized long setAsideFiles() {
+        return setAside;
+    }
+
+    synchronized long deletedEvents() {
+        return deleted;
+    }
+
+    synchronized long leftOutFaults() {
+        return faultsLeftOut;
+    }
+}

@@ -1,0 +1,359 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.core.event.EventBook.Told;
+import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.lang.System.Logger.Level;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one thread that writes. Whatever waits when it comes round goes into one transaction, so that many callers share one
+ * sync of the disk. At rest it sleeps.
+ */
+final class StoreWriter implements Runnable {
+
+    private static final System.Logger LOG = System.getLogger(StoreWriter.class.getName());
+    private static final int MOST_JOBS = 256;
+    private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long LAST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final SessionKeeper keeper;
+    private final Retention retention;
+    private final Clock clock;
+    private final StoreStats stats;
+    private final EventCounts counts;
+    private final Consumer<Told> listeners;
+    private final Runnable hourly;
+    private final LinkedBlockingQueue<Job<?>> jobs = new LinkedBlockingQueue<>();
+    private final Holding holding = new Holding();
+    private final Map<String, Position> positions = new ConcurrentHashMap<>();
+
+    private long retryAtNanos;
+    private long retryNanos = FIRST_RETRY_NANOS;
+
+    private volatile boolean ending;
+    private volatile @Nullable Thread thread;
+    private volatile View view = View.EMPTY;
+    private volatile List<Fault> faults = List.of();
+    private volatile @Nullable String trouble;
+    private volatile int heldEvents;
+    private volatile long heldBytes;
+    private volatile boolean ended;
+
+    StoreWriter(
+            SessionKeeper keeper,
+            Retention retention,
+            Clock clock,
+            StoreStats stats,
+            EventCounts counts,
+            Consumer<Told> listeners,
+            Runnable hourly) {
+        this.keeper = keeper;
+        this.retention = retention;
+        this.clock = clock;
+        this.stats = stats;
+        this.counts = counts;
+        this.listeners = listeners;
+        this.hourly = hourly;
+    }
+
+    /** Opens the database, before the thread starts. A disk that refuses is no reason not to start. */
+    void prepare() {
+        try {
+            write(new ArrayList<>());
+        } catch (SQLException e) {
+            recover(new ArrayList<>(), e);
+        }
+    }
+
+    <T> T submit(Job<T> job) {
+        if (Thread.currentThread() == thread) {
+            throw new IllegalStateException("a listener must not wait for the event store: it is on its thread");
+        }
+        later(job);
+        return job.await();
+    }
+
+    /** Does it with the others; nobody waits for it. */
+    void later(Job<?> job) {
+        if (!ended) {
+            jobs.add(job);
+        }
+        if (ended && (jobs.remove(job) || !job.isDone())) {
+            job.fail(new IllegalStateException("the event store is closed"));
+        }
+    }
+
+    /** Everything that waits now is written, or given up; then the thread ends. */
+    void end() {
+        ending = true;
+        jobs.add(new Job<Boolean>() {
+            @Override
+            Boolean write(Session session, Instant now) {
+                return true;
+            }
+        });
+    }
+
+    @Override
+    public void run() {
+        thread = Thread.currentThread();
+        List<Job<?>> batch = new ArrayList<>();
+        try {
+            while (!ending || !jobs.isEmpty()) {
+                take(batch);
+                turn(batch);
+            }
+        } finally {
+            ended = true;
+            jobs.drainTo(batch);
+            batch.forEach(job -> job.fail(new IllegalStateException("the event store is closed")));
+            if (!holding.isEmpty()) {
+                LOG.log(Level.ERROR, holding.events() + " events are lost: the disk did not take them to the end");
+            }
+            keeper.close();
+        }
+    }
+
+    private void take(List<Job<?>> batch) {
+        long now = System.nanoTime();
+        long wake = trouble == null ? retention.dueNanos() : retryAtNanos;
+        boolean atOnce = trouble == null && retention.due(now);
+        try {
+            Job<?> first = jobs.poll(atOnce ? 0 : wake - now, TimeUnit.NANOSECONDS);
+            if (first != null) {
+                batch.add(first);
+                jobs.drainTo(batch, MOST_JOBS - 1);
+            }
+        } catch (InterruptedException e) {
+            // What is acknowledged must be written: this thread ends when it is told to, in its own way.
+            LOG.log(Level.DEBUG, "interrupted, and goes on", e);
+        }
+    }
+
+    /** One round: what is held, what is new, a little housekeeping. What cannot be written is held, or its caller told. */
+    private void turn(List<Job<?>> batch) {
+        boolean patient = trouble != null && !ending && System.nanoTime() - retryAtNanos < 0;
+        if (!patient) {
+            try {
+                write(batch);
+            } catch (SQLException e) {
+                recover(batch, e);
+            } catch (RuntimeException e) {
+                LOG.log(Level.ERROR, "the event store failed", e);
+                troubled(new SQLException(e));
+            }
+        }
+        batch.forEach(this::postpone);
+        batch.clear();
+    }
+
+    private void recover(List<Job<?>> batch, SQLException e) {
+        if (Trouble.of(e) != Trouble.CORRUPT || !keeper.setAside(String.valueOf(e.getMessage()))) {
+            troubled(e);
+            return;
+        }
+        try {
+            write(batch);
+        } catch (SQLException second) {
+            troubled(second);
+        }
+    }
+
+    /** Writes everything; what is written goes from the batch. */
+    private void write(List<Job<?>> batch) throws SQLException {
+        try {
+            Session session = keeper.open(view);
+            if (view == View.EMPTY) {
+                publish(session);
+            }
+            while (!holding.isEmpty()) {
+                List<Acceptance> held = holding.first(MOST_JOBS);
+                commit(new ArrayList<>(held));
+                holding.remove(held);
+                publish(keeper.open(view));
+            }
+            commit(batch);
+            relieved();
+            housekeeping();
+        } catch (SQLException | RuntimeException e) {
+            keeper.close();
+            throw e;
+        }
+    }
+
+    private void commit(List<Job<?>> todo) throws SQLException {
+        if (todo.isEmpty()) {
+            return;
+        }
+        Session session = keeper.open(view);
+        try {
+            transaction(session, todo);
+        } catch (SQLException | RuntimeException e) {
+            keeper.close();
+            if (e instanceof SQLException sql && Trouble.of(sql) != Trouble.MISTAKE) {
+                throw sql;
+            }
+            separate(todo, e);
+        }
+        todo.clear();
+    }
+
+    /** One of them is to blame, and must not take the others along. */
+    private void separate(List<Job<?>> todo, Exception mistake) throws SQLException {
+        if (todo.size() == 1) {
+            LOG.log(Level.ERROR, "the event store cannot do what it was asked for", mistake);
+            todo.get(0).fail(mistake instanceof RuntimeException e ? e : new IllegalStateException(mistake));
+            return;
+        }
+        while (!todo.isEmpty()) {
+            commit(todo.subList(0, 1));
+        }
+    }
+
+    private void transaction(Session session, List<Job<?>> todo) throws SQLException {
+        long start = System.nanoTime();
+        Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
+        for (Job<?> job : todo) {
+            job.run(session, now);
+        }
+        session.commit();
+        stats.committed(System.nanoTime() - start);
+        retention.committed();
+        publish(session);
+        for (Job<?> job : todo) {
+            job.committed();
+            if (job instanceof Acceptance acceptance) {
+                acceptance.count(stats, counts);
+            }
+        }
+        for (Job<?> job : todo) {
+            if (job instanceof Acceptance acceptance) {
+                acceptance.told().forEach(this::tell);
+            }
+        }
+    }
+
+    private void tell(Told told) {
+        HealthEvent event = told.stored().event();
+        int leftOut =
+                event.healthy() ? 0 : event.keys().size() - told.change().keys().size();
+        if (stats.faultsLeftOut(leftOut)) {
+            LOG.log(
+                    Level.WARNING,
+                    "there is no room for more current faults (" + faults.size() + "): " + event.agent() + " tells of "
+                            + leftOut + " that are in the history only; further cases are counted");
+        }
+        listeners.accept(told);
+    }
+
+    private void publish(Session session) {
+        view = View.of(session);
+        positions.putAll(view.positions());
+        faults = holding.isEmpty() ? view.faults() : holding.faults();
+        heldEvents = holding.events();
+        heldBytes = holding.bytes();
+    }
+
+    private void housekeeping() throws SQLException {
+        long now = System.nanoTime();
+        if (now - retention.dueNanos() >= 0) {
+            hourly.run();
+        }
+        if (!retention.due(now)) {
+            return;
+        }
+        try {
+            Session session = keeper.open(view);
+            retention.step(session, clock.instant(), now);
+            publish(session);
+        } catch (SQLException e) {
+            keeper.close();
+            if (Trouble.of(e) == Trouble.CORRUPT) {
+                throw e;
+            }
+            LOG.log(Level.WARNING, "old events of the event store cannot be deleted now: " + e.getMessage());
+            retention.failed(now);
+        }
+    }
+
+    private void postpone(Job<?> job) {
+        if (!(job instanceof Acceptance acceptance)) {
+            job.unwritten("the event store takes nothing now: " + trouble);
+            return;
+        }
+        List<Incoming> events = List.copyOf(acceptance.events());
+        List<Receipt> receipts = holding.add(acceptance, view.faults(), clock.instant());
+        faults = holding.faults();
+        heldEvents = holding.events();
+        heldBytes = holding.bytes();
+        if (!receipts.contains(Receipt.REFUSED)) {
+            acceptance.position().ifPresent(position -> positions.put(position.source(), position));
+        }
+        // Last: whoever has the receipts sees the rest.
+        acceptance.held(events, receipts, stats, counts);
+    }
+
+    private void troubled(SQLException e) {
+        String cause = String.valueOf(e.getMessage());
+        if (trouble == null) {
+            LOG.log(
+                    Level.WARNING,
+                    "the event store cannot be written (" + cause + "): up to " + Holding.MOST_EVENTS
+                            + " events are held in memory until it can");
+        }
+        trouble = cause;
+        retryAtNanos = System.nanoTime() + retryNanos;
+        retryNanos = Math.min(2 * retryNanos, LAST_RETRY_NANOS);
+    }
+
+    private void relieved() {
+        if (trouble != null) {
+            LOG.log(Level.INFO, "the event store can be written again; everything that was held is written");
+            trouble = null;
+            retryNanos = FIRST_RETRY_NANOS;
+        }
+    }
+
+    List<Fault> faults() {
+        return faults;
+    }
+
+    Optional<Position> position(String source) {
+        return Optional.ofNullable(positions.get(source));
+    }
+
+    View view() {
+        return view;
+    }
+
+    Optional<String> trouble() {
+        return Optional.ofNullable(trouble);
+    }
+
+    int waiting() {
+        return jobs.size();
+    }
+
+    int heldEvents() {
+        return heldEvents;
+    }
+
+    long heldBytes() {
+        return heldBytes;
+    }
+}

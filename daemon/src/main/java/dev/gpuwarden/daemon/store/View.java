@@ -1,0 +1,34 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.Outbox.Lag;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What is known without asking the database, as of the last commit.
+ *
+ * @param faults those that are committed
+ * @param acknowledged up to where each receiver has everything
+ */
+record View(
+        List<Fault> faults,
+        Map<String, Position> positions,
+        Map<String, Long> acknowledged,
+        Map<String, Lag> lags,
+        long lastSequence,
+        long events) {
+
+    static final View EMPTY = new View(List.of(), Map.of(), Map.of(), Map.of(), 0, 0);
+
+    static View of(Session session) {
+        return new View(
+                session.faults(),
+                Map.copyOf(session.positions()),
+                session.outbox().acknowledged(),
+                session.outbox().lags(),
+                session.lastSequence(),
+                session.count());
+    }
+}

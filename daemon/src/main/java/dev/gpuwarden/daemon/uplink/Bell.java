@@ -1,0 +1,22 @@
+package dev.gpuwarden.daemon.uplink;
+
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/** Wakes the one thread that waits for it. Rung often meanwhile, it wakes once. */
+final class Bell {
+
+    private final Semaphore rung = new Semaphore(0);
+
+    void ring() {
+        if (rung.availablePermits() == 0) {
+            rung.release();
+        }
+    }
+
+    /** Returns when it is rung, was rung since the last time, or when the time is over. */
+    void await(long nanos) throws InterruptedException {
+        var unused = rung.tryAcquire(nanos, TimeUnit.NANOSECONDS);
+        rung.drainPermits();
+    }
+}

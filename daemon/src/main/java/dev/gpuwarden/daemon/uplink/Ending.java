@@ -1,0 +1,62 @@
+package dev.gpuwarden.daemon.uplink;
+
+import io.grpc.Status;
+import java.time.Duration;
+
+/**
+ * Why a connection to the aggregator is over.
+ *
+ * @param failed false where the aggregator only wanted the node to connect anew
+ * @param slowness by how much longer than after a broken connection the node waits before it tries again
+ */
+record Ending(String kind, String why, boolean failed, int slowness) {
+
+    private static final int LONGEST_TEXT = 200;
+
+    /** What a person or a program on the other side must change before it can work: asking often is of no use. */
+    static final int SLOW = 5;
+
+    static Ending of(Status status) {
+        String text = status.getDescription() == null ? "" : ": " + shortened(status.getDescription());
+        Throwable cause = status.getCause();
+        if (cause != null && cause.getMessage() != null) {
+            text += " (" + shortened(cause.getMessage()) + ")";
+        }
+        if (status.isOk()) {
+            return new Ending("OK", "the aggregator ended the stream", true, 1);
+        }
+        return new Ending(status.getCode().name(), status.getCode() + text, true, slowness(status.getCode()));
+    }
+
+    static Ending silent(String wanted, Duration patience) {
+        return new Ending(
+                "silent", "the aggregator did not send " + wanted + " within " + patience.toSeconds() + " s", true, 1);
+    }
+
+    static Ending leaving() {
+        return new Ending("leaving", "the aggregator closes the connection", false, 1);
+    }
+
+    /** Something on this side: files that cannot be read, a store that takes nothing. */
+    static Ending local(Exception cause) {
+        return new Ending(cause.getClass().getSimpleName(), shortened(String.valueOf(cause.getMessage())), true, 1);
+    }
+
+    static int slowness(Status.Code code) {
+        return switch (code) {
+            // Who, what or how much is wrong, and stays so for a while. ABORTED: another daemon speaks for this node.
+            case UNAUTHENTICATED,
+                    PERMISSION_DENIED,
+                    INVALID_ARGUMENT,
+                    FAILED_PRECONDITION,
+                    UNIMPLEMENTED,
+                    RESOURCE_EXHAUSTED,
+                    ABORTED -> SLOW;
+            default -> 1;
+        };
+    }
+
+    static String shortened(String text) {
+        return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT) + "...";
+    }
+}

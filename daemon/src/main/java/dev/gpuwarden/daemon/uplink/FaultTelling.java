@@ -1,0 +1,68 @@
+package dev.gpuwarden.daemon.uplink;
+
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * All faults, told as one generation, and whether they must be told again. Events tell what changes after the telling; what
+ * they cannot tell is a fault whose event the disk does not take, and what events did that were dropped for want of room.
+ */
+final class FaultTelling {
+
+    private final UplinkNode node;
+    private final LongSupplier lastSequence;
+    private long generation;
+    private boolean acknowledged;
+    private Iterator<NodeReport> pages = Collections.emptyIterator();
+    private Set<FaultKey> held = Set.of();
+    private long dropped;
+
+    /** @param lastSequence of the last event whose effect is surely in the book's faults */
+    FaultTelling(UplinkNode node, LongSupplier lastSequence) {
+        this.node = node;
+        this.lastSequence = lastSequence;
+    }
+
+    void begin() {
+        generation = Math.max(generation + 1, node.clock().millis());
+        acknowledged = false;
+        dropped = node.outbox().lag(Uplink.NAME).dropped();
+        // In this order: faults that are younger than the number are told twice, older ones would be told never.
+        long asOf = lastSequence.getAsLong();
+        List<Fault> faults = node.book().faults();
+        held = held(faults);
+        pages = UplinkCodec.pages(generation, asOf, faults);
+    }
+
+    Iterator<NodeReport> pages() {
+        return pages;
+    }
+
+    void acknowledged(long which) {
+        acknowledged |= which == generation && !pages.hasNext();
+    }
+
+    boolean done() {
+        return acknowledged;
+    }
+
+    boolean outdated() {
+        return node.outbox().lag(Uplink.NAME).dropped() != dropped
+                || !held.equals(held(node.book().faults()));
+    }
+
+    private static Set<FaultKey> held(List<Fault> faults) {
+        return faults.stream()
+                .filter(fault -> fault.sequence() == 0)
+                .map(Fault::key)
+                .collect(Collectors.toSet());
+    }
+}

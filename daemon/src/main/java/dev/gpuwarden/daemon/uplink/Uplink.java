@@ -1,0 +1,140 @@
+package dev.gpuwarden.daemon.uplink;
+
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.UplinkGrpc;
+import dev.gpuwarden.daemon.grpc.EventLoop;
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.MetadataUtils;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Keeps this node's faults and events known to its aggregator, by `uplink.proto`. Connects, and connects again, ever more
+ * seldom while that fails. A new channel each time: certificates, token and address are read anew, and gRPC's own
+ * back-off has no say.
+ */
+public final class Uplink implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(Uplink.class.getName());
+
+    /** In the store and in metrics. */
+    static final String NAME = "uplink";
+
+    private final UplinkNode node;
+    private final UplinkAddress address;
+    private final Patience patience;
+    private final Backoff backoff =
+            new Backoff(() -> ThreadLocalRandom.current().nextDouble());
+    private final UplinkTally tally = new UplinkTally();
+    private final EventLoop loop = new EventLoop();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final News news;
+    private final Thread thread;
+    private String logged = "";
+
+    private Uplink(UplinkNode node, UplinkAddress address, Patience patience) {
+        this.node = node;
+        this.address = address;
+        this.patience = patience;
+        this.news = News.of(node);
+        this.thread = new Thread(this::run, "gpuwarden-uplink");
+        thread.setDaemon(true);
+    }
+
+    static Uplink start(UplinkNode node, UplinkAddress address, Patience patience) {
+        Uplink uplink = new Uplink(node, address, patience);
+        uplink.thread.start();
+        return uplink;
+    }
+
+    public SinkStats stats() {
+        return tally.stats(node.outbox().lag(NAME));
+    }
+
+    private void run() {
+        try {
+            while (ended.getCount() > 0) {
+                Ending ending = connect();
+                Duration wait = backoff.failed().multipliedBy(ending.slowness());
+                if (ended.getCount() > 0) {
+                    note(ending);
+                }
+                // Not on the bell: news are no reason to try sooner.
+                var unused = ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
+            }
+        } catch (InterruptedException e) {
+            // The daemon ends; what is left is sent by the next one.
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Ending connect() throws InterruptedException {
+        ManagedChannel channel = null;
+        try {
+            channel = address.channel(loop.group());
+            return session(channel).run();
+        } catch (IOException | RuntimeException e) {
+            return Ending.local(e);
+        } finally {
+            if (channel != null) {
+                channel.shutdownNow();
+            }
+        }
+    }
+
+    private UplinkSession session(ManagedChannel channel) throws IOException {
+        Inbox inbox = new Inbox(news.bell());
+        var call = (ClientCallStreamObserver<NodeReport>) UplinkGrpc.newStub(channel)
+                .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(address.credentials()))
+                .report(inbox);
+        return new UplinkSession(
+                node,
+                news,
+                inbox,
+                call,
+                patience,
+                tally,
+                // After GOAWAY the stream goes on, and the channel is ready no more.
+                () -> channel.notifyWhenStateChanged(ConnectivityState.READY, inbox::leave),
+                this::works);
+    }
+
+    private void works() {
+        backoff.succeeded();
+        LOG.log(Level.INFO, "aggregator " + address + " takes faults and events");
+        logged = "";
+    }
+
+    private void note(Ending ending) {
+        if (!ending.failed()) {
+            return;
+        }
+        tally.failed(ending.why());
+        // Each cause once: a wrong token is no news at the tenth attempt.
+        if (!logged.equals(ending.kind())) {
+            logged = ending.kind();
+            LOG.log(
+                    Level.WARNING,
+                    "aggregator " + address + " takes no events; they are kept and tried again: " + ending.why());
+        }
+    }
+
+    @Override
+    public void close() {
+        ended.countDown();
+        news.close();
+        thread.interrupt();
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(2));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        loop.close();
+    }
+}

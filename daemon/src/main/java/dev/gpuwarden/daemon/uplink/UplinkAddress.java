@@ -1,0 +1,175 @@
+package dev.gpuwarden.daemon.uplink;
+
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.daemon.web.ListenAddress;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NettyChannelBuilder;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+
+/**
+ * Where the aggregator is, and how the node proves who it is. Files are read for each connection: certificates and tokens live
+ * for hours in many clusters.
+ *
+ * @param plainAddress set where there is no TLS: a loopback address, looked up once
+ */
+record UplinkAddress(
+        String host,
+        int port,
+        Optional<InetSocketAddress> plainAddress,
+        Optional<Path> ca,
+        Optional<Identity> identity,
+        Optional<Path> tokenFile) {
+
+    private static final long KEEPALIVE_SECONDS = 30;
+    private static final long PONG_SECONDS = 10;
+    private static final int MOST_MESSAGE_BYTES = 64 << 10;
+    private static final int MOST_METADATA_BYTES = 8 << 10;
+    private static final int WINDOW_BYTES = 64 << 10;
+    private static final int LONGEST_TOKEN = 16 << 10;
+    private static final Pattern TOKEN = Pattern.compile("[!-~]+");
+    private static final Metadata.Key<String> AUTHORIZATION =
+            Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+
+    /** A certificate that names the node, and its key. */
+    record Identity(Path certificate, Path key) {}
+
+    /** Throws {@link UserError} where the options contradict each other or would let anybody listen. */
+    static UplinkAddress of(UplinkOptions options, String given) {
+        ListenAddress parsed = parse(given);
+        if ((options.tlsCert == null) != (options.tlsKey == null)) {
+            throw new UserError("--uplink.tls-cert and --uplink.tls-key go together");
+        }
+        UplinkAddress address = new UplinkAddress(
+                parsed.host(),
+                parsed.port(),
+                options.insecure ? Optional.of(loopback(parsed, given)) : Optional.empty(),
+                Optional.ofNullable(options.tlsCa),
+                options.tlsCert == null || options.tlsKey == null
+                        ? Optional.empty()
+                        : Optional.of(new Identity(options.tlsCert, options.tlsKey)),
+                Optional.ofNullable(options.tokenFile));
+        if (!options.insecure) {
+            address.tryFiles();
+        } else if (options.tlsCa != null || options.tlsCert != null || options.tokenFile != null) {
+            throw new UserError("--uplink.insecure sends no token and knows no certificates: leave out"
+                    + " --uplink.tls-ca, --uplink.tls-cert, --uplink.tls-key and --uplink.token-file");
+        }
+        return address;
+    }
+
+    private static ListenAddress parse(String given) {
+        try {
+            ListenAddress parsed = ListenAddress.parse(given);
+            if (!parsed.host().isEmpty() && parsed.port() > 0) {
+                return parsed;
+            }
+        } catch (UserError e) {
+            // The same answer as for one without a host.
+        }
+        throw new UserError("--uplink.address must be host:port or [IPv6]:port, but was '" + given + "'");
+    }
+
+    private static InetSocketAddress loopback(ListenAddress parsed, String given) {
+        try {
+            InetAddress found = InetAddress.getByName(parsed.host());
+            if (found.isLoopbackAddress()) {
+                return new InetSocketAddress(found, parsed.port());
+            }
+        } catch (UnknownHostException e) {
+            throw new UserError("--uplink.address " + given + ": no such host");
+        }
+        throw new UserError("--uplink.address " + given + " is no loopback address, and --uplink.insecure would show"
+                + " everything to whoever listens on the way: leave it out");
+    }
+
+    private void tryFiles() {
+        try {
+            var unused = tls();
+        } catch (IOException | IllegalArgumentException e) {
+            throw new UserError("cannot use the files of --uplink.tls-ca, --uplink.tls-cert and --uplink.tls-key: "
+                    + e.getMessage());
+        }
+    }
+
+    /** Connects when first used. */
+    ManagedChannel channel(EventLoopGroup loop) throws IOException {
+        NettyChannelBuilder builder = plainAddress.isPresent()
+                ? NettyChannelBuilder.forAddress(plainAddress.get()).usePlaintext()
+                : NettyChannelBuilder.forAddress(host, port).sslContext(tls());
+        return builder.channelType(EpollSocketChannel.class)
+                .eventLoopGroup(loop)
+                .directExecutor()
+                .disableRetry()
+                .disableServiceConfigLookUp()
+                .maxInboundMessageSize(MOST_MESSAGE_BYTES)
+                .maxInboundMetadataSize(MOST_METADATA_BYTES)
+                .flowControlWindow(WINDOW_BYTES)
+                .keepAliveTime(KEEPALIVE_SECONDS, TimeUnit.SECONDS)
+                .keepAliveTimeout(PONG_SECONDS, TimeUnit.SECONDS)
+                .build();
+    }
+
+    private SslContext tls() throws IOException {
+        SslContextBuilder builder = GrpcSslContexts.configure(SslContextBuilder.forClient(), SslProvider.JDK);
+        if (ca.isPresent()) {
+            builder.trustManager(readable(ca.get()).toFile());
+        }
+        if (identity.isPresent()) {
+            builder.keyManager(
+                    readable(identity.get().certificate()).toFile(),
+                    readable(identity.get().key()).toFile());
+        }
+        return builder.build();
+    }
+
+    /** Netty's message names no file. */
+    private static Path readable(Path file) throws IOException {
+        if (!Files.isReadable(file)) {
+            throw new IOException(file + " cannot be read");
+        }
+        return file;
+    }
+
+    /** The token as it is now. */
+    Metadata credentials() throws IOException {
+        Metadata metadata = new Metadata();
+        if (tokenFile.isPresent()) {
+            metadata.put(AUTHORIZATION, "Bearer " + token(tokenFile.get()));
+        }
+        return metadata;
+    }
+
+    private static String token(Path file) throws IOException {
+        if (!Files.isReadable(file) || Files.size(file) > LONGEST_TOKEN) {
+            throw new IOException(
+                    "--uplink.token-file " + file + " cannot be read or has more than " + LONGEST_TOKEN + " bytes");
+        }
+        String token = Files.readString(file, java.nio.charset.StandardCharsets.ISO_8859_1)
+                .trim();
+        if (!TOKEN.matcher(token).matches()) {
+            // Never the text itself.
+            throw new IOException("--uplink.token-file " + file + " has no token: expected one word of ASCII");
+        }
+        return token;
+    }
+
+    @Override
+    public String toString() {
+        return new ListenAddress(host, port).toString();
+    }
+}

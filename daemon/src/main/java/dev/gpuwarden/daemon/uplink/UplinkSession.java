@@ -1,0 +1,269 @@
+package dev.gpuwarden.daemon.uplink;
+
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.FlowLimits;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.Refusal;
+import dev.gpuwarden.api.v1.Welcome;
+import dev.gpuwarden.core.event.StoredEvent;
+import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** One connection from Hello to its end, in one thread, which sleeps while neither side has anything to say. */
+final class UplinkSession {
+
+    private static final System.Logger LOG = System.getLogger(UplinkSession.class.getName());
+
+    /** An aggregator that asks for all faults again gets them so often at most. */
+    private static final long TELL_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final UplinkNode node;
+    private final News news;
+    private final Inbox inbox;
+    private final ClientCallStreamObserver<NodeReport> call;
+    private final Patience patience;
+    private final UplinkTally tally;
+    private final Runnable welcomed;
+    private final Runnable proven;
+    private final FaultTelling faults;
+    private final EventFlow events;
+
+    private boolean knows;
+    private boolean again;
+    private boolean acknowledges;
+    private boolean works;
+    private long toldNanos;
+    /** When something was heard last, or since when something is owed if that was later. */
+    private long heardNanos = System.nanoTime();
+
+    private long spokenNanos = heardNanos;
+    private long leavingNanos;
+    private boolean leaves;
+    private Limits limits = Limits.of(FlowLimits.getDefaultInstance());
+
+    /**
+     * @param welcomed run when the aggregator knows the node
+     * @param proven run when it has taken what there was to take, or a part of it
+     */
+    UplinkSession(
+            UplinkNode node,
+            News news,
+            Inbox inbox,
+            ClientCallStreamObserver<NodeReport> call,
+            Patience patience,
+            UplinkTally tally,
+            Runnable welcomed,
+            Runnable proven) {
+        this.node = node;
+        this.news = news;
+        this.inbox = inbox;
+        this.call = call;
+        this.patience = patience;
+        this.tally = tally;
+        this.welcomed = welcomed;
+        this.proven = proven;
+        this.faults = new FaultTelling(node, news::lastSequence);
+        this.events = new EventFlow(node.book());
+    }
+
+    Ending run() throws InterruptedException {
+        hello();
+        while (true) {
+            Optional<Status> end = inbox.end();
+            hear(inbox.take());
+            if (end.isPresent()) {
+                return Ending.of(end.get());
+            }
+            long now = System.nanoTime();
+            String owed = owed();
+            if (!owed.isEmpty() && now - heardNanos >= patience(owed).toNanos()) {
+                return Ending.silent(owed, patience(owed));
+            }
+            if (inbox.leaving() && left(now)) {
+                return Ending.leaving();
+            }
+            if (knows) {
+                speak(now);
+            }
+            news.bell().await(Math.max(0, due() - System.nanoTime()));
+        }
+    }
+
+    private void hello() {
+        long last = news.lastSequence();
+        List<StoredEvent> first = node.outbox().next(Uplink.NAME, 1);
+        events.passOver(first.isEmpty() ? last : first.get(0).sequence() - 1);
+        call.onNext(UplinkCodec.report(UplinkCodec.hello(node.clock().instant())
+                .setNodeName(node.name())
+                .setBootId(node.bootId())
+                .setVersion(node.version())
+                .setAcknowledgedSequence(events.position())
+                .setDroppedEvents(node.outbox().lag(Uplink.NAME).dropped())
+                .build()));
+    }
+
+    // ---- what the aggregator says ----
+
+    private void hear(List<Acknowledgement> said) {
+        long sequence = 0;
+        for (Acknowledgement one : said) {
+            switch (one.getAcknowledgementCase()) {
+                case WELCOME -> welcome(one.getWelcome());
+                case SEQUENCE -> sequence = Math.max(sequence, one.getSequence());
+                case GENERATION -> faults.acknowledged(one.getGeneration());
+                case LIMITS -> limits = Limits.of(one.getLimits());
+                case TELL_AGAIN -> again = true;
+                case REFUSED -> sequence = Math.max(sequence, refused(one.getRefused()));
+                // Of a newer version.
+                case ACKNOWLEDGEMENT_NOT_SET -> {}
+            }
+        }
+        if (!said.isEmpty()) {
+            heardNanos = System.nanoTime();
+        }
+        if (sequence > 0 && events.unacknowledged() + events.refused() > 0) {
+            // One commit for all that came. Never beyond what was sent, whatever the aggregator says.
+            node.outbox().acknowledge(Uplink.NAME, Math.min(sequence, events.position()));
+            tally.acknowledged(events.acknowledged(sequence));
+            acknowledges = true;
+        }
+        if (!works && faults.done() && (acknowledges || events.idle())) {
+            works = true;
+            tally.works();
+            proven.run();
+        }
+    }
+
+    private void welcome(Welcome welcome) {
+        if (knows) {
+            return;
+        }
+        knows = true;
+        limits = Limits.of(welcome.getLimits());
+        // It may know more than the node, which was killed before it noted an acknowledgement.
+        long has = Math.min(welcome.getAcknowledgedSequence(), news.lastSequence());
+        if (has > events.position()) {
+            node.outbox().acknowledge(Uplink.NAME, has);
+            events.passOver(has);
+        }
+        begin();
+        welcomed.run();
+    }
+
+    private long refused(Refusal refusal) {
+        if (!events.refused(refusal.getSequence())) {
+            return 0;
+        }
+        tally.refused();
+        LOG.log(
+                Level.WARNING,
+                "the aggregator refuses event number " + refusal.getSequence() + ", which it will not get: "
+                        + Ending.shortened(refusal.getReason()));
+        return refusal.getSequence();
+    }
+
+    // ---- what the node says ----
+
+    private void begin() {
+        again = false;
+        toldNanos = System.nanoTime();
+        heardNanos = toldNanos;
+        faults.begin();
+    }
+
+    private void speak(long now) {
+        if (again && now - toldNanos >= TELL_AGAIN_NANOS) {
+            begin();
+        }
+        while (faults.pages().hasNext() && call.isReady()) {
+            say(faults.pages().next());
+        }
+        if (news.take()) {
+            events.more();
+        }
+        if (faults.done() && !inbox.leaving()) {
+            while (call.isReady()) {
+                Optional<StoredEvent> next = events.next(limits, System.nanoTime());
+                if (next.isEmpty()) {
+                    break;
+                }
+                say(UplinkCodec.report(next.get()));
+                events.sent(next.get(), limits, System.nanoTime());
+            }
+        }
+        if (now - spokenNanos >= limits.heartbeatNanos()) {
+            heartbeat();
+        }
+    }
+
+    private void heartbeat() {
+        if (faults.done() && faults.outdated()) {
+            begin();
+            news.bell().ring();
+        }
+        // Even if none is sent, or there would be no sleep until the other side reads again.
+        spokenNanos = System.nanoTime();
+        if (call.isReady() && !faults.pages().hasNext()) {
+            call.onNext(UplinkCodec.heartbeat(
+                    node.clock().instant(), node.outbox().lag(Uplink.NAME).waiting()));
+        }
+    }
+
+    private void say(NodeReport report) {
+        long now = System.nanoTime();
+        if (events.unacknowledged() == 0 && report.hasEvent()) {
+            heardNanos = now;
+        }
+        spokenNanos = now;
+        call.onNext(report);
+    }
+
+    // ---- time ----
+
+    /** What the aggregator must send; empty if nothing. */
+    private String owed() {
+        if (!knows) {
+            return "Welcome";
+        }
+        return faults.done() && events.unacknowledged() == 0 ? "" : "an acknowledgement";
+    }
+
+    private Duration patience(String owed) {
+        return knows || owed.isEmpty() ? patience.acknowledgement() : patience.welcome();
+    }
+
+    private boolean left(long now) {
+        if (!leaves) {
+            leaves = true;
+            leavingNanos = now;
+        }
+        return events.unacknowledged() == 0
+                || now - leavingNanos >= patience.leaving().toNanos();
+    }
+
+    /** When to look again if nobody rings. */
+    private long due() {
+        long now = System.nanoTime();
+        long left = knows ? spokenNanos + limits.heartbeatNanos() - now : Long.MAX_VALUE;
+        String owed = owed();
+        if (!owed.isEmpty()) {
+            left = Math.min(left, heardNanos + patience(owed).toNanos() - now);
+        }
+        if (leaves) {
+            left = Math.min(left, leavingNanos + patience.leaving().toNanos() - now);
+        }
+        if (again) {
+            left = Math.min(left, toldNanos + TELL_AGAIN_NANOS - now);
+        }
+        if (faults.done() && call.isReady() && !inbox.leaving()) {
+            left = Math.min(left, events.pauseNanos(limits, now));
+        }
+        return now + left;
+    }
+}

@@ -1,0 +1,33 @@
+package dev.gpuwarden.daemon.uplink;
+
+import dev.gpuwarden.core.event.Outbox;
+
+/** How the uplink is doing. Written by its one thread. */
+final class UplinkTally {
+
+    private volatile long sent;
+    private volatile long refused;
+    private volatile long failures;
+    private volatile String lastError = "";
+
+    void acknowledged(int events) {
+        sent += events;
+    }
+
+    void refused() {
+        refused++;
+    }
+
+    void failed(String why) {
+        failures++;
+        lastError = why;
+    }
+
+    void works() {
+        lastError = "";
+    }
+
+    SinkStats stats(Outbox.Lag lag) {
+        return new SinkStats(Uplink.NAME, sent, refused, failures, lastError, lag);
+    }
+}

@@ -1,0 +1,76 @@
+package dev.gpuwarden.daemon.view;
+
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** How checks and what they found look. */
+public final class CheckView {
+
+    private CheckView() {}
+
+    public static Map<String, Object> tree(CheckInfo check) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("check", check.id());
+        tree.put("componentClass", check.componentClass());
+        tree.put("eventName", check.eventName());
+        tree.put("summary", check.summary());
+        tree.put("everySeconds", seconds(check.every().toNanos()));
+        tree.put("confirmLooks", check.confirm());
+        tree.put("proofLooks", check.proof());
+        return tree;
+    }
+
+    public static Map<String, Object> tree(CheckResult result) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("check", result.check().id());
+        tree.put("componentClass", result.check().componentClass());
+        tree.put("summary", result.check().summary());
+        tree.put("outcome", result.outcome().name().toLowerCase(Locale.ROOT));
+        tree.put("at", result.at().toString());
+        tree.put("tookSeconds", seconds(result.took().toNanos()));
+        tree.put("findings", findings(List.of(result)));
+        return tree;
+    }
+
+    /** All findings, in order. */
+    public static List<Map<String, Object>> findings(List<CheckResult> results) {
+        return results.stream()
+                .flatMap(result -> result.findings().stream()
+                        .map(finding -> tree(result.check().id(), finding)))
+                .toList();
+    }
+
+    private static Map<String, Object> tree(String check, Finding finding) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("check", check);
+        tree.put("outcome", finding.outcome().name().toLowerCase(Locale.ROOT));
+        tree.put("code", finding.code());
+        tree.put("subject", finding.subject().label());
+        tree.put("entities", EventView.entities(finding.subject().entities()));
+        tree.put("message", finding.message());
+        tree.put("remedy", finding.remedy());
+        tree.put("action", finding.action().label());
+        tree.put("evidence", finding.evidence().stream().map(CheckView::tree).toList());
+        return tree;
+    }
+
+    private static Map<String, Object> tree(Measurement measurement) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("name", measurement.name());
+        tree.put("value", measurement.value());
+        tree.put("expected", measurement.expected());
+        return tree;
+    }
+
+    private static Number seconds(long nanos) {
+        return new BigDecimal(nanos / 1e9).round(new MathContext(3));
+    }
+}

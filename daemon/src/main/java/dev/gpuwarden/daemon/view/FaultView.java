@@ -1,0 +1,72 @@
+package dev.gpuwarden.daemon.view;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** How current faults look: one for each event, though a GPU has two names and an event may have several codes. */
+public final class FaultView {
+
+    private FaultView() {}
+
+    /** The fatal ones first, then the newest. */
+    public static List<Map<String, Object>> trees(Collection<Fault> faults) {
+        return faults.stream()
+                .collect(Collectors.groupingBy(Fault::sequence, LinkedHashMap::new, Collectors.toList()))
+                .values()
+                .stream()
+                .sorted(Comparator.comparing(
+                                (List<Fault> group) -> !group.get(0).cause().fatal())
+                        .thenComparing(group -> group.get(0).since(), Comparator.reverseOrder()))
+                .map(FaultView::tree)
+                .toList();
+    }
+
+    private static Map<String, Object> tree(List<Fault> group) {
+        Fault first = group.get(0);
+        HealthEvent cause = first.cause();
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("event", cause.id());
+        tree.put("agent", cause.agent());
+        tree.put("component", cause.componentClass());
+        tree.put("check", cause.checkName());
+        tree.put(
+                "codes",
+                group.stream()
+                        .map(f -> f.key().errorCode())
+                        .filter(c -> !c.isEmpty())
+                        .distinct()
+                        .toList());
+        tree.put(
+                "entities",
+                EventView.entities(group.stream()
+                        .map(fault -> fault.key().entity())
+                        .filter(entity -> !entity.equals(Entity.WHOLE))
+                        .distinct()
+                        .toList()));
+        tree.put("fatal", cause.fatal());
+        tree.put("message", cause.message());
+        tree.put("action", ActionView.name(cause));
+        tree.put("advice", ActionView.advice(cause));
+        tree.put("since", first.since().toString());
+        tree.put("lastSeen", latest(group).toString());
+        tree.put(
+                "occurrences",
+                group.stream().mapToLong(Fault::occurrences).max().orElse(0));
+        return tree;
+    }
+
+    private static Instant latest(List<Fault> group) {
+        return group.stream()
+                .map(Fault::lastSeen)
+                .max(Comparator.naturalOrder())
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,59 @@
+// Small words for making elements. Text from events goes in as text only, never as markup.
+
+export const byId = id => document.getElementById(id);
+
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === 'class') made.className = value;
+    else if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value);
+  }
+  made.append(...children.filter(child => child !== undefined && child !== null).map(child => child instanceof Node ? child : String(child)));
+  return made;
+}
+
+// Replaces rows one by one and only where their text differs, so that focus and reading position survive a refresh: what has
+// the focus stays as it is while it stands for the same thing.
+export function rows(body, made) {
+  made.forEach((row, i) => {
+    const old = body.children[i];
+    if (!old) body.append(row);
+    else if (old.outerHTML !== row.outerHTML && !(old.contains(document.activeElement) && old.dataset.key === row.dataset.key)) old.replaceWith(row);
+  });
+  while (body.children.length > made.length) body.lastElementChild.remove();
+}
+
+export const cell = (text, kind) => element('td', kind ? {class: kind} : {}, text);
+
+const SIZES = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+export function bytes(count) {
+  let size = 0;
+  while (count >= 1024 && size < SIZES.length - 1) { count /= 1024; size++; }
+  return (size > 1 ? count.toFixed(1) : Math.round(count)) + ' ' + SIZES[size];
+}
+
+export const isAbsent = value => value !== null && typeof value === 'object' && 'absent' in value;
+export const shown = (value, text) => isAbsent(value) || value === undefined ? '–' : text(value);
+export const because = value => isAbsent(value) ? value.absent.replaceAll('_', ' ') : '';
+
+export function age(then, now = Date.now()) {
+  const seconds = Math.max(0, Math.round((now - Date.parse(then)) / 1000));
+  if (seconds < 120) return seconds + ' s';
+  if (seconds < 7200) return Math.round(seconds / 60) + ' min';
+  return seconds < 172800 ? Math.round(seconds / 3600) + ' h' : Math.round(seconds / 86400) + ' d';
+}
+
+export const time = text => new Date(text).toLocaleString(undefined, {dateStyle: 'short', timeStyle: 'medium'});
+
+const KINDS = {pass: 'good', fit: 'good', answering: 'good', warn: 'warn', starting: 'warn', fail: 'bad', not_fit: 'bad', unknown: 'unknown', undecided: 'unknown', skipped: 'quiet'};
+export const kindOf = word => KINDS[word] ?? 'bad';
+
+// A name that people recognise: where an event is about a GPU of this node, its index too.
+export function about(entities, gpus) {
+  const of = type => entities.find(entity => entity.type === type)?.value;
+  const uuid = of('GPU_UUID'), pci = of('PCI');
+  const gpu = gpus.find(g => g.uuid === uuid) ?? gpus.find(g => pci && typeof g.pci === 'string' && g.pci.startsWith(pci));
+  const rest = entities.filter(entity => !['GPU_UUID', 'PCI'].includes(entity.type)).map(entity => entity.type + ' ' + entity.value);
+  return [gpu ? 'GPU ' + gpu.index : undefined, uuid ?? pci, ...rest].filter(Boolean).join(' · ') || 'node';
+}

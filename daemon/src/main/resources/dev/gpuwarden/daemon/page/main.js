@@ -1,0 +1,61 @@
+import {byId, element} from './dom.js';
+import {showHead, showGpus, showFaults, showChecks} from './node.js';
+import {showMemory} from './memory.js';
+import {beginEvents, openFromAddress, showEvents} from './events.js';
+
+const REFRESH_MS = 2000;
+const CALM_MS = 500;
+const WAIT_SECONDS = 10;
+
+let node;
+
+async function json(path) {
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer.json();
+}
+
+const pause = ms => new Promise(done => setTimeout(done, ms));
+
+async function refresh(withEvents) {
+  try {
+    node = await json('api/v1/node');
+    byId('link').textContent = '';
+    showHead(node);
+    showFaults(node);
+    showGpus(node);
+    showChecks(node);
+    showMemory(node, await json('api/v1/memory'));
+    if (withEvents) showEvents(await json('api/v1/events'));
+  } catch (problem) {
+    console.error(problem);
+    byId('link').replaceChildren(element('span', {class: 'bad'}, 'the daemon does not answer; what is shown is old'));
+  }
+}
+
+async function refreshForEver() {
+  for (;;) {
+    await pause(REFRESH_MS);
+    if (!document.hidden) await refresh(false);
+  }
+}
+
+// A question that is answered when there is news, or after a while: news show up at once and nothing is asked in vain.
+async function listenForEver() {
+  for (let seen = 0;;) {
+    try {
+      const news = await json(`api/v1/news?seen=${seen}&wait=${WAIT_SECONDS}`);
+      if (news.seen !== seen) await refresh(true);
+      seen = news.seen;
+      await pause(CALM_MS);
+    } catch (problem) {
+      await pause(REFRESH_MS);
+    }
+  }
+}
+
+beginEvents(() => node, json);
+await refresh(true);
+openFromAddress();
+refreshForEver();
+listenForEver();

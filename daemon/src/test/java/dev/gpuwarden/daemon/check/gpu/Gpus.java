@@ -1,0 +1,72 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.health.Snapshots;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.core.telemetry.LinkMetric;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/** GPUs made by hand. */
+final class Gpus {
+
+    private Gpus() {}
+
+    static GpuSnapshot gpu(int index, String product, Consumer<GpuFrame> change) {
+        GpuIdentity g = Snapshots.identity(index);
+        GpuIdentity named = new GpuIdentity(
+                g.index(),
+                g.uuid(),
+                g.pci(),
+                g.minor(),
+                Reading.of(product),
+                g.serial(),
+                g.vbios(),
+                g.boardPart(),
+                g.computeCapability(),
+                g.numaNode(),
+                g.migMode(),
+                g.mig());
+        return Snapshots.gpu(named, GpuState.ANSWERING, change);
+    }
+
+    static GpuSnapshot gpu(Consumer<GpuFrame> change) {
+        return gpu(0, "NVIDIA H100 80GB HBM3", change);
+    }
+
+    static void put(GpuFrame frame, GpuMetric metric, long value) {
+        frame.put(GpuFrame.slot(metric), value);
+    }
+
+    static void absent(GpuFrame frame, Absence cause, GpuMetric... metrics) {
+        for (GpuMetric metric : metrics) {
+            frame.putAbsent(GpuFrame.slot(metric), cause, cause == Absence.FAILED ? 999 : 0);
+        }
+    }
+
+    /** Every counter rose by this much, flags were set in this share of samples. */
+    static GpuHistory history(Reading<Long> increase, Reading<Double> share) {
+        return new GpuHistory() {
+            @Override
+            public Reading<Long> increase(GpuMetric counter, Duration window) {
+                return increase;
+            }
+
+            @Override
+            public Reading<Long> increase(int link, LinkMetric counter, Duration window) {
+                return increase;
+            }
+
+            @Override
+            public Reading<Double> share(GpuMetric flags, long bits, Duration window) {
+                return share;
+            }
+        };
+    }
+}

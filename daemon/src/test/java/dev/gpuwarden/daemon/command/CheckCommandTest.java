@@ -1,0 +1,124 @@
+package dev.gpuwarden.daemon.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The command as a user runs it, against simulated drivers. */
+class CheckCommandTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        "t4, gpu-state, 0",
+        "gpu-lost, gpu-state, 1",
+        "gpu-lost, driver, 0",
+        "recovery-action, gpu-recovery-action, 1",
+        "driver-470, gpu-recovery-action, 3",
+        "no-driver, driver, 1",
+        "no-driver, gpu-state, 3",
+        "liar, gpu-readings, 0",
+        "t4, all, 0",
+        "gpu-lost, all, 1",
+    })
+    void theExitCodeIsTheOutcome(String scenario, String name, int exitCode) {
+        try (SimulatedNode node = SimulatedNode.start(scenario)) {
+            Program check = Program.run(node, "check", name);
+            assertThat(check.err()).isEmpty();
+            assertThat(check.exitCode()).as(check.out()).isEqualTo(exitCode);
+        }
+    }
+
+    @Test
+    void showsWhatWasLookedAtAndWhatIsWrong() throws IOException {
+        try (SimulatedNode node = SimulatedNode.start("gpu-lost")) {
+            String table = Program.run(node, "check", "driver", "gpu-state", "gpu-readings")
+                    .out()
+                    .replaceAll("[0-9.]+ ms", "0.0 ms");
+            Golden.check("check/gpu-lost.txt", table);
+        }
+    }
+
+    @Test
+    void jsonIsStableAndTheReportIsTheSame(@TempDir Path folder) throws IOException {
+        try (SimulatedNode node = SimulatedNode.start("recovery-action")) {
+            Path file = folder.resolve("report.json");
+            Program check =
+                    Program.run(node, "check", "driver", "gpu-recovery-action", "-o", "json", "--report=" + file);
+            String stable = check.out()
+                    .replaceAll("\"at\": \"[^\"]*\"", "\"at\": \"...\"")
+                    .replaceAll("\"tookSeconds\": [0-9.E-]+", "\"tookSeconds\": 0");
+            Golden.check("check/recovery-action.json", stable);
+            assertThat(file).hasContent(check.out());
+        }
+    }
+
+    @Test
+    void theListSaysWhatIsOffAndHowOftenTheRestRuns() {
+        Program list =
+                Program.run("check", "--list", "--check.disable=gpu-readings", "--check.interval=gpu-state=1m30s");
+        assertThat(list.exitCode()).isZero();
+        assertThat(list.out())
+                .containsPattern("(?m)^gpu-readings +GPU +off ")
+                .containsPattern("(?m)^gpu-state +GPU +1m30s ")
+                .containsPattern("(?m)^driver +NODE +15s ");
+        assertThat(Program.run("check", "--list", "-o", "json").out())
+                .contains("\"schema\": \"gpuwarden.checks/v1\"", "\"check\": \"driver\"", "\"off\": false");
+    }
+
+    @Test
+    void aCheckThatIsNamedRunsEvenIfItIsOffAndAllLeavesItOut() {
+        try (SimulatedNode node = SimulatedNode.start("t4")) {
+            assertThat(Program.run(node, "check", "driver", "--check.disable=driver")
+                            .out())
+                    .containsPattern("driver +PASS");
+            assertThat(Program.run(node, "check", "all", "--check.disable=driver")
+                            .out())
+                    .doesNotContainPattern("driver +PASS");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "gpu-sate, 'no check is called ''gpu-sate'', did you mean gpu-state?'",
+        "xyzzyxyzzy, '''gpuwarden check --list'' shows what there is'",
+        "--check.disable=drivr, '--check.disable: no check is called ''drivr'', did you mean driver?'",
+        "--check.only=drivr, '--check.only: no check is called ''drivr'''",
+        "--check.interval=drivr=3s, '--check.interval: no check is called ''drivr'''",
+        "--check.interval=driver, 'expected ID=DURATION'",
+        "--check.interval=driver=soon, '''soon'' is not a duration'",
+        "--check.interval=driver=1ms, 'expected 1s to 1d'",
+        "--check.deadline=1ms, 'must be at least 1s'",
+        "--expect.gpus=-1, 'must not be negative'",
+    })
+    void whatIsMistypedIsNamed(String argument, String said) {
+        Program check =
+                argument.startsWith("-") ? Program.run("check", "all", argument) : Program.run("check", argument);
+        assertThat(check.exitCode()).isEqualTo(2);
+        assertThat(check.out()).isEmpty();
+        assertThat(check.err()).contains(said);
+    }
+
+    @Test
+    void withoutANameItSaysWhatItNeeds() {
+        Program check = Program.run("check");
+        assertThat(check.exitCode()).isEqualTo(2);
+        assertThat(check.err()).contains("name the checks to run, or 'all'");
+    }
+
+    @Test
+    void aReportThatCannotBeWrittenIsAnError() {
+        try (SimulatedNode node = SimulatedNode.start("t4")) {
+            Program check = Program.run(node, "check", "driver", "--report=/nonexistent/report.json");
+            assertThat(check.exitCode()).isEqualTo(2);
+            assertThat(check.err()).contains("/nonexistent/report.json could not be written");
+            assertThat(Files.exists(Path.of("/nonexistent"))).isFalse();
+        }
+    }
+}

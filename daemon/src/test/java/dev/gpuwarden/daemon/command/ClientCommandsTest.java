@@ -1,0 +1,287 @@
+package dev.gpuwarden.daemon.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.api.HealthEventCodec;
+import dev.gpuwarden.api.datamodels.HealthEvents;
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.daemon.grpc.NodeClient;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands that ask a daemon, with a real one on a simulated node. */
+@Timeout(90)
+class ClientCommandsTest {
+
+    private static SimulatedNode node = SimulatedNode.start("h100x8");
+    private static Process daemon;
+    private static String socket = "";
+
+    @TempDir
+    Path folder;
+
+    @BeforeAll
+    static void begin() throws Exception {
+        socket = "--grpc.socket=" + node.root().resolve("gpuwarden.sock");
+        daemon = start();
+        awaitStatus(status -> status.exitCode() == 0);
+    }
+
+    @AfterAll
+    static void end() throws Exception {
+        daemon.destroy();
+        daemon.waitFor(10, TimeUnit.SECONDS);
+        node.close();
+    }
+
+    private static Process start() throws IOException {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "dev.gpuwarden.cli.Main",
+                        "daemon",
+                        "--node.name=node-7",
+                        "--web.listen-address=127.0.0.1:0",
+                        "--driver.library-path=" + node.libraryPath(),
+                        "--path.sysfs=" + node.sysfs(),
+                        "--path.procfs=" + node.procfs(),
+                        "--path.podlogs=" + node.podLogs(),
+                        "--store.path=" + node.root().resolve("events.db"),
+                        "--events.socket=none",
+                        "--check.only=driver,gpu-count,gpu-state",
+                        "--check.interval=gpu-state=1s",
+                        socket)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        return process;
+    }
+
+    private static Program awaitStatus(Predicate<Program> condition) throws InterruptedException {
+        while (true) {
+            Program status = Program.run("status", socket);
+            if (condition.test(status)) {
+                return status;
+            }
+            assertThat(daemon.isAlive()).isTrue();
+            TimeUnit.MILLISECONDS.sleep(50);
+        }
+    }
+
+    /** Tells a fault as other people's checks do. */
+    private static void tell(String check, String code, int gpu, boolean healthy) {
+        HealthEvent event = HealthEvent.of("some-monitor", "GPU", check)
+                .fatal(!healthy)
+                .healthy(healthy)
+                .errorCodes(List.of(code))
+                .entities(gpuNames(gpu))
+                .message("it says \u001b[31m" + code)
+                .action(healthy ? RecommendedAction.NONE : RecommendedAction.RESTART_BM)
+                .generated(Instant.now())
+                .build();
+        try (NodeClient client = NodeClient.of(node.root().resolve("gpuwarden.sock"))) {
+            var unused = PlatformConnectorGrpc.newBlockingStub(client.channel())
+                    .healthEventOccurredV1(HealthEvents.newBuilder()
+                            .addEvents(HealthEventCodec.toWire(event))
+                            .build());
+        }
+    }
+
+    private static List<Entity> gpuNames(int gpu) {
+        try (NodeClient client = NodeClient.of(node.root().resolve("gpuwarden.sock"))) {
+            return ClientGpus.ask(ClientCommand.queries(client)).named(Integer.toString(gpu));
+        }
+    }
+
+    private static String eventOf(String check) {
+        Matcher id = Pattern.compile("\"id\": \"([^\"]+)\"")
+                .matcher(Program.run("events", "--check", check, "--fatal", "--limit=1", "-o", "json", socket)
+                        .out());
+        assertThat(id.find()).isTrue();
+        return id.group(1);
+    }
+
+    @Test
+    void aFaultIsInStatusAndEventsUntilItIsSetHealthy() throws Exception {
+        tell("Diag", "48", 2, false);
+        Program status = Program.run("status", socket);
+        assertThat(status.exitCode()).isEqualTo(1);
+        assertThat(status.out())
+                .contains("node        node-7", "GPUs        8 answering", "restart-bm: drain the node and reboot it")
+                .containsPattern("(?m)^Diag +48 +GPU 2 +fatal .* 1x +restart-bm ")
+                .contains("it says \ufffd[31m48")
+                .contains("verdict: not fit");
+        assertThat(Program.run("status", "-o", "json", socket).out())
+                .contains("\"schema\": \"gpuwarden.status/v1\"", "\"verdict\": \"not_fit\"", "\"storing\": true");
+
+        assertThat(Program.run("events", "--gpu=2", "--code=48", "--since=1h", socket)
+                        .out())
+                .containsPattern("(?m)fatal +Diag +48 +GPU 2 +restart-bm +1x ");
+        assertThat(Program.run("events", "--gpu=3", "--check=Diag", socket)
+                        .out()
+                        .lines())
+                .hasSize(1);
+        assertThat(Program.run("events", "--check=Diag", "--until=1h", socket)
+                        .out()
+                        .lines())
+                .hasSize(1);
+
+        String id = eventOf("Diag");
+        Program dry = Program.run("set-healthy", "--reason=new board", "--event=" + id, "--dry-run", socket);
+        assertThat(dry.exitCode()).isZero();
+        assertThat(dry.out()).contains("Diag", "would clear 1 fault, cleared nothing");
+        assertThat(Program.run("status", socket).exitCode()).isEqualTo(1);
+
+        Program done = Program.run("set-healthy", "--reason=new board", "--event=" + id, "--yes", socket);
+        assertThat(done.exitCode()).isZero();
+        assertThat(done.out()).contains("cleared 1 fault");
+        assertThat(Program.run("status", socket).exitCode()).isZero();
+        assertThat(Program.run("events", "--check=Diag", "--healthy", "-o", "json", socket)
+                        .out())
+                .contains("\"agent\": \"some-monitor\"", "\"gpuwarden.dev/reason\": \"new board\"")
+                .contains("\"gpuwarden.dev/requested-by\": \"uid ");
+        Program again = Program.run("set-healthy", "--reason=new board", "--event=" + id, "--yes", socket);
+        assertThat(again.exitCode()).isEqualTo(1);
+        assertThat(again.err()).contains("no current fault is meant");
+    }
+
+    @Test
+    void anEventIsShownWithWhatToDoAndWhatWasRecordedAndArchivedOnce() throws Exception {
+        tell("Show", "1", 1, false);
+        while (!Program.run("events", "show", eventOf("Show"), "-o", "json", socket)
+                .out()
+                .contains("\"recording\": {")) {
+            TimeUnit.MILLISECONDS.sleep(50);
+        }
+        tell("Show", "1", 1, true);
+        String id = eventOf("Show");
+        Path zip = folder.resolve("case.zip");
+        Program show = Program.run("events", "show", id, "--archive", zip.toString(), socket);
+        assertThat(show.exitCode()).isZero();
+        assertThat(show.out())
+                .contains("event    " + id, "what     fatal, Show 1", "of       GPU 1", "told by  some-monitor")
+                .contains("action   restart-bm: drain the node and reboot it")
+                .contains("temperature_celsius ");
+        List<String> files = new ArrayList<>();
+        try (ZipInputStream in = new ZipInputStream(Files.newInputStream(zip))) {
+            for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
+                files.add(entry.getName());
+            }
+        }
+        assertThat(files).contains("README.txt", "event.json", "recording.json", "status.json");
+
+        Program second = Program.run("events", "show", id, "--archive", zip.toString(), socket);
+        assertThat(second.exitCode()).isEqualTo(2);
+        assertThat(second.err()).contains("is there already; --force replaces it");
+        assertThat(Program.run("events", "show", id, "--archive", zip.toString(), "--force", socket)
+                        .exitCode())
+                .isZero();
+        Program none = Program.run("events", "show", "no-such-id", socket);
+        assertThat(none.exitCode()).isEqualTo(1);
+        assertThat(none.err()).contains("the store has no event with that id");
+    }
+
+    @Test
+    void checksRunInTheDaemonUnlessASettingSaysOtherwise() {
+        Program check = Program.run("check", "gpu-state", "driver", socket);
+        assertThat(check.exitCode()).isZero();
+        assertThat(check.out()).contains("verdict: fit (2 checks passed, run by the daemon)");
+        assertThat(Program.run("check", "all", "-o", "json", socket).out())
+                .contains("\"ranBy\": \"daemon\"", "\"check\": \"gpu-count\"");
+        assertThat(Program.run(node, "check", "driver", "-o", "json", socket).out())
+                .contains("\"ranBy\": \"process\"");
+        assertThat(Program.run("check", "gpu-sate", socket).err()).contains("did you mean gpu-state?");
+    }
+
+    @Test
+    void aWatchTellsChangesAcrossARestartOfTheDaemon() throws Exception {
+        Process watch = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "dev.gpuwarden.cli.Main",
+                        "watch",
+                        "-o",
+                        "json",
+                        socket)
+                .start();
+        try (BufferedReader out = reader(watch.getInputStream());
+                BufferedReader err = reader(watch.getErrorStream())) {
+            assertThat(err.readLine()).contains("watching ");
+            // Told only once the watch runs; until then it is the state.
+            TimeUnit.MILLISECONDS.sleep(500);
+            tell("Watched", "5", 4, false);
+            assertThat(out.readLine())
+                    .startsWith("{\"kind\":\"event\",\"time\":\"")
+                    .contains("\"check\":\"Watched\"");
+            daemon.destroy();
+            assertThat(daemon.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(err.readLine()).contains("the daemon has gone; waiting for it");
+            daemon = start();
+            awaitStatus(status -> status.exitCode() == 1);
+            tell("Watched", "5", 4, true);
+            assertThat(err.readLine()).contains("the daemon is back");
+            assertThat(out.readLine()).contains("\"check\":\"Watched\"", "\"healthy\":true");
+        } finally {
+            watch.destroy();
+        }
+        awaitStatus(status -> status.exitCode() == 0);
+    }
+
+    private static BufferedReader reader(java.io.InputStream in) {
+        return new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void conditionsThatMakeNoSenseAreNamed() {
+        assertThat(Program.run("events", "--healthy", "--fatal", socket).err()).contains("exclude each other");
+        assertThat(Program.run("events", "--limit=0", socket).err()).contains("expected 1 to 10000");
+        assertThat(Program.run("events", "--since=soon", socket).err()).contains("--since: expected how long ago");
+        assertThat(Program.run("events", "--gpu=9", socket).err()).contains("an index of 0 to 7");
+        assertThat(Program.run("set-healthy", "--reason=x", socket).err()).contains("expected one of");
+        assertThat(Program.run("set-healthy", "--reason=x", "--all", "--check=y", socket)
+                        .exitCode())
+                .isEqualTo(2);
+        Program blank = Program.run("set-healthy", "--reason= ", "--all", socket);
+        assertThat(blank.exitCode()).isEqualTo(2);
+        assertThat(blank.err()).contains("--reason: expected 1 to 1024 characters");
+    }
+
+    @Test
+    void withoutATerminalSomebodyHasToSayYes() {
+        tell("Asked", "3", 6, false);
+        Program asked = Program.run("set-healthy", "--reason=x", "--check=Asked", socket);
+        assertThat(asked.exitCode()).isEqualTo(2);
+        assertThat(asked.err()).contains("expected --yes");
+        assertThat(Program.run("set-healthy", "--reason=x", "--check=Asked", "--code=3", "--gpu=6", "-y", socket)
+                        .exitCode())
+                .isZero();
+    }
+}

@@ -1,0 +1,157 @@
+package dev.gpuwarden.daemon.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.api.CheckCodec;
+import dev.gpuwarden.api.FaultCodec;
+import dev.gpuwarden.api.GpuCodec;
+import dev.gpuwarden.api.NodeCodec;
+import dev.gpuwarden.api.v1.Check;
+import dev.gpuwarden.api.v1.Gpu;
+import dev.gpuwarden.api.v1.GpuView;
+import dev.gpuwarden.api.v1.ListFaultsResponse;
+import dev.gpuwarden.api.v1.Node;
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.metrics.NodeFixture;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A node's status as people and programs read it. */
+class StatusReportTest {
+
+    static final Instant NOW = Instant.parse("2026-11-21T12:00:00Z");
+
+    private static final CheckInfo STATE = CheckInfo.of("gpu-state", "GPU", "Each GPU answers.");
+    private static final CheckInfo KERNEL_LOG = CheckInfo.of("kernel-log", "NODE", "The kernel log can be read.");
+    private static final CheckInfo LINK = CheckInfo.of("nic-link", "NIC", "Each port is up.");
+
+    private static final CheckResult LOG_READ =
+            result(KERNEL_LOG, Finding.pass("kernel-log", Subject.NODE, "kmsg is read without a gap"));
+
+    private static CheckResult result(CheckInfo check, Finding finding) {
+        return CheckResult.of(check, NOW.minusSeconds(5), Duration.ofMillis(2), List.of(finding));
+    }
+
+    private static StatusReport report(
+            NodeSnapshot node, List<CheckResult> results, List<Fault> faults, boolean storing) {
+        List<Check> checks = new ArrayList<>();
+        results.forEach(result -> checks.add(CheckCodec.toWire(result.check()).toBuilder()
+                .setLast(CheckCodec.toWire(result))
+                .build()));
+        checks.add(CheckCodec.toWire(LINK));
+        Node.Builder wire = Node.newBuilder()
+                .setName("node-7")
+                .setBootId("0d3c")
+                .setVersion("1.2.3")
+                .setDriver(NodeCodec.toWire(node.driver()))
+                .setPciGpus(NodeCodec.pciGpus(node.pciGpus()))
+                .setVerdict(CheckCodec.toWire(NodeVerdict.of(results, faults)));
+        NodeVerdict.findings(results).forEach(finding -> wire.addReasons(CheckCodec.toWire(finding)));
+        wire.getDaemonStartedBuilder()
+                .setSeconds(NOW.minus(Duration.ofMinutes(200)).getEpochSecond());
+        List<Gpu> gpus = node.gpus().stream()
+                .map(gpu -> GpuCodec.toWire(gpu, GpuView.GPU_VIEW_BASIC))
+                .toList();
+        ListFaultsResponse list = ListFaultsResponse.newBuilder()
+                .addAllFaults(faults.stream().map(FaultCodec::toWire).toList())
+                .build();
+        return StatusReport.of(wire.build(), gpus, list, checks, storing);
+    }
+
+    private static StatusReport broken() {
+        FaultTable faults = new FaultTable();
+        List<Entity> gpu = Subject.of(NodeFixture.identity(1)).entities();
+        faults.apply(
+                HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                        .id("id-1")
+                        .fatal(true)
+                        .errorCodes(List.of("79"))
+                        .entities(gpu)
+                        .message("ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS \u001b[2J NVRM: Xid (PCI:0000:3b:00): 79")
+                        .action(RecommendedAction.RESTART_BM)
+                        .nodeName("node-7")
+                        .build(),
+                1,
+                NOW.minus(Duration.ofMinutes(3)));
+        faults.apply(
+                HealthEvent.of("other", "NIC", "PortFlaps")
+                        .id("id-2")
+                        .entities(List.of(new Entity("NIC", "mlx5_0")))
+                        .message("port 1 of mlx5_0 went down 3 times")
+                        .nodeName("node-7")
+                        .build(),
+                2,
+                NOW.minus(Duration.ofHours(50)));
+        CheckResult lost = result(
+                STATE,
+                Finding.fail(
+                        "gpu-lost",
+                        Subject.of(NodeFixture.identity(1)),
+                        "GPU 1 is lost",
+                        "drain the node and reboot it",
+                        RecommendedAction.RESTART_BM));
+        NodeSnapshot node = NodeFixture.node(
+                List.of(NodeFixture.gpu(0), NodeFixture.gpu(1, GpuState.LOST, NodeFixture.frame(), List.of())));
+        return report(node, List.of(LOG_READ, lost), faults.faults(), false);
+    }
+
+    private static String table(StatusReport report) {
+        StringWriter text = new StringWriter();
+        PrintWriter out = new PrintWriter(text);
+        StatusTable.print(report, NOW, out);
+        out.flush();
+        return text.toString();
+    }
+
+    @Test
+    void aBrokenNodeLooksSo() throws IOException {
+        Golden.check("status/broken.txt", table(broken()));
+        Golden.check("status/broken.json", Output.json(broken().tree()) + "\n");
+    }
+
+    @Test
+    void aFitNodeIsShort() throws IOException {
+        StatusReport fit = report(NodeFixture.node(2), List.of(LOG_READ), List.of(), true);
+        Golden.check("status/fit.txt", table(fit));
+    }
+
+    @Test
+    void whoCannotDecideNamesWhy() {
+        CheckResult blind = result(
+                KERNEL_LOG, Finding.unknown("kernel-log-unreadable", Subject.NODE, "no permission", "run as root"));
+        assertThat(table(report(NodeFixture.node(2), List.of(blind), List.of(), true)))
+                .contains("UNKNOWN  kernel-log-unreadable  no permission")
+                .endsWith("verdict: could not decide (kernel-log-unreadable)\n");
+    }
+
+    @Test
+    void aDaemonOfANewerVersionIsStillUnderstood() {
+        StatusReport strange = StatusReport.of(
+                Node.newBuilder().setName("node-7").setVerdictValue(77).build(),
+                List.of(Gpu.newBuilder().setStateValue(99).build()),
+                ListFaultsResponse.getDefaultInstance(),
+                List.of(),
+                true);
+        assertThat(table(strange))
+                .contains("does not know", "GPUs        1 unknown")
+                .endsWith("verdict: could not decide (nothing was looked at)\n");
+    }
+}

@@ -1,0 +1,351 @@
+package dev.gpuwarden.daemon.grpc;
+
+import static dev.gpuwarden.daemon.grpc.NodeQueriesTest.refused;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.api.datamodels.HealthEvent;
+import dev.gpuwarden.api.datamodels.HealthEvents;
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.api.v1.GetNodeRequest;
+import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.api.v1.RunChecksRequest;
+import dev.gpuwarden.api.v1.SetHealthyRequest;
+import dev.gpuwarden.cli.UserError;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NettyChannelBuilder;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Who gets in, and who may do what. */
+@Timeout(60)
+class DoorTest {
+
+    @TempDir
+    Path folder;
+
+    static Stream<Arguments> peers() {
+        return Stream.of(
+                Arguments.of(new Peer.Process(1, 0, 0), true, true),
+                Arguments.of(new Peer.Process(1, 998, 0), true, true),
+                Arguments.of(new Peer.Process(1, 1000, 0), true, true),
+                Arguments.of(new Peer.Process(1, 1001, 0), true, false),
+                Arguments.of(new Peer.Certified("CN=prometheus"), true, true),
+                Arguments.of(new Peer.Anonymous(), false, false));
+    }
+
+    @ParameterizedTest
+    @MethodSource("peers")
+    void whoMayDoWhat(Peer peer, boolean report, boolean administer) {
+        Access access = new Access(998, Set.of(1000));
+        assertThat(access.mayReport(peer)).isEqualTo(report);
+        assertThat(access.mayAdminister(peer)).isEqualTo(administer);
+    }
+
+    @Test
+    void theKernelVouchesForWhoAsks() {
+        // The test runs as the daemon's own user, who may; as anybody else the same call is refused, see above.
+        try (ServedNode node = ServedNode.start(folder)) {
+            node.store.accept(ServedNode.xid("79").build());
+            var response = NodeServiceGrpc.newBlockingStub(node.client.channel())
+                    .setHealthy(SetHealthyRequest.newBuilder()
+                            .setReason("test")
+                            .setAll(true)
+                            .build());
+            assertThat(response.getClearedCount()).isEqualTo(2);
+            String by = node.store
+                    .events(dev.gpuwarden.core.event.EventFilter.all())
+                    .get(1)
+                    .event()
+                    .metadata()
+                    .get(Mending.REQUESTED_BY);
+            assertThat(by)
+                    .isEqualTo("uid " + OwnUser.uid() + ", pid "
+                            + ProcessHandle.current().pid());
+        }
+    }
+
+    @Test
+    void theSocketHasItsModeAndGoesWithTheServer() throws Exception {
+        ServedNode node = ServedNode.start(folder, options -> {
+            options.socketMode = "0640";
+            return options;
+        });
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(node.socket)))
+                .isEqualTo("rw-r-----");
+        assertThat(PosixFilePermissions.toString(
+                        Files.getPosixFilePermissions(folder.resolve("nvsentinel/nvsentinel.sock"))))
+                .isEqualTo("rw-rw----");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("nvsentinel"))))
+                .isEqualTo("rwxr-xr-x");
+        assertThat(node.server.addresses())
+                .containsExactly("unix:" + node.socket, "unix:" + folder.resolve("nvsentinel/nvsentinel.sock"));
+        node.close();
+        assertThat(node.socket).doesNotExist();
+        assertThat(folder.resolve("nvsentinel")).isEmptyDirectory();
+    }
+
+    @Test
+    void aSocketThatNobodyListensToIsReplacedAndOneThatSomebodyDoesIsNot() throws Exception {
+        SocketFile left = new SocketFile(folder.resolve("gpuwarden.sock"), "rw-rw----");
+        try (var dead = java.nio.channels.ServerSocketChannel.open(java.net.StandardProtocolFamily.UNIX)) {
+            dead.bind(java.net.UnixDomainSocketAddress.of(left.prepare()));
+            left.publish();
+            assertThatThrownBy(() -> ServedNode.start(folder)).hasMessageContaining("another process listens there");
+        }
+        assertThat(left.path()).exists();
+        try (ServedNode node = ServedNode.start(Files.createDirectories(folder.resolve("other")), options -> {
+            options.socket = left.path().toString();
+            return options;
+        })) {
+            assertThat(node.server.addresses()).contains("unix:" + left.path());
+            assertThat(SocketFile.answers(left.path())).isTrue();
+        }
+    }
+
+    @Test
+    void aFileOfSomebodyElseIsLeftAlone() throws Exception {
+        Path file = Files.writeString(folder.resolve("gpuwarden.sock"), "precious");
+        assertThatThrownBy(() -> ServedNode.start(folder))
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining("there is a file that is no socket")
+                .hasMessageContaining("--grpc.socket");
+        assertThat(file).hasContent("precious");
+    }
+
+    @Test
+    void overTcpWithoutACertificateOneMayAskAndNothingElse() {
+        try (ServedNode node = ServedNode.start(folder, options -> {
+            options.listen = "127.0.0.1:0";
+            return options;
+        })) {
+            ManagedChannel channel =
+                    NettyChannelBuilder.forTarget(tcp(node)).usePlaintext().build();
+            try {
+                var ask = NodeServiceGrpc.newBlockingStub(channel);
+                assertThat(ask.getNode(GetNodeRequest.getDefaultInstance()).getName())
+                        .isEqualTo(ServedNode.NAME);
+                refused(
+                        Status.Code.PERMISSION_DENIED,
+                        "this is a client without a certificate",
+                        () -> ask.runChecks(RunChecksRequest.getDefaultInstance())
+                                .next());
+                refused(
+                        Status.Code.PERMISSION_DENIED,
+                        "may say that faults are mended",
+                        () -> ask.setHealthy(SetHealthyRequest.getDefaultInstance()));
+                refused(
+                        Status.Code.PERMISSION_DENIED,
+                        "Unix socket or with a certificate",
+                        () -> PlatformConnectorGrpc.newBlockingStub(channel)
+                                .healthEventOccurredV1(HealthEvents.newBuilder()
+                                        .addEvents(HealthEvent.newBuilder().setAgent("a"))
+                                        .build()));
+            } finally {
+                channel.shutdownNow();
+            }
+        }
+    }
+
+    private static String tcp(ServedNode node) {
+        return node.server.addresses().stream()
+                .filter(address -> !address.startsWith("unix:"))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void overMutualTlsACertificateOpensAndItsSubjectIsKept() throws Exception {
+        Keys keys = new Keys(folder);
+        try (ServedNode node = ServedNode.start(folder, options -> {
+            options.listen = "127.0.0.1:0";
+            options.tlsCert = keys.server.certificate().toPath();
+            options.tlsKey = keys.server.key().toPath();
+            options.tlsClientCa = keys.ca;
+            return options;
+        })) {
+            node.store.accept(ServedNode.xid("79").build());
+            ManagedChannel known =
+                    channel(node, keys, context -> context.keyManager(keys.client.certificate(), keys.client.key()));
+            ManagedChannel unknown = channel(node, keys, context -> {});
+            try {
+                assertThat(NodeServiceGrpc.newBlockingStub(known)
+                                .setHealthy(SetHealthyRequest.newBuilder()
+                                        .setReason("test")
+                                        .setAll(true)
+                                        .build())
+                                .getClearedCount())
+                        .isEqualTo(2);
+                assertThat(node.store
+                                .events(dev.gpuwarden.core.event.EventFilter.all())
+                                .get(1)
+                                .event()
+                                .metadata())
+                        .containsEntry(Mending.REQUESTED_BY, "certificate CN=operator");
+                refused(
+                        Status.Code.UNAVAILABLE,
+                        "",
+                        () -> NodeServiceGrpc.newBlockingStub(unknown).getNode(GetNodeRequest.getDefaultInstance()));
+            } finally {
+                known.shutdownNow();
+                unknown.shutdownNow();
+            }
+        }
+    }
+
+    private static ManagedChannel channel(ServedNode node, Keys keys, Consumer<SslContextBuilder> identity)
+            throws IOException {
+        SslContextBuilder context = GrpcSslContexts.configure(
+                SslContextBuilder.forClient().trustManager(keys.ca.toFile()), SslProvider.JDK);
+        identity.accept(context);
+        return NettyChannelBuilder.forTarget(tcp(node))
+                .sslContext(context.build())
+                .overrideAuthority("localhost")
+                .build();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--grpc.listen 0.0.0.0:0 is no loopback address|0.0.0.0:0|",
+                "--grpc.listen :0 is no loopback address|:0|",
+                "go together|127.0.0.1:0|cert.pem",
+                "go together||cert.pem",
+                "must be host:port|nonsense|"
+            })
+    void whatWouldOpenTheNodeToAnybodyIsRefused(String why, String listen, String certificate) {
+        GrpcOptions options = new GrpcOptions();
+        options.listen = listen;
+        options.tlsCert = certificate == null ? null : Path.of(certificate);
+        assertThatThrownBy(() -> TcpDoor.of(options))
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void tlsFilesThatCannotBeUsedAreTheUsersError() {
+        assertThatThrownBy(() -> ServedNode.start(folder, options -> {
+                    options.listen = ":0";
+                    options.tlsCert = options.tlsKey = options.tlsClientCa = folder.resolve("none.pem");
+                    return options;
+                }))
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining("cannot use the TLS files")
+                .hasMessageContaining("none.pem");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0660, rw-rw----", "666, rw-rw-rw-", "0600, rw-------", "0751, rwxr-x--x"})
+    void modesAreOctal(String octal, String text) {
+        assertThat(GrpcOptions.permissions("--grpc.socket-mode", octal)).isEqualTo(text);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0669", "rw-rw----", "66", "4660", "''"})
+    void otherTextIsNoMode(String text) {
+        assertThatThrownBy(() -> GrpcOptions.permissions("--grpc.socket-mode", text))
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining("--grpc.socket-mode");
+    }
+
+    /** Made by openssl, as an administrator would. */
+    private static final class Keys {
+        final Path ca;
+        final Pair server;
+        final Pair client;
+
+        record Pair(File certificate, File key) {}
+
+        Keys(Path folder) throws IOException, InterruptedException {
+            ca = folder.resolve("ca.pem");
+            openssl(
+                    folder,
+                    "req",
+                    "-x509",
+                    "-newkey",
+                    "ec",
+                    "-pkeyopt",
+                    "ec_paramgen_curve:P-256",
+                    "-nodes",
+                    "-days",
+                    "2",
+                    "-subj",
+                    "/CN=test ca",
+                    "-keyout",
+                    "ca.key",
+                    "-out",
+                    "ca.pem");
+            server = signed(folder, "localhost");
+            client = signed(folder, "operator");
+        }
+
+        private Pair signed(Path folder, String name) throws IOException, InterruptedException {
+            Files.writeString(folder.resolve(name + ".ext"), "subjectAltName=DNS:" + name + "\n");
+            openssl(
+                    folder,
+                    "req",
+                    "-newkey",
+                    "ec",
+                    "-pkeyopt",
+                    "ec_paramgen_curve:P-256",
+                    "-nodes",
+                    "-subj",
+                    "/CN=" + name,
+                    "-keyout",
+                    name + ".key",
+                    "-out",
+                    name + ".csr");
+            openssl(
+                    folder,
+                    "x509",
+                    "-req",
+                    "-in",
+                    name + ".csr",
+                    "-CA",
+                    "ca.pem",
+                    "-CAkey",
+                    "ca.key",
+                    "-CAcreateserial",
+                    "-days",
+                    "2",
+                    "-extfile",
+                    name + ".ext",
+                    "-out",
+                    name + ".pem");
+            return new Pair(
+                    folder.resolve(name + ".pem").toFile(),
+                    folder.resolve(name + ".key").toFile());
+        }
+
+        private static void openssl(Path folder, String... arguments) throws IOException, InterruptedException {
+            List<String> command = new java.util.ArrayList<>(List.of("openssl"));
+            command.addAll(List.of(arguments));
+            Process process = new ProcessBuilder(command)
+                    .directory(folder.toFile())
+                    .redirectErrorStream(true)
+                    .start();
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(process.waitFor()).as(said).isZero();
+        }
+    }
+}

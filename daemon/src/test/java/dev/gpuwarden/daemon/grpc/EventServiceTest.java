@@ -1,0 +1,137 @@
+package dev.gpuwarden.daemon.grpc;
+
+import static dev.gpuwarden.daemon.grpc.NodeQueriesTest.refused;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.api.datamodels.Entity;
+import dev.gpuwarden.api.datamodels.HealthEvent;
+import dev.gpuwarden.api.datamodels.HealthEvents;
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc.PlatformConnectorBlockingStub;
+import dev.gpuwarden.api.datamodels.RecommendedAction;
+import dev.gpuwarden.api.v1.GetNodeRequest;
+import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.core.event.EventFilter;
+import io.grpc.Status;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class EventServiceTest {
+
+    @TempDir
+    Path folder;
+
+    private ServedNode node;
+    private NodeClient checks;
+
+    @BeforeEach
+    void start() {
+        node = ServedNode.start(folder);
+        checks = NodeClient.of(folder.resolve("nvsentinel/nvsentinel.sock"));
+    }
+
+    @AfterEach
+    void stop() {
+        checks.close();
+        node.close();
+    }
+
+    private PlatformConnectorBlockingStub report() {
+        return PlatformConnectorGrpc.newBlockingStub(checks.channel()).withDeadlineAfter(20, TimeUnit.SECONDS);
+    }
+
+    private static HealthEvent.Builder event(String id) {
+        return HealthEvent.newBuilder()
+                .setId(id)
+                .setAgent("preflight-dcgm-diag")
+                .setComponentClass("GPU")
+                .setCheckName("DcgmDiagnosticMemory")
+                .setIsFatal(true)
+                .setMessage("failed")
+                .setRecommendedAction(RecommendedAction.RUN_FIELDDIAG)
+                .addErrorCode("DCGM_FR_FAULTY_MEMORY")
+                .addEntitiesImpacted(
+                        Entity.newBuilder().setEntityType("GPU_UUID").setEntityValue("GPU-1"));
+    }
+
+    private static HealthEvents call(HealthEvent.Builder... events) {
+        HealthEvents.Builder call = HealthEvents.newBuilder().setVersion(1);
+        for (HealthEvent.Builder event : events) {
+            call.addEvents(event);
+        }
+        return call.build();
+    }
+
+    @Test
+    void whatIsAcknowledgedIsStored() {
+        report().healthEventOccurredV1(call(event("a"), event("b").setCheckName("Other")));
+        assertThat(node.store.events(EventFilter.all()))
+                .hasSize(2)
+                .allMatch(stored -> stored.event().nodeName().equals(ServedNode.NAME));
+        assertThat(node.store.faults()).hasSize(2);
+        report().healthEventOccurredV1(HealthEvents.getDefaultInstance());
+    }
+
+    @Test
+    void aSecondTellingOfTheSameEventIsAcknowledgedAndNotStoredTwice() {
+        report().healthEventOccurredV1(call(event("a")));
+        report().healthEventOccurredV1(call(event("a")));
+        assertThat(node.store.events(EventFilter.all())).hasSize(1);
+    }
+
+    @Test
+    void theSocketOfChecksAnswersNoQueriesAndTheOtherTakesEvents() {
+        refused(
+                Status.Code.UNIMPLEMENTED,
+                "NodeService",
+                () -> NodeServiceGrpc.newBlockingStub(checks.channel()).getNode(GetNodeRequest.getDefaultInstance()));
+        var unused =
+                PlatformConnectorGrpc.newBlockingStub(node.client.channel()).healthEventOccurredV1(call(event("a")));
+        assertThat(node.store.faults()).hasSize(1);
+    }
+
+    @Test
+    void aCallIsTakenAsAWholeOrNotAtAll() {
+        refused(
+                Status.Code.INVALID_ARGUMENT,
+                "events[1].checkName: empty",
+                () -> report().healthEventOccurredV1(call(event("a"), event("b").clearCheckName())));
+        refused(
+                Status.Code.PERMISSION_DENIED,
+                "events[0].nodeName: another node's name; this is 'node-7'",
+                () -> report().healthEventOccurredV1(call(event("a").setNodeName("node-8"))));
+        assertThat(node.store.events(EventFilter.all())).isEmpty();
+    }
+
+    @Test
+    void nothingIsAcknowledgedWhileTheStoreRefusesAndHealthSaysSo() {
+        assertThat(health("datamodels.PlatformConnector")).isEqualTo(ServingStatus.SERVING);
+        node.full.set(true);
+        refused(
+                Status.Code.UNAVAILABLE,
+                "send the same events again",
+                () -> report().healthEventOccurredV1(call(event("a"))));
+        assertThat(health("datamodels.PlatformConnector")).isEqualTo(ServingStatus.NOT_SERVING);
+        assertThat(health("gpuwarden.v1.NodeService")).isEqualTo(ServingStatus.SERVING);
+        assertThat(health("")).isEqualTo(ServingStatus.SERVING);
+        node.full.set(false);
+        report().healthEventOccurredV1(call(event("a")));
+        assertThat(health("datamodels.PlatformConnector")).isEqualTo(ServingStatus.SERVING);
+        refused(Status.Code.NOT_FOUND, "", () -> health("no.such.Service"));
+    }
+
+    private ServingStatus health(String service) {
+        return HealthGrpc.newBlockingStub(node.client.channel())
+                .check(HealthCheckRequest.newBuilder().setService(service).build())
+                .getStatus();
+    }
+}

@@ -1,0 +1,67 @@
+package dev.gpuwarden.daemon.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.grpc.reflection.v1.ServerReflectionRequest;
+import io.grpc.reflection.v1.ServerReflectionResponse;
+import io.grpc.reflection.v1.ServiceResponse;
+import io.grpc.stub.StreamObserver;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class ReflectionTest {
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aClientWithoutProtosLearnsThem() throws Exception {
+        try (ServedNode node = ServedNode.start(folder)) {
+            assertThat(ask(node, ServerReflectionRequest.newBuilder().setListServices("*"))
+                            .getListServicesResponse()
+                            .getServiceList())
+                    .extracting(ServiceResponse::getName)
+                    .containsExactlyInAnyOrder(
+                            "datamodels.PlatformConnector",
+                            "gpuwarden.v1.NodeService",
+                            "grpc.health.v1.Health",
+                            "grpc.reflection.v1.ServerReflection");
+            var files = ask(
+                            node,
+                            ServerReflectionRequest.newBuilder().setFileContainingSymbol("gpuwarden.v1.NodeService"))
+                    .getFileDescriptorResponse()
+                    .getFileDescriptorProtoList();
+            assertThat(FileDescriptorProto.parseFrom(files.get(0)).getName()).isEqualTo("gpuwarden/v1/node.proto");
+        }
+    }
+
+    private static ServerReflectionResponse ask(ServedNode node, ServerReflectionRequest.Builder request)
+            throws Exception {
+        CompletableFuture<ServerReflectionResponse> answer = new CompletableFuture<>();
+        var call = ServerReflectionGrpc.newStub(node.client.channel()).serverReflectionInfo(new StreamObserver<>() {
+            @Override
+            public void onNext(ServerReflectionResponse response) {
+                answer.complete(response);
+            }
+
+            @Override
+            public void onError(Throwable error) {
+                answer.completeExceptionally(error);
+            }
+
+            @Override
+            public void onCompleted() {}
+        });
+        call.onNext(request.build());
+        ServerReflectionResponse response = answer.get(20, TimeUnit.SECONDS);
+        call.onCompleted();
+        return response;
+    }
+}

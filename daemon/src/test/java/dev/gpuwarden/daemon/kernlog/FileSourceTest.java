@@ -1,0 +1,466 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class FileSourceTest {
+
+    @TempDir
+    Path folder;
+
+    private Path log() {
+        return folder.resolve("kern.log");
+    }
+
+    private FileSource source(LogSource.Start start, boolean follow) {
+        return new FileSource(log(), start, follow, new BootClock(folder, Clock.systemUTC()), ZoneOffset.UTC);
+    }
+
+    private Heard follow() {
+        return Heard.follow(source(LogSource.Start.FIRST, true));
+    }
+
+    private Heard once(LogSource.Start start) {
+        return Heard.once(source(start, false));
+    }
+
+    private void append(String text) throws IOException {
+        Files.writeString(log(), text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+
+    private void lines(int from, int to) throws IOException {
+        StringBuilder text = new StringBuilder();
+        for (int i = from; i < to; i++) {
+            text.append("line ").append(i).append('\n');
+        }
+        append(text.toString());
+    }
+
+    private static List<String> numbered(int from, int to) {
+        List<String> texts = new ArrayList<>();
+        for (int i = from; i < to; i++) {
+            texts.add("line " + i);
+        }
+        return texts;
+    }
+
+    /** Times of files are those of the last tick of the kernel; no two rotations happen within one. */
+    private Instant modified = Instant.now().minusSeconds(86_400);
+
+    private FileTime tick() {
+        modified = modified.plusSeconds(1);
+        return FileTime.from(modified);
+    }
+
+    private void rename(String name) throws IOException {
+        Files.setLastModifiedTime(log(), tick());
+        Files.move(log(), folder.resolve(name));
+    }
+
+    private void copyAndCut(String name) throws IOException {
+        Path copy = Files.copy(log(), folder.resolve("copy"));
+        Files.setLastModifiedTime(copy, tick());
+        Files.move(copy, folder.resolve(name));
+        Files.newByteChannel(log(), StandardOpenOption.WRITE).truncate(0).close();
+    }
+
+    @Test
+    void linesAreReadAsTheyAreWrittenHalfOnesWhenTheyAreWhole() throws IOException {
+        lines(0, 3);
+        try (Heard heard = follow()) {
+            heard.awaitRecords(3);
+            append("line 3 is ");
+            append("long\nline 4\nlin");
+            heard.awaitRecords(5);
+            assertThat(heard.texts()).containsExactly("line 0", "line 1", "line 2", "line 3 is long", "line 4");
+            append("e 5\n");
+            heard.awaitRecords(6);
+            assertThat(heard.texts().get(5)).isEqualTo("line 5");
+        }
+    }
+
+    @Test
+    void aFileThatIsNotThereYetIsWaitedFor() throws Exception {
+        try (Heard heard = follow()) {
+            heard.await(h -> h.unreadable().contains("does not exist"));
+            lines(0, 2);
+            heard.awaitRecords(2);
+            assertThat(heard.unreadable()).isEmpty();
+            assertThat(heard.ends()).isTrue();
+        }
+    }
+
+    @Test
+    void renamedWhileFollowed() throws IOException {
+        lines(0, 100);
+        try (Heard heard = follow()) {
+            heard.awaitRecords(100);
+            rename("kern.log.1");
+            // Its writer has not noticed yet.
+            Files.writeString(folder.resolve("kern.log.1"), "line 100\n", StandardOpenOption.APPEND);
+            Files.createFile(log());
+            Files.writeString(folder.resolve("kern.log.1"), "line 101\nline 102", StandardOpenOption.APPEND);
+            lines(103, 200);
+            heard.awaitRecords(200);
+            assertThat(heard.texts()).isEqualTo(numbered(0, 200));
+            assertThat(heard.gaps()).isEmpty();
+        }
+    }
+
+    @Test
+    void aLinkIsFollowedToItsFile() throws IOException {
+        Files.createDirectories(folder.resolve("elsewhere"));
+        Files.writeString(folder.resolve("elsewhere/messages"), "line 0\n");
+        Files.createSymbolicLink(log(), folder.resolve("elsewhere/messages"));
+        try (Heard heard = follow()) {
+            heard.awaitRecords(1);
+            long start = System.nanoTime();
+            lines(1, 2);
+            heard.awaitRecords(2);
+            assertThat(System.nanoTime() - start).as("told, not looked for").isLessThan(5_000_000_000L);
+        }
+    }
+
+    @Test
+    void removedWhileFollowed() throws IOException {
+        lines(0, 10);
+        try (Heard heard = follow()) {
+            heard.awaitRecords(10);
+            Files.delete(log());
+            lines(10, 20);
+            heard.awaitRecords(20);
+            assertThat(heard.texts()).isEqualTo(numbered(0, 20));
+        }
+    }
+
+    @Test
+    void copiedAndCutWhileFollowed() throws IOException {
+        lines(0, 100);
+        try (Heard heard = follow()) {
+            heard.awaitRecords(100);
+            copyAndCut("kern.log.1");
+            lines(100, 103);
+            heard.awaitRecords(103);
+            copyAndCut("kern.log.2");
+            lines(103, 110);
+            heard.awaitRecords(110);
+            assertThat(heard.texts()).isEqualTo(numbered(0, 110));
+        }
+    }
+
+    /** A writer that never stops, and rotations of every kind beneath it. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 36})
+    void rotatedWhileBeingWritten(long seed) throws IOException {
+        Random random = new Random(seed);
+        int total = 20_000;
+        lines(0, 1);
+        try (Heard heard = follow()) {
+            heard.awaitRecords(1);
+            int written = 1;
+            int rotations = 0;
+            while (written < total) {
+                int until = Math.min(total, written + 1 + random.nextInt(300));
+                lines(written, until);
+                written = until;
+                if (random.nextInt(10) == 0) {
+                    // Names sort as their times do; both are told by the file system.
+                    String name = "kern.log." + rotations++;
+                    if (random.nextBoolean()) {
+                        rename(name);
+                    } else {
+                        copyAndCut(name);
+                        // Cut twice before it was looked at, it would look as if it had been cut once.
+                        lines(written, ++written);
+                        heard.awaitRecords(written);
+                    }
+                }
+            }
+            heard.awaitRecords(total);
+            assertThat(heard.texts()).isEqualTo(numbered(0, total));
+            assertThat(heard.gaps()).isEmpty();
+        }
+    }
+
+    @Test
+    void goesOnBehindEveryLine() throws IOException {
+        lines(0, 50);
+        Heard all = once(LogSource.Start.FIRST);
+        for (int i = 0; i < 50; i++) {
+            assertThat(once(LogSource.Start.behind(all.cursor(i))).texts()).isEqualTo(numbered(i + 1, 50));
+        }
+    }
+
+    @Test
+    void goesOnAfterItWasRotatedMeanwhile() throws IOException {
+        lines(0, 50);
+        LogSource.Start behind19 =
+                LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(19));
+        lines(50, 60);
+        rename("kern.log.2");
+        Files.setLastModifiedTime(
+                folder.resolve("kern.log.2"), FileTime.from(Instant.now().minusSeconds(60)));
+        lines(60, 70);
+        rename("kern.log.1");
+        Files.setLastModifiedTime(
+                folder.resolve("kern.log.1"), FileTime.from(Instant.now().minusSeconds(30)));
+        lines(70, 80);
+        Heard rest = once(behind19);
+        assertThat(rest.texts()).isEqualTo(numbered(20, 80));
+        assertThat(rest.gaps()).isEmpty();
+    }
+
+    @Test
+    void emptyFilesAreNoObstacle() throws IOException {
+        lines(0, 5);
+        LogSource.Start behind =
+                LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(2));
+        rename("kern.log.3");
+        for (String empty : List.of("kern.log.2", "kern.log.1")) {
+            Files.createFile(log());
+            rename(empty);
+        }
+        Files.createFile(log());
+        assertThat(once(behind).texts()).isEqualTo(numbered(3, 5));
+        try (Heard heard = Heard.follow(source(behind, true))) {
+            heard.awaitRecords(2);
+            lines(5, 7);
+            heard.awaitRecords(4);
+            assertThat(heard.texts()).isEqualTo(numbered(3, 7));
+        }
+    }
+
+    @Test
+    void goesOnAfterItWasCopiedAndCutMeanwhile() throws IOException {
+        lines(0, 50);
+        LogSource.Start behind19 =
+                LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(19));
+        copyAndCut("kern.log-20261121");
+        lines(50, 55);
+        Heard rest = once(behind19);
+        assertThat(rest.texts()).isEqualTo(numbered(20, 55));
+        assertThat(rest.gaps()).isEmpty();
+    }
+
+    @Test
+    void whatIsNotThereAnyMoreIsAGap() throws IOException {
+        lines(0, 50);
+        LogSource.Start behind19 =
+                LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(19));
+        Files.delete(log());
+        append("another begin\n");
+        Heard rest = once(behind19);
+        assertThat(rest.gaps()).hasSize(1);
+        assertThat(rest.texts()).containsExactly("another begin");
+    }
+
+    @Test
+    void anotherFileOfTheSameNameIsReadFromItsBeginning() throws IOException {
+        lines(0, 50);
+        String cursor = once(LogSource.Start.FIRST).lastCursor();
+        Files.writeString(log(), "x".repeat(5000) + "\n");
+        assertThat(once(LogSource.Start.behind(cursor)).records()).hasSize(1);
+    }
+
+    @Test
+    void otherFilesNearbyAreNotReadAsItsFormerOnes() throws IOException {
+        lines(0, 5);
+        LogSource.Start behind =
+                LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(0));
+        rename("kern.log.1");
+        lines(5, 8);
+        for (String other : List.of("kern.log.lock", "kern.log.1.gz", "kern.logger", "kern.log.", "syslog.1")) {
+            Files.writeString(folder.resolve(other), "other\n");
+        }
+        assertThat(once(behind).texts()).isEqualTo(numbered(1, 8));
+    }
+
+    @Test
+    void onlyThisBootIsRead() throws IOException {
+        append("Nov 20 10:00:00 n kernel: Linux version 6.1.0\n");
+        append("Nov 20 10:00:01 n kernel: old\n");
+        append("Nov 21 10:00:00 n kernel: [    0.000000] Linux version 6.1.0\n");
+        append("Nov 21 10:00:01 n sshd[1]: Linux version 6.1.0\n");
+        append("Nov 21 10:00:02 n kernel: new\n");
+        assertThat(once(LogSource.Start.FIRST).texts())
+                .containsExactly("Linux version 6.1.0", "Linux version 6.1.0", "new");
+        Heard afterBoot =
+                once(LogSource.Start.afterReboot(once(LogSource.Start.FIRST).lastCursor()));
+        assertThat(afterBoot.texts()).isEmpty();
+        append("Nov 21 10:00:03 n kernel: lost with the crash\n");
+        String cursor = once(LogSource.Start.FIRST).cursor(2);
+        append("Nov 22 10:00:00 n kernel: Linux version 6.1.0\n");
+        append("Nov 22 10:00:00 n kernel: newest\n");
+        assertThat(once(LogSource.Start.afterReboot(cursor)).texts()).containsExactly("Linux version 6.1.0", "newest");
+    }
+
+    @Test
+    void aBootThatBeganInAFormerFileIsReadFromThere() throws IOException {
+        append("kernel: old\nkernel: Linux version 6.1.0\nkernel: a\n");
+        rename("kern.log.1");
+        Files.setLastModifiedTime(
+                folder.resolve("kern.log.1"), FileTime.from(Instant.now().minusSeconds(60)));
+        append("kernel: b\n");
+        assertThat(once(LogSource.Start.FIRST).texts()).containsExactly("Linux version 6.1.0", "a", "b");
+    }
+
+    @Test
+    void theBootIsFoundAcrossBlocksOfALargeFile() throws IOException {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < 60_000; i++) {
+            text.append("Nov 20 10:00:00 node kernel: filler of some length ")
+                    .append(i)
+                    .append('\n');
+        }
+        for (int shift = 0; shift < 3; shift++) {
+            String head = text.substring(0, 1_500_000 + 17 * shift);
+            String log = head.substring(0, head.lastIndexOf('\n') + 1) + "kernel: Linux version 6\n"
+                    + "x".repeat((1 << 20) - 30 + shift * 11) + "\n";
+            Files.writeString(log(), log);
+            assertThat(once(LogSource.Start.FIRST).texts()).hasSize(2).first().isEqualTo("Linux version 6");
+        }
+    }
+
+    @Test
+    void recordsOfTheKernelsDeviceInAFileAreRead() throws IOException {
+        append("5,0,0,-;Linux version 6.1.0\n");
+        append("6,1,5140900,-,caller=T1;pci 0000:00:1f.2: [8086:2922]\n SUBSYSTEM=pci\n DEVICE=+pci:0000:00:1f.2\n");
+        append("12,2,5140901,-;NVRM: Xid (PCI:0000:3b:00): 79, forged\n");
+        append("4,6,5140902,-;NVRM: real\n");
+        Heard heard = once(LogSource.Start.FIRST);
+        assertThat(heard.records())
+                .extracting(KernelRecord::writer)
+                .containsExactly(Writer.KERNEL, Writer.KERNEL, Writer.PRIVILEGED, Writer.KERNEL);
+        assertThat(heard.texts()).endsWith("NVRM: real");
+        assertThat(heard.lost()).isEqualTo(3);
+    }
+
+    private static String ring(int from, int to) {
+        StringBuilder text = new StringBuilder();
+        for (int i = from; i < to; i++) {
+            text.append("4,").append(i).append(",1000,-;record ").append(i).append("\n KEY=value\n");
+        }
+        return text.toString();
+    }
+
+    private void replace(String text) throws IOException {
+        Path next = Files.writeString(folder.resolve("next"), text);
+        Files.move(next, log(), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** As the ring does when it is full, a file that stands for it is replaced by its newest records. */
+    @Test
+    void numberedRecordsAreReadOnceWhereverTheyStand() throws IOException {
+        append(ring(0, 10));
+        String cursor;
+        try (Heard heard = follow()) {
+            heard.awaitRecords(10);
+            replace(ring(7, 12));
+            heard.awaitRecords(12);
+            append(ring(12, 13));
+            heard.awaitRecords(13);
+            replace(ring(20, 22));
+            heard.awaitRecords(15);
+            assertThat(heard.lost()).isEqualTo(7);
+            assertThat(heard.texts()).doesNotHaveDuplicates();
+            cursor = heard.lastCursor();
+        }
+        replace(ring(15, 25));
+        Heard rest = once(LogSource.Start.behind(cursor));
+        assertThat(rest.texts()).containsExactly("record 22", "record 23", "record 24");
+        assertThat(rest.gaps()).isEmpty();
+        replace(ring(30, 31));
+        rest = once(LogSource.Start.behind(cursor));
+        assertThat(rest.texts()).containsExactly("record 30");
+        assertThat(rest.lost()).isEqualTo(8);
+        replace("5,0,0,-;Linux version 6.1.0\n" + ring(1, 3));
+        assertThat(once(LogSource.Start.afterReboot(cursor)).texts())
+                .containsExactly("Linux version 6.1.0", "record 1", "record 2");
+    }
+
+    @Test
+    void whatProgramsLogIsTheirs() throws IOException {
+        append("Nov 21 02:00:02 node-1 kubelet[1234]: NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n");
+        append("Nov 21 02:00:02 node-1 kernel: NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n");
+        append("Nov 21 02:00:02 node-1 nvsentinel-gpu-reset: GPU reset occurred: GPU-1\n");
+        assertThat(once(LogSource.Start.FIRST).records())
+                .extracting(KernelRecord::writer)
+                .containsExactly(Writer.USER, Writer.UNTOLD, Writer.UNTOLD);
+    }
+
+    @Test
+    void longLinesBadBytesAndLinesWithoutEndAreTaken() throws IOException {
+        try (OutputStream out = Files.newOutputStream(log())) {
+            out.write(new byte[] {(byte) 0xff, (byte) 0xfe, 0, 27, '[', '\n', '\n', '\r', '\n'});
+            out.write("y".repeat(1_000_000).getBytes(StandardCharsets.US_ASCII));
+            out.write("\nafter\r\nno end".getBytes(StandardCharsets.US_ASCII));
+        }
+        Heard heard = once(LogSource.Start.FIRST);
+        assertThat(heard.texts()).hasSize(4).endsWith("after", "no end");
+        assertThat(heard.texts().get(0)).isEqualTo("\ufffd\ufffd\ufffd\ufffd[");
+        assertThat(heard.texts().get(1)).hasSize(KernelRecord.LONGEST);
+        assertThat(once(LogSource.Start.behind(heard.cursor(1))).texts()).containsExactly("after", "no end");
+    }
+
+    @Test
+    void aCursorOfAnotherFileIsNotTaken() throws IOException {
+        lines(0, 3);
+        String cursor = once(LogSource.Start.FIRST).lastCursor();
+        assertThat(once(LogSource.Start.behind(cursor + "x")).texts()).hasSize(3);
+        assertThat(once(LogSource.Start.behind("file:a:b:c:" + log())).texts()).hasSize(3);
+        assertThat(once(LogSource.Start.behind("kmsg:7")).texts()).hasSize(3);
+    }
+
+    @Test
+    void timesAreRead() throws IOException {
+        Files.writeString(folder.resolve("uptime"), "1000.00 1.0\n");
+        append("2024-07-31T23:14:18.5+02:00 n kernel: a\n2024-07-31T23:14:18+0000 n kernel: b\n");
+        append("2025-01-25T10:34:54,859532+00:00 c\n[Wed Jul 31 23:14:18 2024] d\n1722467658.123456 n kernel: e\n");
+        append("kwi 15 07:56:59 n kernel: f\ng\n[  400.000000] h\n");
+        List<Instant> times = once(LogSource.Start.FIRST).records().stream()
+                .map(KernelRecord::time)
+                .toList();
+        assertThat(times.subList(0, 7))
+                .containsExactly(
+                        Instant.parse("2024-07-31T21:14:18.5Z"),
+                        Instant.parse("2024-07-31T23:14:18Z"),
+                        Instant.parse("2025-01-25T10:34:54.859532Z"),
+                        Instant.parse("2024-07-31T23:14:18Z"),
+                        Instant.parse("2024-07-31T23:14:18.123456Z"),
+                        Instant.EPOCH,
+                        Instant.EPOCH);
+        assertThat(times.get(7))
+                .isBetween(Instant.now().minusSeconds(660), Instant.now().minusSeconds(590));
+    }
+
+    @Test
+    void syslogsTimeIsTheNewestThatIsNotAhead() {
+        Clock january = Clock.fixed(Instant.parse("2026-01-02T00:00:00Z"), ZoneOffset.UTC);
+        BootClock clock = new BootClock(folder, january);
+        assertThat(LineRecord.time("Dec 31 23:59:58", clock, ZoneOffset.UTC))
+                .isEqualTo(Instant.parse("2025-12-31T23:59:58Z"));
+        assertThat(LineRecord.time("Jan  2 00:00:00", clock, ZoneOffset.UTC))
+                .isEqualTo(Instant.parse("2026-01-02T00:00:00Z"));
+        assertThat(LineRecord.time("Jan 02 00:00:00.250", clock, ZoneOffset.ofHours(1)))
+                .isEqualTo(Instant.parse("2026-01-01T23:00:00.250Z"));
+    }
+}

@@ -1,0 +1,309 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class InterpreterTest {
+
+    private static final String XID48 =
+            "NVRM: Xid (PCI:0000:03:00): 48, pid=91237, name=nv-hostengine, Ch 00000076, errorString CTX SWITCH TIMEOUT, Info 0x3c046";
+    private static final List<Entity> GPU3 = List.of(new Entity("PCI", "0000:03:00"), new Entity("GPU_UUID", Told.GPU));
+
+    private final Told told = new Told();
+
+    /** The example of spec/gpu-reset.md 1.1. */
+    @Test
+    void threeLinesBecomeTheEventOfTheSpecification() {
+        Instant when = Instant.parse("2025-10-23T11:38:02.207323Z");
+        told.record(Writer.KERNEL, when, "NVRM: GPU at PCI:0000:03:00: " + Told.GPU)
+                .record(Writer.KERNEL, when, "NVRM: GPU Board Serial Number: 1324023049334")
+                .record(Writer.KERNEL, when, XID48);
+        List<HealthEvent> events = told.tell();
+        assertThat(events).hasSize(1);
+        HealthEvent event = events.get(0);
+        assertThat(event.version()).isEqualTo(1);
+        assertThat(event.agent()).isEqualTo("syslog-health-monitor");
+        assertThat(event.componentClass()).isEqualTo("GPU");
+        assertThat(event.checkName()).isEqualTo("SysLogsXIDError");
+        assertThat(event.fatal()).isTrue();
+        assertThat(event.healthy()).isFalse();
+        assertThat(event.message()).endsWith(": " + XID48).matches("[A-Z_ /]+: NVRM: Xid .*");
+        assertThat(event.action()).isEqualTo(RecommendedAction.COMPONENT_RESET);
+        assertThat(event.errorCodes()).containsExactly("48");
+        assertThat(event.entities()).isEqualTo(GPU3);
+        assertThat(event.generated()).isEqualTo(when);
+        assertThat(event.nodeName()).isEqualTo("node1");
+        assertThat(event.metadata()).containsEntry("pid", "91237").containsEntry("process", "nv-hostengine");
+        assertThat(event.metadata()).doesNotContainKey(StoredEvent.OCCURRENCES);
+    }
+
+    /** The example of spec/gpu-reset.md 1.2. */
+    @Test
+    void aResetLiftsWhatTheLogSaidOfThatGpu() {
+        told.driverLists("0000:03:00.0", Told.GPU).kernel(XID48).kernel(XID48.replace("03:00", "04:00"));
+        told.flush();
+        told.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset occurred: " + Told.GPU);
+        List<HealthEvent> events = told.tell();
+        assertThat(events).allMatch(HealthEvent::healthy);
+        assertThat(events).extracting(HealthEvent::checkName).contains("SysLogsXIDError", "SysLogsGPUFallenOff");
+        HealthEvent event = events.get(0);
+        assertThat(event.agent()).isEqualTo("syslog-health-monitor");
+        assertThat(event.componentClass()).isEqualTo("GPU");
+        assertThat(event.fatal()).isTrue();
+        assertThat(event.entities()).isEqualTo(GPU3);
+        assertThat(event.errorCodes()).isEmpty();
+        assertThat(event.message()).isEmpty();
+        assertThat(told.store.faults())
+                .extracting(fault -> fault.key().entity().value())
+                .containsExactly("0000:04:00");
+    }
+
+    @Test
+    void whatTheGpuSaidBeforeItsResetIsToldBeforeIt() {
+        told.driverLists("0000:03:00.0", Told.GPU).kernel(XID48);
+        told.flush();
+        told.kernel(XID48).kernel(XID48);
+        told.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset occurred: " + Told.GPU)
+                .kernel(XID48);
+        List<HealthEvent> events = told.tell();
+        assertThat(events).extracting(HealthEvent::healthy).containsExactly(false, true, true, true, false);
+        assertThat(StoredEvent.occurrencesOf(events.get(0))).isEqualTo(2);
+        assertThat(told.store.faults()).hasSize(2);
+    }
+
+    @Test
+    void aResetThatFailedWantsTheNodeRestarted() {
+        told.driverLists("0000:03:00.0", Told.GPU)
+                .record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset executed: " + Told.GPU + ", success: false");
+        HealthEvent event = told.tell().get(0);
+        assertThat(event.errorCodes()).containsExactly("GPU_RESET_FAILURE");
+        assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_VM);
+        assertThat(event.checkName()).isEqualTo("SysLogsXIDError");
+        assertThat(event.entities()).isEqualTo(GPU3);
+        told.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset executed: " + Told.GPU + ", success: true");
+        told.tell();
+        assertThat(told.store.faults()).isEmpty();
+    }
+
+    @Test
+    void withoutUuidAResetIsNotAskedFor() {
+        told.kernel(XID48);
+        HealthEvent event = told.tell().get(0);
+        assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_VM);
+        assertThat(event.entities()).containsExactly(new Entity("PCI", "0000:03:00"));
+        assertThat(event.metadata()).containsEntry("demoted-from", "COMPONENT_RESET");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Writer.class,
+            names = {"PRIVILEGED", "USER"})
+    void onlyTheKernelSpeaksForTheKernel(Writer writer) {
+        told.record(writer, Instant.EPOCH, XID48)
+                .record(writer, Instant.EPOCH, Told.XID79)
+                .record(writer, Instant.EPOCH, "NVRM: GPU at PCI:0000:03:00: GPU-00000000-0000-0000-0000-000000000000");
+        assertThat(told.flush()).isEmpty();
+        assertThat(told.counts.forgedRecords()).isEqualTo(3);
+        told.kernel(XID48);
+        assertThat(told.tell().get(0).entities()).hasSize(1);
+    }
+
+    @Test
+    void aUserCannotLiftAFault() {
+        told.driverLists("0000:03:00.0", Told.GPU).kernel(XID48);
+        told.flush();
+        told.record(Writer.USER, Instant.EPOCH, "GPU reset occurred: " + Told.GPU);
+        assertThat(told.flush()).isEmpty();
+        assertThat(told.counts.forgedRecords()).isEqualTo(1);
+        assertThat(told.store.faults()).hasSize(2);
+    }
+
+    @Test
+    void aFileThatDoesNotTellWhoWroteIsBelieved() {
+        told.record(Writer.UNTOLD, Instant.EPOCH, Told.XID79);
+        HealthEvent event = told.tell().get(0);
+        assertThat(event.errorCodes()).containsExactly("79");
+        assertThat(event.generated()).isEqualTo(TestTime.START);
+    }
+
+    @Test
+    void fallenOffWithoutXidIsAFault() {
+        told.kernel("NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.");
+        HealthEvent event = told.tell().get(0);
+        assertThat(event.checkName()).isEqualTo("SysLogsGPUFallenOff");
+        assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_BM);
+        assertThat(event.entities()).containsExactly(new Entity("PCI", "0000:3b:00"));
+    }
+
+    @Test
+    void fallenOffBehindItsXidIsTheSameFault() {
+        String words = "NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.";
+        told.kernel(Told.XID79).after(Duration.ofMinutes(4)).kernel(words);
+        assertThat(told.flush()).extracting(HealthEvent::checkName).containsExactly("SysLogsXIDError");
+        told.kernel(words.replace("3b", "3c"));
+        assertThat(told.flush()).hasSize(1);
+        told.after(Duration.ofMinutes(2)).kernel(words);
+        assertThat(told.flush()).extracting(HealthEvent::checkName).containsExactly("SysLogsGPUFallenOff");
+    }
+
+    @Test
+    void aMessageOverSeveralLinesOfAFileIsOne() {
+        told.record(Writer.UNTOLD, Instant.EPOCH, "NVRM: The NVIDIA GPU 0000:b3:00.0")
+                .record(Writer.UNTOLD, Instant.EPOCH, "NVRM: (PCI ID: 10de:26b5) installed in this system has")
+                .record(Writer.UNTOLD, Instant.EPOCH, "NVRM: fallen off the bus and is not responding to commands.");
+        assertThat(told.flush())
+                .extracting(HealthEvent::entities)
+                .containsExactly(List.of(new Entity("PCI", "0000:b3:00")));
+    }
+
+    @Test
+    void aMessageOverSeveralLinesOfARecordIsOne() {
+        byte[] record = ("4,1,2,-;NVRM: The NVIDIA GPU 0000:b3:00.0\\x0a               NVRM: (PCI ID: 10de:26b5)"
+                        + " installed in this system has\\x0a               NVRM: fallen off the bus and is not"
+                        + " responding to commands.\n")
+                .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+        told.kernel(KmsgRecord.parse(record, 0, record.length).orElseThrow().text());
+        assertThat(told.flush())
+                .extracting(HealthEvent::entities)
+                .containsExactly(List.of(new Entity("PCI", "0000:b3:00")));
+    }
+
+    @Test
+    void applicationFaultsCondemnNobodyAndPass() {
+        told.driverLists("0000:3b:00.0", Told.GPU);
+        for (int i = 0; i < 100; i++) {
+            told.kernel(Told.XID13);
+        }
+        HealthEvent event = told.tell().get(0);
+        assertThat(event.fatal()).isFalse();
+        assertThat(event.action()).isEqualTo(RecommendedAction.NONE);
+        told.after(Duration.ofMinutes(9));
+        assertThat(told.lift()).isEmpty();
+        told.kernel(Told.XID13).flush();
+        told.after(Duration.ofMinutes(9));
+        assertThat(told.lift()).isEmpty();
+        told.after(Duration.ofMinutes(1));
+        assertThat(told.lift()).singleElement().satisfies(lift -> {
+            assertThat(lift.healthy()).isTrue();
+            assertThat(lift.errorCodes()).containsExactly("13");
+            assertThat(lift.entities()).isEqualTo(event.entities());
+        });
+        assertThat(told.store.faults()).isEmpty();
+    }
+
+    @Test
+    void whatIsFatalDoesNotPass() {
+        told.kernel(Told.XID79).flush();
+        told.after(Duration.ofDays(30));
+        assertThat(told.lift()).isEmpty();
+        assertThat(told.store.faults()).hasSize(1);
+    }
+
+    @Test
+    void sxidsAreTheSwitchs() {
+        told.kernel("nvidia-nvswitch3: SXid (PCI:0000:04:00.0): 20034, Fatal, Link 48 LTSSM Fault Up");
+        HealthEvent event = told.tell().get(0);
+        assertThat(event.checkName()).isEqualTo("SysLogsSXIDError");
+        assertThat(event.componentClass()).isEqualTo("NVSWITCH");
+        assertThat(event.entities()).containsExactly(new Entity("PCI", "0000:04:00"));
+        assertThat(event.action()).isNotEqualTo(RecommendedAction.COMPONENT_RESET);
+    }
+
+    @Test
+    void messagesOfCardsAndDriverHaveTheirChecks() {
+        told.driverLists("0000:3b:00.0", Told.GPU)
+                .kernel("mlx5_core 0000:1a:00.0: Port module event: module 0, Cable unplugged")
+                .kernel("NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x24:0x65:1423)")
+                .kernel("nvidia-nvlink: Unregistered Nvlink Core")
+                .kernel("INFO: task nvidia-smi:4242 blocked for more than 120 seconds.");
+        assertThat(told.flush())
+                .extracting(event -> event.checkName() + " " + event.componentClass() + " " + event.errorCodes())
+                .containsExactly(
+                        "SysLogsNICDriverError NIC [nic-cable-unplugged]",
+                        "SysLogsDriverError GPU [init-failed]",
+                        "SysLogsDriverError NODE [hung-task]");
+    }
+
+    @Test
+    void whatIsNoFaultMakesNoEvent() {
+        told.kernel("NVRM: GPU at PCI:0000:03:00: " + Told.GPU)
+                .kernel("mlx5_core 0000:1a:00.0 ib0: Link up")
+                .kernel("EXT4-fs (vda): mounted filesystem");
+        assertThat(told.flush()).isEmpty();
+        assertThat(told.counts.records()).isEqualTo(3);
+    }
+
+    @Test
+    void aNewBootEndsWhatTheLastOneSaid() {
+        told.driverLists("0000:3b:00.0", Told.GPU)
+                .kernel(Told.XID79)
+                .kernel(XID48)
+                .flush();
+        told.interpreter.rebooted();
+        told.kernel(Told.XID79);
+        List<HealthEvent> events = told.tell();
+        assertThat(events.get(events.size() - 1).healthy()).isFalse();
+        assertThat(events.subList(0, events.size() - 1))
+                .allMatch(event -> event.healthy()
+                        && event.entities().isEmpty()
+                        && event.errorCodes().isEmpty())
+                .extracting(event -> event.checkName() + " " + event.componentClass())
+                .containsExactly(
+                        "SysLogsXIDError GPU",
+                        "SysLogsSXIDError NVSWITCH",
+                        "SysLogsGPUFallenOff GPU",
+                        "SysLogsNICDriverError NIC",
+                        "SysLogsDriverError GPU",
+                        "SysLogsDriverError NODE");
+        assertThat(told.store.faults()).extracting(Fault::occurrences).containsExactly(1L, 1L);
+    }
+
+    @Test
+    void anotherProcessKnowsWhichGpuItWasAndThatItWasLost() {
+        told.driverLists("0000:3b:00.0", Told.GPU).kernel(Told.XID79).flush();
+        Told next = new Told(Rules.NONE, told.time, told.store);
+        next.goOnAt(1);
+        next.kernel("NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.");
+        assertThat(next.flush()).isEmpty();
+        next.kernel(Told.XID79);
+        assertThat(next.flush().get(0).entities()).contains(new Entity("GPU_UUID", Told.GPU));
+    }
+
+    @Test
+    void hostileTextStaysWithinTheLimitsOfAnEvent() {
+        told.kernel(Told.XID79 + "\u0000".repeat(3) + "x".repeat(8000)).flush();
+        for (int i = 0; i < 50; i++) {
+            told.kernel("NVRM: Xid (PCI:0000:3b:00): 31, pid=" + i + ", name=" + "n".repeat(3000) + i + ", Ch 1");
+        }
+        assertThat(told.flush()).hasSize(1);
+        assertThat(told.store.events().get(0).message()).hasSizeLessThan(1200);
+    }
+
+    @Test
+    void aRecordOfTheFutureIsOfNow() {
+        told.record(Writer.KERNEL, TestTime.START.plus(Duration.ofDays(4000)), Told.XID79);
+        assertThat(told.flush()).extracting(HealthEvent::generated).containsExactly(TestTime.START);
+    }
+
+    @Test
+    void particularsOfRepetitionsAreKept() {
+        String line = "NVRM: Xid (PCI:0000:3b:00): 31, pid=%s, name=python%s, Ch 00000010, intr 00000000.";
+        told.kernel(String.format(line, 1, 1)).flush();
+        told.kernel(String.format(line, 2, 2)).kernel(String.format(line, 3, 3));
+        Map<String, String> metadata = told.flush().get(0).metadata();
+        assertThat(metadata).containsEntry("pid", "2,3").containsEntry("process", "python2,python3");
+    }
+}

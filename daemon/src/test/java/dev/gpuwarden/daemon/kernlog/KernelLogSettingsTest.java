@@ -1,0 +1,110 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.daemon.kernlog.KernelLogSettings.Source;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class KernelLogSettingsTest {
+
+    @TempDir
+    Path folder;
+
+    private static KernelLogSettings parse(String... args) {
+        KernelLogSettings settings = new KernelLogSettings();
+        CommandLine.Model.CommandSpec spec = CommandLine.Model.CommandSpec.create();
+        spec.addMixin("kernel-log", CommandLine.Model.CommandSpec.forAnnotatedObject(settings));
+        new CommandLine(spec)
+                .registerConverter(Duration.class, Durations::parse)
+                .parseArgs(args);
+        return settings;
+    }
+
+    private Sources.Choice choose(Source source, Path path, Path journals, String tool) {
+        KernelLogSettings settings = KernelLogSettings.of(source, path);
+        BootClock clock = new BootClock(folder, Clock.systemUTC());
+        return new Sources(settings, clock, "b", List.of(journals), List.of(tool), Path.of("/dev/kmsg"))
+                .choose(LogSource.Start.FIRST, true);
+    }
+
+    private LogSource source(Source source, Path path) {
+        return choose(source, path, folder, "no-such-tool").source().orElseThrow();
+    }
+
+    @Test
+    void defaultsAreThoseOfTheFields() {
+        assertThat(parse().effective()).isEqualTo(new KernelLogSettings().effective());
+        parse().validate();
+    }
+
+    @Test
+    void readsItsOptions() {
+        KernelLogSettings settings = parse(
+                "--kernel-log.source=journald",
+                "--kernel-log.path=/x",
+                "--kernel-log.storm-window=1m",
+                "--kernel-log.quiet=1h");
+        assertThat(settings.source()).isEqualTo(Source.JOURNALD);
+        assertThat(settings.effective())
+                .containsEntry("--kernel-log.quiet", "1h")
+                .containsEntry("--kernel-log.path", "/x");
+        assertThatThrownBy(() -> parse("--kernel-log.source=syslog"))
+                .hasMessageContaining("expected auto, kmsg, journald, file or none");
+    }
+
+    @Test
+    void valuesOutOfRangeAreRefused() {
+        assertThatThrownBy(() -> parse("--kernel-log.storm-window=2h").validate())
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining("--kernel-log.storm-window must be between");
+        assertThatThrownBy(() -> parse("--kernel-log.quiet=2s").validate()).hasMessageContaining("must not be shorter");
+        assertThatThrownBy(() -> parse("--kernel-log.source=file").validate())
+                .hasMessageContaining("needs --kernel-log.path");
+    }
+
+    @Test
+    void thePathsTypeDecidesHowItIsRead() throws Exception {
+        Path file = Files.writeString(folder.resolve("kmsg"), "");
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        assertThat(source(Source.KMSG, file)).isInstanceOf(FileSource.class);
+        assertThat(source(Source.FILE, file)).isInstanceOf(FileSource.class);
+        assertThat(source(Source.FILE, folder.resolve("not-yet"))).isInstanceOf(FileSource.class);
+        assertThat(source(Source.KMSG, pipe)).isInstanceOf(PipeSource.class);
+        assertThat(source(Source.AUTO, pipe)).isInstanceOf(PipeSource.class);
+        assertThat(source(Source.KMSG, Path.of("/dev/null"))).isInstanceOf(KmsgSource.class);
+        assertThat(source(Source.JOURNALD, folder)).isInstanceOf(JournalSource.class);
+        assertThat(source(Source.AUTO, folder)).isInstanceOf(JournalSource.class);
+        assertThat(choose(Source.NONE, null, folder, "x").source()).isEmpty();
+    }
+
+    @Test
+    void autoSaysWhyThereIsNothing() throws Exception {
+        Path gone = folder.resolve("gone");
+        assertThat(choose(Source.AUTO, gone, folder, "x").why()).isEqualTo(gone + " does not exist");
+        // Without a path the device comes first, then the journal; this shows the second step alone.
+        KernelLogSettings settings = new KernelLogSettings();
+        BootClock clock = new BootClock(folder, Clock.systemUTC());
+        Path noDevice = folder.resolve("kmsg");
+        Sources without = new Sources(settings, clock, "b", List.of(gone), List.of("no-such-tool"), noDevice);
+        assertThat(without.choose(LogSource.Start.FIRST, true).why())
+                .isEqualTo(noDevice + " does not exist; no journal in " + gone);
+        Files.createDirectories(gone.resolve("machine"));
+        Files.writeString(gone.resolve("machine/system.journal"), "");
+        assertThat(without.choose(LogSource.Start.FIRST, true).why()).endsWith("; no no-such-tool on the PATH");
+        Sources journal = new Sources(settings, clock, "b", List.of(gone), List.of("/bin/true"), noDevice);
+        assertThat(journal.choose(LogSource.Start.FIRST, true).source().orElseThrow())
+                .isInstanceOf(JournalSource.class);
+    }
+}

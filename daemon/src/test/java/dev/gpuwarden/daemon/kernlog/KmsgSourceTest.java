@@ -1,0 +1,103 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Against this machine's own ring. */
+class KmsgSourceTest {
+
+    private static final Path DEVICE = Path.of("/dev/kmsg");
+
+    private final BootClock clock = new BootClock(Path.of("/proc"), Clock.systemUTC());
+
+    @BeforeEach
+    void readable() {
+        try (InputStream open = Files.newInputStream(DEVICE)) {
+            assumeTrue(open != null);
+        } catch (IOException e) {
+            assumeTrue(false, "this machine's /dev/kmsg cannot be read: " + e);
+        }
+    }
+
+    private KmsgSource source(LogSource.Start start, boolean follow) {
+        return new KmsgSource(DEVICE, start, follow, clock);
+    }
+
+    /** A record of this test's own, which user space may write; readers must see it with the facility of user space. */
+    private static String write() {
+        String text = "gpuwarden-test " + System.nanoTime();
+        try (OutputStream out = Files.newOutputStream(DEVICE)) {
+            out.write(("<14>" + text + "\n").getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException e) {
+            assumeTrue(false, "this machine's /dev/kmsg cannot be written: " + e);
+        }
+        return text;
+    }
+
+    @Test
+    void readsWhatIsThereAndEnds() {
+        Heard heard = Heard.once(source(LogSource.Start.FIRST, false));
+        assertThat(heard.unreadable()).isEmpty();
+        assertThat(heard.records()).hasSizeGreaterThan(10);
+        assertThat(heard.records().get(0).writer()).isEqualTo(Writer.KERNEL);
+        if (heard.gaps().isEmpty()) {
+            assertThat(heard.texts().get(0)).startsWith("Linux version ");
+        }
+        Instant now = Instant.now();
+        assertThat(heard.records())
+                .allMatch(record -> record.time().isBefore(now.plusSeconds(5)))
+                .allMatch(record -> record.time().isAfter(now.minus(Duration.ofDays(3650))));
+    }
+
+    @Test
+    void followsTellsWhoWroteAndEndsWhenClosed() throws Exception {
+        try (Heard heard = Heard.follow(source(LogSource.Start.FIRST, true))) {
+            heard.awaitRecords(10);
+            String text = write();
+            heard.await(h -> h.texts().contains(text));
+            assertThat(heard.records().get(heard.texts().indexOf(text)).writer())
+                    .isEqualTo(Writer.PRIVILEGED);
+            assertThat(heard.ends()).isTrue();
+            assertThat(heard.unreadable()).isEmpty();
+        }
+    }
+
+    @Test
+    void goesOnRightBehindTheLastRecord() {
+        String first = write();
+        String second = write();
+        Heard all = Heard.once(source(LogSource.Start.FIRST, false));
+        int at = all.texts().indexOf(first);
+        assertThat(at).isNotNegative();
+        Heard rest = Heard.once(source(LogSource.Start.behind(all.cursor(at)), false));
+        assertThat(rest.gaps()).isEmpty();
+        assertThat(rest.texts().indexOf(second)).isEqualTo(all.texts().indexOf(second) - at - 1);
+        assertThat(rest.texts()).startsWith(all.texts().get(at + 1)).doesNotContain(first);
+    }
+
+    @Test
+    void atRestNothingRuns() throws Exception {
+        try (Heard heard = Heard.follow(source(LogSource.Start.FIRST, true))) {
+            heard.awaitRecords(10);
+            var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
+            int before = heard.records().size();
+            long cpu = threads.getThreadCpuTime(heard.thread().getId());
+            new java.util.concurrent.CountDownLatch(1).await(500, java.util.concurrent.TimeUnit.MILLISECONDS);
+            assumeTrue(heard.records().size() == before, "the kernel wrote meanwhile");
+            assertThat(threads.getThreadCpuTime(heard.thread().getId()) - cpu).isZero();
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.core.kernel.RecordRules;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the monitor makes of rules that somebody else brings along. */
+class OtherRulesTest {
+
+    private final Told told = new Told();
+
+    @BeforeEach
+    void rules() {
+        told.interpreter.alsoMatch(new RecordRules() {
+            @Override
+            public List<Found> match(KernelRecord record) {
+                String text = record.text();
+                return text.contains("stuck")
+                        ? List.of(new Found("DiskStuck", "DiskIsStuck", text, true, "lab.json, DiskIsStuck"))
+                        : text.contains("fan") || text.contains("Xid")
+                                ? List.of(new Found("lab-monitor", "Odd", text, false, "lab.json, Odd"))
+                                : List.of();
+            }
+
+            @Override
+            public Set<String> checks() {
+                return Set.of("DiskStuck", "lab-monitor");
+            }
+        });
+    }
+
+    private List<String> faults() {
+        return told.store.faults().stream()
+                .map(fault -> fault.key().checkName())
+                .toList();
+    }
+
+    @Test
+    void whatLastsIsFatalAndStays() {
+        HealthEvent event = told.kernel("ata1: disk sda is stuck").tell().get(0);
+        assertThat(event.checkName()).isEqualTo("DiskStuck");
+        assertThat(event.componentClass()).isEqualTo("NODE");
+        assertThat(event.errorCodes()).containsExactly("DiskIsStuck");
+        assertThat(event.entities()).isEmpty();
+        assertThat(event.fatal()).isTrue();
+        assertThat(event.action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
+        assertThat(event.metadata()).containsEntry("why", "lab.json, DiskIsStuck");
+        told.after(Duration.ofDays(1)).lift();
+        assertThat(faults()).containsExactly("DiskStuck");
+    }
+
+    @Test
+    void whatPassedIsLiftedWhenItIsQuiet() {
+        HealthEvent event = told.kernel("fan 3 stopped").tell().get(0);
+        assertThat(event.fatal()).isFalse();
+        assertThat(event.action()).isEqualTo(RecommendedAction.NONE);
+        assertThat(faults()).containsExactly("lab-monitor");
+        told.after(Duration.ofMinutes(11)).lift();
+        assertThat(faults()).isEmpty();
+    }
+
+    @Test
+    void aStormIsCounted() {
+        for (int i = 0; i < 1000; i++) {
+            told.kernel("fan 3 stopped");
+        }
+        told.after(Duration.ofMinutes(1)).tell();
+        assertThat(told.store.faults())
+                .singleElement()
+                .extracting(Fault::occurrences)
+                .isEqualTo(1000L);
+    }
+
+    @Test
+    void whatTheParserKnowsIsMatchedToo() {
+        told.kernel(Told.XID79).tell();
+        assertThat(faults()).contains("lab-monitor", Checks.XID);
+    }
+
+    @Test
+    void whatUserSpaceWritesIsNot() {
+        told.record(Writer.USER, told.time.instant(), "disk sda is stuck");
+        assertThat(told.flush()).isEmpty();
+    }
+
+    @Test
+    void aBootEndsAll() {
+        told.kernel("ata1: disk sda is stuck").tell();
+        told.interpreter.rebooted();
+        told.flush();
+        assertThat(faults()).isEmpty();
+    }
+}

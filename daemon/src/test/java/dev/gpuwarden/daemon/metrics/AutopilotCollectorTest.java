@@ -1,0 +1,61 @@
+package dev.gpuwarden.daemon.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuState;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class AutopilotCollectorTest {
+
+    private static final String LABELS =
+            "check=\"%s\",cpumodel=\"Xeon\",deviceid=\"0\",gpumodel=\"NVIDIA H100 80GB HBM3\","
+                    + "health=\"%s\",node=\"node-7\"";
+
+    private static List<String> series(Consumer<GpuFrame> change) {
+        GpuFrame frame = NodeFixture.frame();
+        change.accept(frame);
+        Scrape scrape =
+                NodeFixture.scrape(NodeFixture.node(List.of(NodeFixture.gpu(0, GpuState.ANSWERING, frame, List.of()))));
+        Exposition exposition = new Exposition(
+                MetricsOptions.of(false, false, false),
+                () -> "node-7",
+                () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon")));
+        return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
+                .lines()
+                .filter(line -> line.startsWith("autopilot_health_checks{"))
+                .toList();
+    }
+
+    private static String line(String check, String value) {
+        return "autopilot_health_checks{" + String.format(LABELS, check, check) + "} " + value;
+    }
+
+    @Test
+    void bothNamesOfTheCheckAreLabels() {
+        assertThat(series(frame -> {})).containsExactly(line("power-slowdown", "0.0"), line("remapped", "0.0"));
+    }
+
+    @Test
+    void aRemapThatWaitsOrFailedAndASlowdownAreOne() {
+        assertThat(series(frame -> NodeFixture.put(frame, GpuMetric.REMAPPED_ROWS_PENDING, 1)))
+                .contains(line("remapped", "1.0"));
+        assertThat(series(frame -> NodeFixture.put(frame, GpuMetric.REMAPPED_ROWS_FAILURE, 1)))
+                .contains(line("remapped", "1.0"));
+        assertThat(series(frame -> NodeFixture.put(frame, GpuMetric.CLOCK_EVENT_REASONS, 0x48)))
+                .contains(line("power-slowdown", "1.0"));
+    }
+
+    @Test
+    void whatCannotBeReadIsNotHealthy() {
+        assertThat(series(frame -> {
+                    frame.putAbsent(GpuFrame.slot(GpuMetric.REMAPPED_ROWS_FAILURE), Absence.NOT_SUPPORTED, 3);
+                    frame.putAbsent(GpuFrame.slot(GpuMetric.CLOCK_EVENT_REASONS), Absence.STALE, 0);
+                }))
+                .isEmpty();
+    }
+}

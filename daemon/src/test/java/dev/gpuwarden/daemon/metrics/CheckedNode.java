@@ -1,0 +1,39 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.Surroundings;
+import dev.gpuwarden.daemon.node.NodePaths;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+
+/** What some checks say of a node, at a fixed time: what each check says is in its own tests. */
+final class CheckedNode {
+
+    private static final Set<String> SOME = Set.of("driver", "gpu-count", "gpu-state", "gpu-readings");
+    private static final NodePaths NOWHERE =
+            NodePaths.of(Path.of("/nonexistent"), Path.of("/nonexistent"), Path.of("/nonexistent"));
+
+    private CheckedNode() {}
+
+    static List<CheckResult> results(NodeSnapshot node) {
+        CheckPlan plan = CheckPlan.installed().only(SOME::contains);
+        Surroundings around = Surroundings.once(node, Limits.NONE, Expectations.NONE, NOWHERE);
+        return CheckRunner.once(plan, around).stream()
+                .map(result -> CheckResult.of(
+                        result.check(), Instant.parse("2026-01-01T00:00:00Z"), Duration.ofMillis(1), result.findings()))
+                .toList();
+    }
+
+    static Collector collector(NodeSnapshot node) {
+        List<CheckResult> results = results(node);
+        return new CheckCollector(() -> results, List::of);
+    }
+}

@@ -1,0 +1,44 @@
+package dev.gpuwarden.daemon.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.daemon.grpc.CallStats;
+import io.grpc.Status;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** `-Dgolden.update=true` writes the file anew: read the difference before it is committed. */
+class GrpcMetricsTest {
+
+    private static final Path FILE =
+            Path.of(System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics/grpc.prom");
+
+    @Test
+    void callsAreExposedAsAgreed() throws IOException {
+        CallStats stats = new CallStats(() -> 4096);
+        for (int i = 0; i < 5; i++) {
+            stats.began();
+        }
+        stats.connected();
+        stats.watchers(1);
+        stats.ended("gpuwarden.v1.NodeService/GetNode", Status.Code.OK);
+        stats.ended("gpuwarden.v1.NodeService/GetNode", Status.Code.OK);
+        stats.ended("datamodels.PlatformConnector/HealthEventOccurredV1", Status.Code.UNAVAILABLE);
+        stats.ended("", Status.Code.UNIMPLEMENTED);
+        stats.refused(CallStats.Refusal.MEMORY);
+        Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Exposition exposition = new Exposition(
+                MetricsOptions.of(false, false, false), () -> "node-7", () -> List.of(new GrpcCollector(stats)));
+        List<String> now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
+                .lines()
+                .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_grpc.*"))
+                .toList();
+        if (Boolean.getBoolean("golden.update")) {
+            Files.write(FILE, now);
+        }
+        assertThat(now).isEqualTo(Files.readAllLines(FILE));
+    }
+}

@@ -1,0 +1,87 @@
+package dev.gpuwarden.daemon.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.kernel.KernelLogStatus;
+import dev.gpuwarden.core.kernel.KernelLogStatus.Gap;
+import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.kernlog.KernelLogStats;
+import dev.gpuwarden.daemon.kernlog.KernelLogStats.Code;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Series of the kernel log, against golden/metrics/kernel-log.prom; `-Dgolden.update=true` writes it anew. */
+class KernelLogMetricsTest {
+
+    private static final Path FILE = Path.of(
+            System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics/kernel-log.prom");
+
+    private static KernelLogStats stats(Reading<KernelLogStatus> status) {
+        return new KernelLogStats(
+                Map.of(Writer.KERNEL, 800_000L, Writer.PRIVILEGED, 3L, Writer.USER, 2L, Writer.UNTOLD, 1L),
+                Map.of(
+                        new Code("xid", "95"), 799_000L,
+                        new Code("xid", "145.RLW_REMAP"), 7L,
+                        new Code("pattern", "x\"} 1\ngpuwarden_up 1"), 1L),
+                11,
+                12,
+                13,
+                14,
+                15,
+                status);
+    }
+
+    private static Reading<KernelLogStatus> status(Optional<String> unreadable) {
+        return Reading.of(new KernelLogStatus(
+                "/dev/kmsg",
+                Instant.EPOCH,
+                800_006,
+                2,
+                41,
+                Optional.of(new Gap(Instant.EPOCH, 40, "overwritten")),
+                5,
+                798_000,
+                unreadable,
+                Optional.empty()));
+    }
+
+    private static List<String> lines(Reading<KernelLogStatus> status) {
+        Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Exposition exposition = new Exposition(
+                MetricsOptions.of(false, false, false),
+                () -> "node-7",
+                () -> List.of(new KernelLogCollector(() -> stats(status))));
+        return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
+                .lines()
+                .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_kernel_log.*"))
+                .toList();
+    }
+
+    @Test
+    void seriesAreAsAgreed() throws IOException {
+        List<String> now = lines(status(Optional.empty()));
+        if (Boolean.getBoolean("golden.update")) {
+            Files.write(FILE, now);
+        }
+        assertThat(now).isEqualTo(Files.readAllLines(FILE));
+    }
+
+    @Test
+    void aLogThatCannotBeReadIsDown() {
+        assertThat(lines(status(Optional.of("no permission"))))
+                .contains("gpuwarden_kernel_log_up{source=\"/dev/kmsg\"} 0.0");
+    }
+
+    @Test
+    void aLogThatIsSwitchedOffHasNoSeries() {
+        assertThat(lines(Reading.absent(Absence.NOT_SUPPORTED))).isEmpty();
+    }
+}

@@ -1,0 +1,74 @@
+package dev.gpuwarden.daemon.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.daemon.web.Answer;
+import dev.gpuwarden.daemon.web.Request;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PageSiteTest {
+
+    private static final Pattern LINK = Pattern.compile("(?:href|src)=\"(page/[^\"]+)\"|from '\\./([^']+)'");
+
+    private final PageSite site = new PageSite();
+
+    @Test
+    void everyFileThatTheFilesAskForIsServed() {
+        Set<String> seen = new TreeSet<>();
+        Deque<String> open = new ArrayDeque<>(Set.of("/"));
+        while (!open.isEmpty()) {
+            String path = open.pop();
+            if (!seen.add(path)) {
+                continue;
+            }
+            Optional<Answer> answer = get(path);
+            assertThat(answer).as(path).isPresent();
+            // The chart library is one file and asks for nothing.
+            if (!path.endsWith("chart.js")) {
+                Matcher links = LINK.matcher(text(answer.orElseThrow()));
+                while (links.find()) {
+                    open.push(links.group(1) != null ? "/" + links.group(1) : "/page/" + links.group(2));
+                }
+            }
+        }
+        assertThat(seen).hasSize(9);
+    }
+
+    @Test
+    void nothingRunsThatIsNotInAFileOfItsOwn() {
+        Answer page = get("/").orElseThrow();
+        assertThat(page.headers().get("Content-Security-Policy"))
+                .contains("script-src 'self'")
+                .doesNotContain("unsafe");
+        assertThat(text(page))
+                .doesNotContain("<style")
+                .doesNotContainPattern("\\son[a-z]+=")
+                .doesNotContain("style=");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"/page/", "/page/../page/main.js", "/page/main.js.map", "/index.html", "/META-INF/MANIFEST.MF"})
+    void nothingElseOnTheClassPathIsServed(String path) {
+        assertThat(get(path)).isEmpty();
+    }
+
+    private Optional<Answer> get(String path) {
+        return site.answer(new Request(path, Map.of(), header -> ""));
+    }
+
+    private static String text(Answer answer) {
+        return new String(answer.body(), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,61 @@
+package dev.gpuwarden.daemon.script;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class FileTrustTest {
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @CsvSource({
+        "rwx------, ''",
+        "rwxr-xr-x, ''",
+        "r-xr-xr-x, ''",
+        "rwxrwxr-x, others than its owner may write to",
+        "rwxr-xrwx, others than its owner may write to",
+        "rw-r--r--, is not executable"
+    })
+    void onlyItsOwnerMayChangeIt(String permissions, String why) {
+        Path file = Programs.file(folder.resolve("check"), permissions, "#!/bin/sh\n");
+        assertThat(FileTrust.problem(file).orElse("")).isEqualTo(why);
+    }
+
+    @Test
+    void othersMayNotReplaceIt() throws Exception {
+        Path open = Files.createDirectory(folder.resolve("open"));
+        Path file = Programs.script(open.resolve("check"), "exit 0");
+        Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThat(FileTrust.problem(file).orElse(""))
+                .isEqualTo("lies in " + open.toRealPath() + ", which others than its owner may write to");
+        Files.setAttribute(open, "unix:mode", 01777);
+        assertThat(FileTrust.problem(file)).isEmpty();
+    }
+
+    @Test
+    void aLinkIsJudgedByWhatItLeadsTo() throws Exception {
+        Path real = Programs.file(folder.resolve("real"), "rwxrwxrwx", "#!/bin/sh\n");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), real);
+        assertThat(FileTrust.problem(link)).contains("others than its owner may write to");
+        assertThat(FileTrust.problem(folder.resolve("missing"))).contains("does not exist");
+        assertThat(FileTrust.problem(folder)).contains("is not a file");
+    }
+
+    @Test
+    void othersFilesAreNotRun() throws Exception {
+        Path file = Programs.script(folder.resolve("check"), "exit 0");
+        assumeTrue((Integer) Files.getAttribute(file, "unix:uid") == 0, "only root can give a file away");
+        Files.setAttribute(file, "unix:uid", 12345);
+        assertThat(FileTrust.problem(file))
+                .contains("belongs to user 12345, expected root or the user of this program");
+    }
+}

@@ -1,0 +1,94 @@
+package dev.gpuwarden.daemon.script;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LinePatternTest {
+
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '`',
+            value = {
+                "Killed process \\d+, `Killed process `",
+                "task docker:\\w+, task docker:",
+                "XFS .* Shutting, `XFS `",
+                "ab*c, a",
+                "ab?, a",
+                "ab{2}, a",
+                "a+, a",
+                "(foo|bar) baz, ``",
+                "foo (a|b), `foo `",
+                "foo|bar, ``",
+                "foo [|] bar, `foo `",
+                "foo \\| bar, `foo `",
+                "(?i)foo, ``",
+                ".*foo, ``",
+                "^foo, ``",
+                "plain, plain",
+            })
+    void theBeginningThatEveryMatchHasIsKnown(String expression, String prefix) {
+        assertThat(LinePattern.prefix(expression)).isEqualTo(prefix);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "a\\nb",
+                "a\\sb",
+                "a[^x]b",
+                "(?s)a.b",
+                "(?is)a",
+                "a\\Wb",
+                "a\\Db",
+                "a[[:space:]]b",
+                "a[\\x00-\\x20]b",
+                "a\nb"
+            })
+    void whatMayMatchALinesEndIsTriedOnSeveral(String expression) throws IOException {
+        assertThat(new LinePattern(expression).spans()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Killed process \\d+ (.+) total-vm:\\d+kB, anon-rss:\\d+kB, file-rss:\\d+kB.*",
+                "unregister_netdevice: waiting for \\w+ to become free. Usage count = \\d+",
+                "divide error: 0000 \\[#\\d+\\] SMP",
+                "(?i)foo.*"
+            })
+    void whatCannotIsTriedOnOne(String expression) throws IOException {
+        assertThat(new LinePattern(expression).spans()).isFalse();
+    }
+
+    @Test
+    void itMustMatchUpToTheEndInEveryBranch() throws IOException {
+        LinePattern pattern = new LinePattern("foo|bar");
+        assertThat(pattern.find("a foo")).isEqualTo(2);
+        assertThat(pattern.find("a foo b")).isEqualTo(-1);
+        assertThat(pattern.find("bar")).isZero();
+    }
+
+    @Test
+    void aPatternThatWouldTryForEverDoesNot() throws IOException {
+        LinePattern pattern = new LinePattern("(a+)+(a+)+(a+)+b");
+        long start = System.nanoTime();
+        assertThat(pattern.find("a".repeat(1024))).isEqualTo(-1);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void whatIsNoPatternIsTold() {
+        assertThatThrownBy(() -> new LinePattern("a(b"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("missing");
+        assertThatThrownBy(() -> new LinePattern("a".repeat(5000))).hasMessageContaining("longer than 4096");
+        assertThatThrownBy(() -> new LinePattern("(?=a)b")).as("Go has none").isInstanceOf(IOException.class);
+    }
+}

@@ -1,0 +1,41 @@
+package dev.gpuwarden.daemon.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class SchemaTest extends StoreFixture {
+
+    /** NORMAL would let the power take events that were acknowledged; no kill shows that. */
+    @Test
+    void everyCommitIsSynced() throws SQLException {
+        store();
+        close();
+        try (Session session = Session.open(file().toString(), Duration.ofHours(1), 0)) {
+            Sql sql = session.sql();
+            assertThat(sql.number("PRAGMA synchronous")).isEqualTo(2);
+            assertThat(sql.first("PRAGMA journal_mode", row -> row.getString(1)))
+                    .contains("wal");
+            assertThat(sql.number("PRAGMA auto_vacuum")).isEqualTo(2);
+            assertThat(sql.number("PRAGMA cache_size")).isEqualTo(-256);
+            assertThat(sql.number("PRAGMA mmap_size")).isZero();
+        }
+    }
+
+    @Test
+    void theFileIsNotForEverybody() throws Exception {
+        store();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
+                .isEqualTo("rw-r-----");
+    }
+
+    @Test
+    void numbersOfANewStoreLieBeyondThoseOfAnyBeforeIt() {
+        store().accept(Events.xid("79", 1));
+        assertThat(store().status().lastSequence()).isEqualTo(clock.instant().getEpochSecond() * 1000 + 1);
+    }
+}

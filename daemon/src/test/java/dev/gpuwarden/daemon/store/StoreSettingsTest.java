@@ -1,0 +1,47 @@
+package dev.gpuwarden.daemon.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.cli.UserError;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StoreSettingsTest {
+
+    @Test
+    void whatIsInForceCanBeWrittenDown() {
+        assertThat(new StoreSettings().effective())
+                .containsEntry("--store.path", "/var/lib/gpuwarden/events.db")
+                .containsEntry("--store.retention", "30d")
+                .containsEntry("--store.max-size", "64MiB")
+                .containsEntry("--store.repeat-window", "1h");
+        assertThatCode(() -> new StoreSettings().validate()).doesNotThrowAnyException();
+        assertThatCode(() -> StoreSettings.at(StoreSettings.MEMORY).validate()).doesNotThrowAnyException();
+    }
+
+    /** What is no store is renamed as a corrupt one: whoever mistypes must not lose another file. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/etc/passwd", "/var/lib/gpuwarden", "events.db?mode=ro", "/tmp/a?b/events.db"})
+    void filesThatMayBeSomethingElseAreRefused(String path) {
+        assertThatThrownBy(() -> StoreSettings.at(Path.of(path)).validate())
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining("--store.path")
+                .hasMessageContaining(path);
+    }
+
+    @Test
+    void boundsHaveBounds() {
+        StoreSettings settings = StoreSettings.at(StoreSettings.MEMORY);
+        assertThatThrownBy(() ->
+                        settings.withBounds(Duration.ofSeconds(59), 1 << 20).validate())
+                .hasMessageContaining("--store.retention must be at least 1m, but was 59s");
+        assertThatThrownBy(
+                        () -> settings.withBounds(Duration.ofDays(1), 1 << 19).validate())
+                .hasMessageContaining("--store.max-size must be at least 1MiB, but was 512KiB");
+    }
+}

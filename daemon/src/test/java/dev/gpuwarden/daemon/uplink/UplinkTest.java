@@ -1,0 +1,326 @@
+package dev.gpuwarden.daemon.uplink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.store.StoreSettings;
+import dev.gpuwarden.daemon.uplink.TestAggregator.Connection;
+import dev.gpuwarden.daemon.uplink.TestAggregator.Kept;
+import io.grpc.netty.GrpcSslContexts;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class UplinkTest {
+
+    private static final Patience SHORT =
+            new Patience(Duration.ofSeconds(10), Duration.ofMillis(700), Duration.ofSeconds(2));
+
+    @TempDir
+    Path folder;
+
+    private final Kept kept = new Kept();
+    private EventStore store;
+
+    @BeforeEach
+    void open() {
+        store = EventStore.open(StoreSettings.at(folder.resolve("events.db")), Clock.systemUTC());
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+        assertThat(kept.violations).isEmpty();
+    }
+
+    private HealthEvent.Builder event(String id) {
+        return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                .id(id)
+                .errorCodes(List.of("79"))
+                .entities(List.of(Entity.gpu("GPU-" + id)));
+    }
+
+    private void tell(String... ids) {
+        for (String id : ids) {
+            store.accept(event(id).fatal(true).message("told as " + id).build());
+        }
+    }
+
+    private static void until(BooleanSupplier so) {
+        while (!so.getAsBoolean()) {
+            LockSupport.parkNanos(2_000_000);
+        }
+    }
+
+    private TestAggregator aggregator(int port) throws Exception {
+        return new TestAggregator(kept, port, null);
+    }
+
+    private Uplink uplink(int port, Patience patience) {
+        UplinkOptions options = new UplinkOptions();
+        options.insecure = true;
+        return uplink(options, "127.0.0.1:" + port, patience);
+    }
+
+    private Uplink uplink(UplinkOptions options, String address, Patience patience) {
+        UplinkNode node = new UplinkNode("node-1", "boot-1", "1.2.3", store, store, Clock.systemUTC());
+        return Uplink.start(node, UplinkAddress.of(options, address), patience);
+    }
+
+    private Connection last() {
+        return kept.connections.get(kept.connections.size() - 1);
+    }
+
+    private boolean told(int connections) {
+        return kept.connections.size() >= connections && !last().tellings.isEmpty();
+    }
+
+    @Test
+    void whileTheAggregatorIsAwayNothingIsLostAndNothingComesTwice() throws Exception {
+        TestAggregator first = aggregator(0);
+        try (Uplink uplink = uplink(first.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            assertThat(last().hello.getNodeName()).isEqualTo("node-1");
+            assertThat(last().hello.getBootId()).isEqualTo("boot-1");
+            assertThat(last().hello.getVersion()).isEqualTo("1.2.3");
+            assertThat(last().tellings).containsExactly(List.of());
+            tell("a", "b");
+            until(() -> uplink.stats().sent() == 2);
+            first.close();
+            tell("c", "d");
+            store.accept(event("e")
+                    .healthy(true)
+                    .entities(List.of(Entity.gpu("GPU-a")))
+                    .build());
+            until(() -> uplink.stats().failures() > 0);
+            assertThat(uplink.stats().lag().waiting()).isEqualTo(3);
+            assertThat(uplink.stats().lastError()).contains("UNAVAILABLE");
+            try (TestAggregator second = aggregator(first.port())) {
+                until(() -> uplink.stats().sent() == 5);
+                assertThat(second.port()).isEqualTo(first.port());
+                assertThat(kept.ids).containsExactly("a", "b", "c", "d", "e");
+                // All of them, and not only what came meanwhile; the events say nothing that is not in them.
+                assertThat(last().faultEntities()).containsExactly("GPU-b", "GPU-c", "GPU-d");
+                assertThat(last().asOf).isEqualTo(kept.acknowledged);
+                until(() -> uplink.stats().lastError().isEmpty());
+                assertThat(uplink.stats().lag().waiting()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void theNextDaemonGoesOnAndKnowsWhatItsFaultsInclude() throws Exception {
+        try (TestAggregator aggregator = aggregator(0)) {
+            uplink(aggregator.port(), Patience.USUAL).close();
+            tell("a", "b");
+            try (Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                until(() -> uplink.stats().sent() == 2);
+                assertThat(kept.ids).containsExactly("a", "b");
+                assertThat(last().asOf).isEqualTo(kept.acknowledged);
+            }
+        }
+    }
+
+    @Test
+    void onlyWhatWasNotAcknowledgedIsSentAgain() throws Exception {
+        kept.acknowledges = false;
+        TestAggregator first = aggregator(0);
+        try (Uplink uplink = uplink(first.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            tell("a", "b");
+            until(() -> last().ids.size() == 2);
+            last().acknowledgeFirst();
+            until(() -> uplink.stats().lag().waiting() == 1);
+            first.close();
+            kept.acknowledges = true;
+            try (TestAggregator second = aggregator(first.port())) {
+                until(() -> uplink.stats().sent() == 2);
+                assertThat(second.port()).isEqualTo(first.port());
+                assertThat(last().ids).containsExactly("b");
+            }
+        }
+    }
+
+    @Test
+    void whatTheAggregatorSaysItHasIsNotSent() throws Exception {
+        kept.acknowledges = false;
+        TestAggregator first = aggregator(0);
+        try (Uplink uplink = uplink(first.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            tell("a", "b");
+            until(() -> last().ids.size() == 2);
+            // It has both, and its answer was lost. What it says beyond that is not believed.
+            first.close();
+            kept.acknowledged = Long.MAX_VALUE;
+            kept.acknowledges = true;
+            try (TestAggregator second = aggregator(first.port())) {
+                until(() -> told(2) && uplink.stats().lag().waiting() == 0);
+                tell("c");
+                until(() -> uplink.stats().sent() == 1);
+                assertThat(second.port()).isEqualTo(first.port());
+                assertThat(last().ids).containsExactly("c");
+            }
+        }
+    }
+
+    @Test
+    void aSlowAggregatorIsNeverGivenMoreThanItCanTake() throws Exception {
+        kept.acknowledges = false;
+        kept.window = 3;
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            for (int i = 0; i < 40; i++) {
+                tell("e" + i);
+            }
+            for (int i = 0; i < 40; i++) {
+                int wanted = Math.min(40, i + 3);
+                until(() -> last().ids.size() == wanted);
+                last().acknowledgeFirst();
+            }
+            until(() -> uplink.stats().sent() == 40);
+            assertThat(last().mostOpen).isEqualTo(3);
+            assertThat(kept.ids).hasSize(40).doesNotHaveDuplicates();
+        }
+    }
+
+    @Test
+    void anAggregatorThatNeverAcknowledgesIsLeftAndTriedAgainEverMoreSlowly() throws Exception {
+        kept.acknowledges = false;
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), SHORT)) {
+            until(() -> told(1));
+            tell("a");
+            until(() -> kept.connections.size() == 3 && last().ids.contains("a"));
+            assertThat(uplink.stats().failures()).isEqualTo(2);
+            assertThat(uplink.stats().lastError()).contains("did not send an acknowledgement");
+            assertThat(uplink.stats().lag().waiting()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aServerThatAcceptsAndSaysNothingIsLeft() throws Exception {
+        Patience patience = new Patience(Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
+        try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                Uplink uplink = uplink(mute.getLocalPort(), patience)) {
+            until(() -> uplink.stats().failures() == 2);
+            assertThat(uplink.stats().lastError()).contains("did not send Welcome");
+        }
+    }
+
+    @Test
+    void aRefusedEventIsLeftOutAndCounted() throws Exception {
+        kept.refusedId = "b";
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            tell("a", "b", "c");
+            until(() -> uplink.stats().sent() == 2 && uplink.stats().refused() == 1);
+            assertThat(kept.ids).containsExactly("a", "c");
+            assertThat(uplink.stats().lag().waiting()).isZero();
+            assertThat(kept.connections).hasSize(1);
+        }
+    }
+
+    @Test
+    void allFaultsAreToldAgainWhenTheAggregatorAsks() throws Exception {
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            tell("a");
+            until(() -> uplink.stats().sent() == 1);
+            last().tellAgain();
+            until(() -> last().tellings.size() == 2);
+            assertThat(last().faultEntities()).containsExactly("GPU-a");
+            tell("b");
+            until(() -> uplink.stats().sent() == 2);
+            assertThat(kept.connections).hasSize(1);
+        }
+    }
+
+    @Test
+    void anAggregatorThatStopsPolitelyIsLetGo() throws Exception {
+        TestAggregator first = aggregator(0);
+        try (Uplink uplink = uplink(first.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            tell("a");
+            until(() -> uplink.stats().sent() == 1);
+            long begun = System.nanoTime();
+            assertThat(first.drain()).isTrue();
+            assertThat(System.nanoTime() - begun).isLessThan(TimeUnit.SECONDS.toNanos(10));
+            try (TestAggregator second = aggregator(first.port())) {
+                until(() -> told(2));
+                assertThat(second.port()).isEqualTo(first.port());
+            }
+        }
+    }
+
+    @Test
+    void overTlsTheNodeShowsItsCertificateAndTheTokenAsItIsNow() throws Exception {
+        TestKeys keys = new TestKeys(folder);
+        Path token = Files.writeString(folder.resolve("token"), "old\n");
+        kept.token = "new";
+        SslContext tls = GrpcSslContexts.configure(
+                        SslContextBuilder.forServer(
+                                        keys.certificate("localhost").toFile(),
+                                        keys.key("localhost").toFile())
+                                .trustManager(keys.ca.toFile())
+                                .clientAuth(ClientAuth.REQUIRE),
+                        SslProvider.JDK)
+                .build();
+        UplinkOptions options = new UplinkOptions();
+        options.tlsCa = keys.ca;
+        options.tlsCert = keys.certificate("node-1");
+        options.tlsKey = keys.key("node-1");
+        options.tokenFile = token;
+        try (TestAggregator aggregator = new TestAggregator(kept, 0, tls);
+                Uplink uplink = uplink(options, "localhost:" + aggregator.port(), Patience.USUAL)) {
+            until(() -> uplink.stats().failures() == 1);
+            assertThat(uplink.stats().lastError()).isEqualTo("UNAUTHENTICATED: who?");
+            assertThat(kept.connections).hasSize(1);
+            Files.writeString(token, "new\n");
+            until(() -> told(2));
+            assertThat(last().token).isEqualTo("Bearer new");
+            assertThat(last().subject).isEqualTo("CN=node-1");
+            tell("a");
+            until(() -> uplink.stats().sent() == 1);
+        }
+    }
+
+    @Test
+    void aServerThatIsNotTheOneNamedGetsNothing() throws Exception {
+        TestKeys keys = new TestKeys(folder);
+        SslContext tls = GrpcSslContexts.configure(
+                        SslContextBuilder.forServer(
+                                keys.certificate("other").toFile(),
+                                keys.key("other").toFile()),
+                        SslProvider.JDK)
+                .build();
+        UplinkOptions options = new UplinkOptions();
+        options.tlsCa = keys.ca;
+        try (TestAggregator aggregator = new TestAggregator(kept, 0, tls);
+                Uplink uplink = uplink(options, "localhost:" + aggregator.port(), Patience.USUAL)) {
+            until(() -> uplink.stats().failures() == 1);
+            assertThat(kept.connections).isEmpty();
+        }
+    }
+}
