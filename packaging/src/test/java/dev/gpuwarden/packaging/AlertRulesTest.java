@@ -1,0 +1,164 @@
+package dev.gpuwarden.packaging;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** The alert rules that ship: promtool runs their tests, and no alert waits for a metric that nobody exports. */
+class AlertRulesTest {
+
+    private static final Path REPOSITORY = Path.of(System.getProperty("gpuwarden.repository"));
+    private static final Path RULES = REPOSITORY.resolve("packaging/src/main/prometheus/gpuwarden.rules.yaml");
+    private static final Path TESTS = REPOSITORY.resolve("packaging/src/test/prometheus/gpuwarden.rules.test.yaml");
+    private static final Path GOLDEN = REPOSITORY.resolve("daemon/src/test/resources/golden/metrics");
+    private static final Path COLLECTORS = REPOSITORY.resolve("daemon/src/main/java/dev/gpuwarden/daemon/metrics");
+
+    private static final Pattern METRIC = Pattern.compile("\\b(?:gpuwarden|process|jvm|gpu)_[a-z0-9_]+");
+    private static final Pattern TYPE = Pattern.compile("# TYPE (\\S+) ");
+    private static final Pattern FAMILY =
+            Pattern.compile("Family\\s*\\.(gauge|counter|summary)\\(\\s*\"(\\w+)\",\\s*(?:\"([a-z]+)\",)?");
+
+    @ParameterizedTest
+    @ValueSource(strings = {"check", "test"})
+    void promtoolIsContent(String command) throws Exception {
+        Path promtool = Path.of(System.getProperty("gpuwarden.tools.dir", ""), "bin/promtool");
+        assumeTrue(
+                Files.isExecutable(promtool),
+                () -> "no promtool at " + promtool.toAbsolutePath()
+                        + ": ./gpuwarden test gets it, and names the folder of tools in -Dgpuwarden.tools.dir");
+        Process run = new ProcessBuilder(
+                        promtool.toString(), command, "rules", (command.equals("check") ? RULES : TESTS).toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(run.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(run.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(run.exitValue()).as(said).isZero();
+    }
+
+    @Test
+    void everyMetricOfTheRulesIsExported() throws IOException {
+        Set<String> exported = exported();
+        rules().forEach((alert, rule) -> assertThat(exported).as(alert).containsAll(metrics(text(rule, "expr"))));
+    }
+
+    @Test
+    void everyAlertSaysHowBadItIsAndWhatToDo() throws IOException {
+        rules().forEach((alert, rule) -> {
+            assertThat(text(map(rule, "labels"), "severity")).as(alert).isIn("critical", "warning", "info");
+            for (String annotation : List.of("summary", "description", "runbook")) {
+                assertThat(text(map(rule, "annotations"), annotation))
+                        .as(alert + " " + annotation)
+                        .isNotBlank()
+                        .hasLineCount(1);
+            }
+            // promtool tests the texts too: a label that the rule has not would be an empty place in them.
+            assertThat(text(map(rule, "annotations"), "description"))
+                    .as(alert)
+                    .endsWith(".")
+                    .doesNotContain(". ");
+        });
+    }
+
+    @Test
+    void everyAlertIsTestedWhereItFiresAndWhereItDoesNot() throws IOException {
+        Map<String, Map<?, ?>> tests = new TreeMap<>();
+        for (Object each : list(load(TESTS), "tests")) {
+            tests.put(text((Map<?, ?>) each, "name"), (Map<?, ?>) each);
+        }
+        Map<String, Map<?, ?>> rules = rules();
+        assertThat(tests.keySet()).isEqualTo(rules.keySet());
+        tests.forEach((alert, test) -> {
+            String expected = list(test, "promql_expr_test").toString();
+            assertThat(expected).contains("alertname=\"" + alert + "\", instance=\"bad\"");
+            assertThat(expected).doesNotContain("instance=\"good\"");
+            List<String> series = list(test, "input_series").stream()
+                    .map(each -> text((Map<?, ?>) each, "series"))
+                    .toList();
+            for (String instance : List.of("bad", "good")) {
+                assertThat(series).as(alert).anyMatch(each -> each.contains("instance=\"" + instance + "\""));
+            }
+            Set<String> given = new TreeSet<>();
+            series.forEach(each -> given.addAll(metrics(each)));
+            assertThat(given).as(alert).containsAll(metrics(text(rules.get(alert), "expr")));
+        });
+    }
+
+    /** From the expositions that tests keep, and, for what is not in them, from where collectors name it. */
+    private static Set<String> exported() throws IOException {
+        Set<String> names = new TreeSet<>();
+        try (Stream<Path> files = Files.list(GOLDEN)) {
+            for (Path file : files.toList()) {
+                Matcher type = TYPE.matcher(Files.readString(file));
+                while (type.find()) {
+                    names.add(type.group(1));
+                }
+            }
+        }
+        try (Stream<Path> files = Files.list(COLLECTORS)) {
+            for (Path file : files.toList()) {
+                Matcher family = FAMILY.matcher(Files.readString(file));
+                while (family.find()) {
+                    String unit = family.group(3) == null ? "" : "_" + family.group(3);
+                    names.add(family.group(2) + unit + (family.group(1).equals("counter") ? "_total" : ""));
+                }
+            }
+        }
+        return names;
+    }
+
+    private static Set<String> metrics(String text) {
+        Set<String> names = new TreeSet<>();
+        Matcher metric = METRIC.matcher(text.replaceAll("\\{[^}]*}", " "));
+        while (metric.find()) {
+            names.add(metric.group());
+        }
+        return names;
+    }
+
+    private static Map<String, Map<?, ?>> rules() throws IOException {
+        Map<String, Map<?, ?>> rules = new TreeMap<>();
+        for (Object group : list(load(RULES), "groups")) {
+            for (Object rule : list((Map<?, ?>) group, "rules")) {
+                assertThat(rules.put(text((Map<?, ?>) rule, "alert"), (Map<?, ?>) rule))
+                        .isNull();
+            }
+        }
+        assertThat(rules).isNotEmpty();
+        return rules;
+    }
+
+    private static Map<?, ?> load(Path file) throws IOException {
+        return (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(Files.readString(file));
+    }
+
+    private static List<?> list(Map<?, ?> map, String key) {
+        return new ArrayList<>((List<?>) map.get(key));
+    }
+
+    private static Map<?, ?> map(Map<?, ?> map, String key) {
+        return (Map<?, ?>) map.get(key);
+    }
+
+    private static String text(Map<?, ?> map, String key) {
+        return String.valueOf(map.get(key));
+    }
+}
