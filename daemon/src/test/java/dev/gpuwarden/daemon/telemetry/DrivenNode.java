@@ -15,7 +15,9 @@ import java.util.concurrent.atomic.AtomicLong;
 /** A simulated node read by the real driver library in a time that the test makes pass: ten minutes take none. */
 public final class DrivenNode implements AutoCloseable {
 
-    private final AtomicLong now = new AtomicLong(Duration.ofHours(1).toNanos());
+    /** Behind real time, with which the library stamps its readings, however short the machine has been up. */
+    private final AtomicLong now = new AtomicLong(Duration.ofDays(-1).toNanos());
+
     private final List<GpuWorker> workers = new ArrayList<>();
     private final SimulatedNode node;
     private final NodeHistory history = new NodeHistory(Duration.ofSeconds(1), now::get);
