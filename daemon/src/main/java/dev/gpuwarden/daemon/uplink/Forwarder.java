@@ -127,8 +127,9 @@ public final class Forwarder implements Runnable, AutoCloseable {
     }
 
     private void failed(Exception cause) throws InterruptedException {
-        failures++;
+        // First the cause: whoever sees that it failed sees why.
         lastError = String.valueOf(cause.getMessage());
+        failures++;
         if (backoff.failures() == 0) {
             LOG.log(Level.WARNING, "sink " + sink.name() + " takes no events; they are kept and tried again: " + cause);
         }

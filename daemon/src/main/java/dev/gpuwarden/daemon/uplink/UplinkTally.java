@@ -19,8 +19,9 @@ final class UplinkTally {
     }
 
     void failed(String why) {
-        failures++;
+        // First the cause: whoever sees that it failed sees why.
         lastError = why;
+        failures++;
     }
 
     void works() {
