@@ -1,0 +1,75 @@
+package dev.gpuwarden.testkit.cluster;
+
+import dev.gpuwarden.cli.UserError;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where the parts of Kubernetes are: in the folder that the environment variable KUBEBUILDER_ASSETS names, else in the user's
+ * cache, which `./gpuwarden test` and the script `get-kubernetes` beside this class's resources fill.
+ */
+public final class Binaries {
+
+    private static final List<String> NAMES = List.of("etcd", "kube-apiserver", "kubectl");
+
+    private final Path folder;
+    private final String wayToGet;
+
+    private Binaries(Path folder, String wayToGet) {
+        this.folder = folder;
+        this.wayToGet = wayToGet;
+    }
+
+    /** Where they are expected, whether they are there or not. */
+    public static Binaries ofUser() {
+        String assets = System.getenv("KUBEBUILDER_ASSETS");
+        if (assets != null && !assets.isEmpty()) {
+            return new Binaries(
+                    Path.of(assets), "KUBEBUILDER_ASSETS names that folder; without it ./gpuwarden test builds them");
+        }
+        String cache = System.getenv("XDG_CACHE_HOME");
+        Path root =
+                cache != null && !cache.isEmpty() ? Path.of(cache) : Path.of(System.getProperty("user.home"), ".cache");
+        return in(root.resolve("gpuwarden").resolve("kubernetes").resolve(version()));
+    }
+
+    static Binaries in(Path folder) {
+        return new Binaries(
+                folder, "./gpuwarden test builds them, or set KUBEBUILDER_ASSETS to a folder that has them");
+    }
+
+    /** What is missing, where it was expected, and how to get it; empty when all is there. */
+    public Optional<String> missing() {
+        List<String> missing = NAMES.stream()
+                .filter(name -> !Files.isExecutable(folder.resolve(name)))
+                .toList();
+        return missing.isEmpty()
+                ? Optional.empty()
+                : Optional.of("no " + String.join(", ", missing) + " in " + folder.toAbsolutePath() + ": " + wayToGet);
+    }
+
+    /** @throws UserError when any of them is missing, with what {@link #missing()} says */
+    void need() {
+        missing().ifPresent(message -> {
+            throw new UserError(message);
+        });
+    }
+
+    /** Where this one is expected. */
+    Path path(String name) {
+        return folder.resolve(name).toAbsolutePath();
+    }
+
+    /** The release that is built, as in `v1.36.3`: what go.mod requires. */
+    static String version() {
+        return Resource.text("go.mod")
+                .lines()
+                .map(line -> line.strip().split(" "))
+                .filter(words -> words.length >= 2 && words[0].equals("k8s.io/kubernetes"))
+                .map(words -> words[1])
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("go.mod: expected the version of k8s.io/kubernetes"));
+    }
+}

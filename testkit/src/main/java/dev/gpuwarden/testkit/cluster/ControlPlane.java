@@ -1,0 +1,235 @@
+package dev.gpuwarden.testkit.cluster;
+
+import dev.gpuwarden.cli.UserError;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real Kubernetes API server with its etcd, on loopback, with role-based access control. Needs no root.
+ *
+ * <p>No controllers run: nobody makes the service account `default` of a namespace (a pod is refused until it names one that
+ * is there), nobody makes pods of a DaemonSet, a namespace that is deleted stays in phase Terminating. A node is an object
+ * that somebody makes; nobody renews its lease.
+ *
+ * <p>Thread-safe. Processes and folder end with {@link #close()}, and with this Java process, even when it is killed.
+ */
+public final class ControlPlane implements AutoCloseable {
+
+    /** 2 s on an idle machine; only a machine that is stuck takes this long. */
+    private static final Duration STARTING = Duration.ofMinutes(3);
+
+    private static final String ETCD_SOCKET = "etcd.sock";
+
+    private static @Nullable ControlPlane shared;
+
+    private final Path folder;
+    private final Binaries binaries;
+    private final Keys keys;
+    private final int port = Ports.free();
+    private final Kubectl kubectl;
+
+    /** In order of their start. */
+    private final List<Program> programs = new ArrayList<>();
+
+    private ControlPlane(Path folder, Binaries binaries) {
+        this.folder = folder;
+        this.binaries = binaries;
+        this.keys = new Keys(folder);
+        this.kubectl = new Kubectl(binaries.path("kubectl"), folder);
+    }
+
+    /**
+     * Blocks until the API server says that it is ready.
+     *
+     * @param folder for everything it keeps: empty or not there yet; {@link #close()} deletes it
+     * @throws UserError when a binary is missing; the message says which, and how to get it
+     * @throws IllegalStateException when a part ends at start, with the end of its log
+     */
+    public static ControlPlane start(Path folder) {
+        return start(folder, Binaries.ofUser());
+    }
+
+    static ControlPlane start(Path folder, Binaries binaries) {
+        binaries.need();
+        ControlPlane plane = new ControlPlane(folder.toAbsolutePath().normalize(), binaries);
+        plane.claimFolder();
+        try {
+            plane.start();
+            return plane;
+        } catch (RuntimeException | Error e) {
+            plane.close();
+            throw e;
+        }
+    }
+
+    private void start() {
+        try {
+            Program etcd = run("etcd", etcdFlags());
+            keys.make();
+            Files.writeString(
+                    adminKubeconfig(),
+                    Kubeconfig.ofCertificate(url(), caCertificate(), keys.certificate("admin"), keys.key("admin")));
+            etcd.await(STARTING, "its socket", () -> Files.exists(folder.resolve(ETCD_SOCKET)));
+            run("kube-apiserver", apiServerFlags())
+                    .await(STARTING, "a good answer of /readyz", new Ready(url(), caCertificate())::now);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a control plane starts", e);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Program run(String name, List<String> flags) {
+        Program program = Program.start(folder, binaries.path(name), flags);
+        programs.add(program);
+        return program;
+    }
+
+    /**
+     * The one that all tests of this Java process use, started at first need; it ends with the process, so nobody closes it.
+     * Tests that share it keep to namespaces and names of their own.
+     *
+     * @throws UserError and IllegalStateException as {@link #start(Path)} does
+     */
+    public static synchronized ControlPlane shared() {
+        ControlPlane now = shared;
+        if (now == null) {
+            Binaries.ofUser().need();
+            try {
+                now = start(Files.createTempDirectory("gpuwarden-cluster-"));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            shared = now;
+        }
+        return now;
+    }
+
+    private List<String> etcdFlags() {
+        // A socket in a folder of this user's: any user of the machine could write to a port. Relative, since paths of
+        // sockets are short. What is advertised must look like a port, and nobody asks for it.
+        return List.of(
+                "--data-dir=" + folder.resolve("etcd"),
+                "--listen-client-urls=unix://" + ETCD_SOCKET,
+                "--advertise-client-urls=http://localhost:2379",
+                "--listen-peer-urls=unix://etcd-peer.sock",
+                "--unsafe-no-fsync=true");
+    }
+
+    private List<String> apiServerFlags() {
+        return List.of(
+                "--etcd-servers=unix://" + ETCD_SOCKET,
+                "--bind-address=127.0.0.1",
+                // Else the address of the default route, without which it would not start.
+                "--advertise-address=127.0.0.1",
+                "--secure-port=" + port,
+                "--tls-cert-file=" + keys.certificate("server"),
+                "--tls-private-key-file=" + keys.key("server"),
+                "--client-ca-file=" + caCertificate(),
+                "--authorization-mode=Node,RBAC",
+                "--allow-privileged=true",
+                "--service-account-issuer=" + url(),
+                "--service-account-key-file=" + keys.certificate("service-accounts"),
+                "--service-account-signing-key-file=" + keys.key("service-accounts"),
+                "--service-cluster-ip-range=10.0.0.0/24",
+                // A loopback address cannot be an endpoint of the service `kubernetes`.
+                "--endpoint-reconciler-type=none");
+    }
+
+    /** Of the API server, as in `https://127.0.0.1:23456`. */
+    public String url() {
+        return "https://127.0.0.1:" + port;
+    }
+
+    /** Of the authority that the API server's certificate is from: a file in PEM. */
+    public Path caCertificate() {
+        return keys.certificate("ca");
+    }
+
+    /** A file for one who may do anything, by certificate. */
+    public Path adminKubeconfig() {
+        return folder.resolve("admin.kubeconfig");
+    }
+
+    /** A new file for who holds this token. */
+    public Path kubeconfig(String token) {
+        try {
+            Path file = Files.createTempFile(folder, "token", ".kubeconfig");
+            return Files.writeString(file, Kubeconfig.ofToken(url(), caCertificate(), token));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A new token of a service account that is there, valid for an hour; asked for as kubelets do. */
+    public String token(String namespace, String serviceAccount) {
+        return kubectl("create", "token", serviceAccount, "--namespace", namespace)
+                .strip();
+    }
+
+    /**
+     * What kubectl prints for the administrator.
+     *
+     * @throws IllegalStateException when it fails, with what it said
+     */
+    public String kubectl(String... arguments) {
+        return kubectl(adminKubeconfig(), arguments);
+    }
+
+    /** Like {@link #kubectl(String...)}, for somebody else. */
+    public String kubectl(Path kubeconfig, String... arguments) {
+        return kubectl.run(kubeconfig, "", List.of(arguments));
+    }
+
+    /** Makes what a manifest describes, as the administrator; returns what kubectl prints. */
+    public String apply(String manifest) {
+        return kubectl.run(adminKubeconfig(), manifest, List.of("apply", "--filename", "-"));
+    }
+
+    /** Ends the API server, then etcd (without it the API server would not end), and deletes the folder. */
+    @Override
+    public synchronized void close() {
+        for (int i = programs.size() - 1; i >= 0; i--) {
+            programs.get(i).close();
+        }
+        delete(folder);
+    }
+
+    private void claimFolder() {
+        try {
+            Files.createDirectories(folder);
+            try (Stream<Path> content = Files.list(folder)) {
+                if (content.findAny().isPresent()) {
+                    throw new UserError(folder
+                            + ": expected an empty folder, since it is deleted at the end; there are files in it");
+                }
+            }
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void delete(Path folder) {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

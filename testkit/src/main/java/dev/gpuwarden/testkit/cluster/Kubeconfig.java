@@ -1,0 +1,44 @@
+package dev.gpuwarden.testkit.cluster;
+
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** What clients read to find an API server and to say who they are. */
+final class Kubeconfig {
+
+    private Kubeconfig() {}
+
+    static String ofCertificate(String url, Path authority, Path certificate, Path key) {
+        return text(
+                url,
+                authority,
+                "client-certificate-data: " + Keys.base64(certificate) + "\n    client-key-data: " + Keys.base64(key));
+    }
+
+    static String ofToken(String url, Path authority, String token) {
+        return text(url, authority, "token: " + token);
+    }
+
+    private static String text(String url, Path authority, String user) {
+        String form = """
+                apiVersion: v1
+                kind: Config
+                current-context: it
+                clusters:
+                - name: it
+                  cluster:
+                    server: %s
+                    certificate-authority-data: %s
+                users:
+                - name: it
+                  user:
+                    %s
+                contexts:
+                - name: it
+                  context:
+                    cluster: it
+                    user: it
+                """;
+        return String.format(Locale.ROOT, form, url, Keys.base64(authority), user);
+    }
+}
