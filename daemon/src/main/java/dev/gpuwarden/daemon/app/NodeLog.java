@@ -2,12 +2,14 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.daemon.kernlog.DriverFeed;
 import dev.gpuwarden.daemon.kernlog.DriverParser;
 import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.telemetry.DriverEvents;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.util.function.Consumer;
 
@@ -26,6 +28,7 @@ record NodeLog(KernelLogSettings settings, RecordRules others, NodeName node, No
      * @param tap sees every record
      */
     KernelLogMonitor start(NodeSampler sampler, EventStore store, Consumer<KernelRecord> tap) {
+        DriverEvents events = sampler.events();
         KernelLogMonitor log = new KernelLogMonitor(
                 settings,
                 new KernelLogMonitor.Surroundings(
@@ -36,6 +39,7 @@ record NodeLog(KernelLogSettings settings, RecordRules others, NodeName node, No
                         store,
                         store::faults,
                         sampler::awaitFirst,
+                        new DriverFeed(events::await, events::end),
                         tap));
         log.alsoMatch(others);
         log.start();

@@ -59,6 +59,14 @@ final class GpuNames {
         return names;
     }
 
+    /** Where the driver says that this GPU sits. */
+    static Optional<PciAddress> place(NodeSnapshot node, String uuid) {
+        return of(node).entrySet().stream()
+                .filter(gpu -> gpu.getValue().equals(uuid))
+                .map(Map.Entry::getKey)
+                .findFirst();
+    }
+
     /** The driver said so in the log. */
     void learn(PciAddress pci, String uuid) {
         PciAddress address = whole(pci);

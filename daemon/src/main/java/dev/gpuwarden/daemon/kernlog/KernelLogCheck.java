@@ -48,6 +48,10 @@ public final class KernelLogCheck implements HealthCheck {
                     "the kernel log cannot be read: " + status.unreadable().get(),
                     "run as root, or choose another source with --kernel-log.source");
         }
+        if (status.source().equals(DriverSource.NAME)) {
+            return Finding.skipped(
+                    "kernel-log-off", Subject.NODE, "no kernel log is read: XIDs alone, as the driver tells them");
+        }
         Optional<KernelLogStatus.Gap> gap =
                 status.lastGap().filter(last -> last.seen().plus(DOUBTFUL).isAfter(now));
         if (gap.isPresent()) {

@@ -15,6 +15,7 @@ import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -60,11 +61,12 @@ public final class KernelLogMonitor implements AutoCloseable {
             EventIntake intake,
             Supplier<List<Fault>> faults,
             Consumer<Duration> awaitNodes,
+            DriverFeed driver,
             Consumer<KernelRecord> tap) {}
 
     /**
      * @param around {@code faults} are those that are current, from memory; {@code awaitNodes} waits until the GPUs are listed, at
-     *     most so long; {@code tap} is told every record, by the thread that reads, and must not block
+     *     most so long; {@code driver} is listened to where no log can be read; {@code tap} is told every record, by the thread that reads, and must not block
      * @throws dev.gpuwarden.cli.UserError where settings or rules are wrong
      */
     public KernelLogMonitor(KernelLogSettings settings, Surroundings around) {
@@ -74,7 +76,11 @@ public final class KernelLogMonitor implements AutoCloseable {
         clock = Clock.systemUTC();
         LongSupplier nanoTime = System::nanoTime;
         Boot boot = new Boot(around.paths.procfs());
-        sources = new Sources(settings, new BootClock(around.paths.procfs(), clock), boot.id());
+        sources = new Sources(
+                settings,
+                new BootClock(around.paths.procfs(), clock),
+                boot.id(),
+                Optional.of(new Sources.Heard(around.driver, uuid -> GpuNames.place(around.nodes.get(), uuid))));
         rules = settings.rules();
         progress = new LogProgress(counts, clock.instant());
         GpuNames names = new GpuNames(() -> GpuNames.of(around.nodes.get()), nanoTime);
@@ -180,7 +186,7 @@ public final class KernelLogMonitor implements AutoCloseable {
     /** How reading goes. Never waits. */
     public Reading<KernelLogStatus> status() {
         if (off()) {
-            return Reading.absent(Absence.NOT_SUPPORTED, 0, "switched off by --kernel-log.source=none");
+            return Reading.absent(Absence.NOT_SUPPORTED, 0, settings.off());
         }
         return progress.status(ledger.collapsed());
     }

@@ -15,6 +15,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -63,12 +64,11 @@ public final class KernelLogScan {
             String nodeName,
             Clock clock) {
         settings.validate();
-        if (settings.source() == KernelLogSettings.Source.NONE) {
-            return new Result(
-                    List.of(), Reading.absent(Absence.NOT_SUPPORTED, 0, "switched off by --kernel-log.source=none"));
+        if (!settings.readsLog()) {
+            return new Result(List.of(), Reading.absent(Absence.NOT_SUPPORTED, 0, settings.off()));
         }
         String bootId = BootId.read(paths.procfs());
-        Sources sources = new Sources(settings, new BootClock(paths.procfs(), clock), bootId);
+        Sources sources = new Sources(settings, new BootClock(paths.procfs(), clock), bootId, Optional.empty());
         LogCounts counts = new LogCounts();
         LogProgress progress = new LogProgress(counts, clock.instant());
         Tallies tallies = new Tallies(nodeName, () -> bootId, settings.stormWindow);

@@ -18,11 +18,13 @@ public final class KernelLogSettings {
 
     /** Where to read. */
     enum Source {
-        /** The kernel's device if it can be read, else the journal, else nothing. */
+        /** The kernel's device if it can be read, else the journal, else what the driver tells. */
         AUTO,
         KMSG,
         JOURNALD,
         FILE,
+        /** No log: XIDs as the driver tells them. */
+        DRIVER,
         NONE
     }
 
@@ -32,8 +34,9 @@ public final class KernelLogSettings {
             paramLabel = "SOURCE",
             converter = SourceConverter.class,
             description =
-                    "Where the kernel log is read: auto, kmsg, journald, file or none; auto takes the kernel's device"
-                            + " if it can be read, else the journal (default: ${DEFAULT-VALUE}).")
+                    "Where the kernel log is read: auto, kmsg, journald, file, driver or none; auto takes the kernel's"
+                            + " device if it can be read, else the journal, else the XIDs that the driver itself tells"
+                            + " (default: ${DEFAULT-VALUE}).")
     Source source = Source.AUTO;
 
     @Option(
@@ -74,7 +77,8 @@ public final class KernelLogSettings {
                     return source;
                 }
             }
-            throw new TypeConversionException("expected auto, kmsg, journald, file or none, but was '" + text + "'");
+            throw new TypeConversionException(
+                    "expected auto, kmsg, journald, file, driver or none, but was '" + text + "'");
         }
     }
 
@@ -84,6 +88,15 @@ public final class KernelLogSettings {
         settings.source = source;
         settings.path = path;
         return settings;
+    }
+
+    boolean readsLog() {
+        return source != Source.NONE && source != Source.DRIVER;
+    }
+
+    /** Why no log is read, where none is wanted. */
+    String off() {
+        return "switched off by --kernel-log.source=" + label(source);
     }
 
     Source source() {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.core.model.PciAddress;
 import java.io.File;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -7,10 +8,12 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Clock;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Chooses where the kernel log is read. */
 final class Sources {
@@ -24,28 +27,35 @@ final class Sources {
     private final KernelLogSettings settings;
     private final BootClock clock;
     private final String bootId;
+    private final Optional<Heard> driver;
     private final List<Path> journals;
     private final List<String> journalctl;
     private final Path device;
 
-    Sources(KernelLogSettings settings, BootClock clock, String bootId) {
-        this(settings, clock, bootId, JOURNALS, List.of(JOURNALCTL), KMSG);
+    /** @param driver what tells XIDs where no log can be read; empty where nobody waits for them */
+    Sources(KernelLogSettings settings, BootClock clock, String bootId, Optional<Heard> driver) {
+        this(settings, clock, bootId, driver, JOURNALS, List.of(JOURNALCTL), KMSG);
     }
 
     Sources(
             KernelLogSettings settings,
             BootClock clock,
             String bootId,
+            Optional<Heard> driver,
             List<Path> journals,
             List<String> journalctl,
             Path device) {
         this.settings = settings;
         this.clock = clock;
         this.bootId = bootId;
+        this.driver = driver;
         this.journals = journals;
         this.journalctl = journalctl;
         this.device = device;
     }
+
+    /** The driver, where its events are waited for: {@code places} tells where the GPU with a UUID sits. */
+    record Heard(DriverFeed feed, Function<String, Optional<PciAddress>> places) {}
 
     /** A source, or why there is none. */
     record Choice(Optional<LogSource> source, String why) {
@@ -60,11 +70,26 @@ final class Sources {
 
     Choice choose(LogSource.Start start, boolean follow) {
         return switch (settings.source()) {
-            case NONE -> Choice.none("switched off by --kernel-log.source=none");
+            case NONE -> Choice.none(settings.off());
             case KMSG, FILE -> Choice.of(byType(settings.path().orElse(device), start, follow));
             case JOURNALD -> Choice.of(journal(start, follow));
-            case AUTO -> auto(start, follow);
+            case DRIVER -> driver(Optional.empty());
+            case AUTO -> {
+                Choice log = auto(start, follow);
+                yield log.source().isPresent() ? log : driver(Optional.of(log.why()));
+            }
         };
+    }
+
+    private Choice driver(Optional<String> noLog) {
+        return driver.map(heard -> Choice.of(new DriverSource(
+                        heard.feed,
+                        heard.places,
+                        noLog,
+                        () -> noLog.isPresent()
+                                && auto(LogSource.Start.FIRST, true).source().isPresent(),
+                        Clock.systemUTC())))
+                .orElseGet(() -> Choice.none(noLog.orElse(DriverSource.NAME + " are heard only while they happen")));
     }
 
     private Choice auto(LogSource.Start start, boolean follow) {

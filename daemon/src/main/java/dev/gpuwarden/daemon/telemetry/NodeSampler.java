@@ -145,6 +145,11 @@ public final class NodeSampler implements AutoCloseable {
         return keeper.driver().map(Driver::refusals).orElse(List.of());
     }
 
+    /** What the driver tells by itself, from now on. */
+    public DriverEvents events() {
+        return new DriverEvents(keeper::driver);
+    }
+
     private int hungThreads() {
         long now = clock.getAsLong();
         int hung = 0;

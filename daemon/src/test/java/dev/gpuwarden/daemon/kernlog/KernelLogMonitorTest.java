@@ -89,6 +89,7 @@ class KernelLogMonitorTest {
                         store,
                         store::faults,
                         longest -> {},
+                        DriverFeed.NONE,
                         tapped::add));
         monitor.start();
         return monitor;

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -33,7 +34,8 @@ class KernelLogSettingsTest {
     private Sources.Choice choose(Source source, Path path, Path journals, String tool) {
         KernelLogSettings settings = KernelLogSettings.of(source, path);
         BootClock clock = new BootClock(folder, Clock.systemUTC());
-        return new Sources(settings, clock, "b", List.of(journals), List.of(tool), Path.of("/dev/kmsg"))
+        return new Sources(
+                        settings, clock, "b", Optional.empty(), List.of(journals), List.of(tool), Path.of("/dev/kmsg"))
                 .choose(LogSource.Start.FIRST, true);
     }
 
@@ -59,7 +61,7 @@ class KernelLogSettingsTest {
                 .containsEntry("--kernel-log.quiet", "1h")
                 .containsEntry("--kernel-log.path", "/x");
         assertThatThrownBy(() -> parse("--kernel-log.source=syslog"))
-                .hasMessageContaining("expected auto, kmsg, journald, file or none");
+                .hasMessageContaining("expected auto, kmsg, journald, file, driver or none");
     }
 
     @Test
@@ -97,13 +99,15 @@ class KernelLogSettingsTest {
         KernelLogSettings settings = new KernelLogSettings();
         BootClock clock = new BootClock(folder, Clock.systemUTC());
         Path noDevice = folder.resolve("kmsg");
-        Sources without = new Sources(settings, clock, "b", List.of(gone), List.of("no-such-tool"), noDevice);
+        Sources without =
+                new Sources(settings, clock, "b", Optional.empty(), List.of(gone), List.of("no-such-tool"), noDevice);
         assertThat(without.choose(LogSource.Start.FIRST, true).why())
                 .isEqualTo(noDevice + " does not exist; no journal in " + gone);
         Files.createDirectories(gone.resolve("machine"));
         Files.writeString(gone.resolve("machine/system.journal"), "");
         assertThat(without.choose(LogSource.Start.FIRST, true).why()).endsWith("; no no-such-tool on the PATH");
-        Sources journal = new Sources(settings, clock, "b", List.of(gone), List.of("/bin/true"), noDevice);
+        Sources journal =
+                new Sources(settings, clock, "b", Optional.empty(), List.of(gone), List.of("/bin/true"), noDevice);
         assertThat(journal.choose(LogSource.Start.FIRST, true).source().orElseThrow())
                 .isInstanceOf(JournalSource.class);
     }

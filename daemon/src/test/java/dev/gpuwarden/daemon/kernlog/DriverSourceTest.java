@@ -1,0 +1,145 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.kernel.KernelLogParser;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.node.NodeName;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.node.PciBus;
+import dev.gpuwarden.daemon.telemetry.DriverEvents;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.telemetry.SamplingSettings;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ServiceLoader;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The driver library of a simulated node tells its XIDs, and the monitor takes them where there is no log. */
+class DriverSourceTest {
+
+    private final RecordingIntake store = new RecordingIntake(Clock.systemUTC());
+    private SimulatedNode node;
+    private NodeSampler sampler;
+
+    @BeforeEach
+    void start() {
+        node = SimulatedNode.start("h100x8");
+        SamplingSettings settings = SamplingSettings.of(
+                        Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofDays(1), Duration.ofSeconds(2))
+                .withLibraryPath(node.libraryPath().toString());
+        sampler = new NodeSampler(
+                ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow(), settings, new PciBus(paths()));
+        sampler.start();
+        assertThat(sampler.awaitFirst(Duration.ofSeconds(20))).isTrue();
+    }
+
+    @AfterEach
+    void end() {
+        sampler.close();
+        node.close();
+    }
+
+    private NodePaths paths() {
+        return NodePaths.of(node.procfs(), node.sysfs(), node.podLogs());
+    }
+
+    private KernelLogMonitor monitor(KernelLogSettings settings) {
+        DriverEvents events = sampler.events();
+        KernelLogMonitor monitor = new KernelLogMonitor(
+                settings,
+                new KernelLogMonitor.Surroundings(
+                        NodeName.of("node1"),
+                        paths(),
+                        KernelLogParser.standard(),
+                        sampler::snapshot,
+                        store,
+                        store::faults,
+                        longest -> {},
+                        new DriverFeed(events::await, events::end),
+                        record -> {}));
+        monitor.start();
+        return monitor;
+    }
+
+    private static void until(BooleanSupplier so) {
+        while (!so.getAsBoolean()) {
+            LockSupport.parkNanos(5_000_000);
+        }
+    }
+
+    private Outcome judged(KernelLogMonitor monitor) {
+        return KernelLogCheck.judge(monitor.status(), Clock.systemUTC().instant())
+                .outcome();
+    }
+
+    @Test
+    void withoutALogTheDriversXidsAreFaults() {
+        Path nowhere = node.procfs().resolve("no-kmsg");
+        try (KernelLogMonitor monitor = monitor(KernelLogSettings.of(KernelLogSettings.Source.AUTO, nowhere))) {
+            until(() -> monitor.status()
+                    .asOptional()
+                    .flatMap(status -> status.unreadable())
+                    .isPresent());
+            assertThat(monitor.status().asOptional().orElseThrow().unreadable().orElseThrow())
+                    .isEqualTo(nowhere + " does not exist; XIDs are taken from the driver's events meanwhile");
+            assertThat(judged(monitor)).isEqualTo(Outcome.UNKNOWN);
+            node.set("gpu.4.xid", "79");
+            until(() -> store.events().size() == 1);
+            HealthEvent event = store.events().get(0);
+            assertThat(event.checkName()).isEqualTo("SysLogsXIDError");
+            assertThat(event.errorCodes()).containsExactly("79");
+            assertThat(event.fatal()).isTrue();
+            assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_BM);
+            var gpu = sampler.snapshot().gpus().get(4).identity();
+            assertThat(event.entities())
+                    .contains(Entity.gpu(gpu.uuid().asOptional().orElseThrow()));
+            assertThat(event.message()).endsWith("79, told by the driver, without the kernel's line");
+            node.set("gpu.4.xid", "79");
+            node.set("gpu.2.xid", "94");
+            until(() -> store.faults().size() == 2);
+        }
+    }
+
+    @Test
+    void aLogThatCanBeReadByNowIsRead() throws Exception {
+        Path log = node.procfs().resolve("late-kmsg");
+        BooleanSupplier there = () -> Files.exists(log);
+        DriverEvents events = sampler.events();
+        int[] waits = new int[1];
+        DriverFeed feed = new DriverFeed(
+                timeout -> {
+                    waits[0]++;
+                    return events.await(Duration.ZERO);
+                },
+                events::end);
+        Files.writeString(log, "");
+        Heard.once(new DriverSource(
+                feed, uuid -> java.util.Optional.empty(), java.util.Optional.of("no log"), there, Clock.systemUTC()));
+        assertThat(waits[0]).isEqualTo(60);
+    }
+
+    @Test
+    void whoWantsTheDriverAloneIsAskedForNoLog() {
+        try (KernelLogMonitor monitor = monitor(KernelLogSettings.of(KernelLogSettings.Source.DRIVER, null))) {
+            until(() -> monitor.status().asOptional().isPresent());
+            assertThat(monitor.status().asOptional().orElseThrow().unreadable()).isEmpty();
+            assertThat(judged(monitor)).isEqualTo(Outcome.SKIPPED);
+            node.set("gpu.0.xid", "48");
+            until(() -> store.events().size() == 1);
+            assertThat(store.faults()).hasSize(1);
+            assertThat(store.events().get(0).errorCodes()).containsExactly("48");
+        }
+    }
+}
