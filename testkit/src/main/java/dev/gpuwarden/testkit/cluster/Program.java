@@ -84,13 +84,15 @@ final class Program implements AutoCloseable {
     /** Ends it in order, by force when that takes too long, and waits for its end. */
     @Override
     public void close() {
-        process.destroy();
+        // Not Process.destroy(), which closes the pipe first: the program would be killed as if its owner were gone.
+        process.toHandle().destroy();
         try {
             if (!process.waitFor(ENDING.toMillis(), TimeUnit.MILLISECONDS)) {
-                process.destroyForcibly().waitFor();
+                process.toHandle().destroyForcibly();
+                process.waitFor();
             }
         } catch (InterruptedException e) {
-            process.destroyForcibly();
+            process.toHandle().destroyForcibly();
             Thread.currentThread().interrupt();
         }
     }

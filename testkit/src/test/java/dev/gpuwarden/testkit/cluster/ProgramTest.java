@@ -1,0 +1,43 @@
+package dev.gpuwarden.testkit.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class ProgramTest {
+
+    private static final String TAKES_LEAVE = """
+            trap 'sleep 0.5; echo bye; exit 0' TERM
+            echo hello
+            while :; do sleep 0.05; done
+            """;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void mayEndInOrderAndLeavesTheFolderToItsOwner() throws InterruptedException {
+        Path log = folder.resolve("sh.log");
+        try (Program program = Program.start(folder, Path.of("/bin/sh"), List.of("-c", TAKES_LEAVE))) {
+            program.await(Duration.ofMinutes(1), "a word", () -> text(log).contains("hello"));
+        }
+        assertThat(text(log).lines()).containsExactly("hello", "bye");
+    }
+
+    private static String text(Path log) {
+        try {
+            return Files.readString(log);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
