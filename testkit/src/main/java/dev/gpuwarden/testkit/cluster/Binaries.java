@@ -40,7 +40,10 @@ public final class Binaries {
                 folder, "./gpuwarden test builds them, or set KUBEBUILDER_ASSETS to a folder that has them");
     }
 
-    /** What is missing, where it was expected, and how to get it; empty when all is there. */
+    /**
+     * What is missing, where it was expected, and how to get it; empty when all is there. A test that cannot look without them
+     * says this, each for itself: a class that is left out as a whole is in no report.
+     */
     public Optional<String> missing() {
         List<String> missing = NAMES.stream()
                 .filter(name -> !Files.isExecutable(folder.resolve(name)))

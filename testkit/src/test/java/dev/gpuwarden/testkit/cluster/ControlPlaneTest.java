@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,8 +29,8 @@ class ControlPlaneTest {
     @TempDir
     Path parent;
 
-    @BeforeAll
-    static void binariesAreThere() {
+    @BeforeEach
+    void binariesAreThere() {
         Optional<String> missing = Binaries.ofUser().missing();
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
     }
