@@ -38,7 +38,7 @@ class ControlPlaneTest {
     @Test
     void servesWhatAnApiServerServes() {
         ControlPlane plane = ControlPlane.shared();
-        assertThat(plane.kubectl("version")).contains("Server Version: " + Binaries.version());
+        assertThat(plane.kubectl("version")).containsPattern("Server Version: v1\\.\\d+\\.\\d+");
         plane.apply("""
                 apiVersion: v1
                 kind: Node
