@@ -51,6 +51,7 @@ public final class CheckRunner implements CheckBook, AutoCloseable {
     private final List<CheckResult> fresh = new ArrayList<>();
     private boolean settled;
     private boolean stopped;
+    private volatile Runnable looked = () -> {};
     private @Nullable Thread planner;
 
     /**
@@ -102,6 +103,11 @@ public final class CheckRunner implements CheckBook, AutoCloseable {
         Thread thread = threads.newThread(this::plan);
         planner = thread;
         thread.start();
+    }
+
+    /** Told on the planning thread whenever there are results, after the audience; must not wait. */
+    public void whenLooked(Runnable listener) {
+        looked = listener;
     }
 
     /** Something changed: quick checks are due now. */
@@ -182,6 +188,7 @@ public final class CheckRunner implements CheckBook, AutoCloseable {
         if (!results.isEmpty()) {
             try {
                 audience.accept(results);
+                looked.run();
             } catch (RuntimeException e) {
                 LOG.log(Level.ERROR, "results of checks could not be told", e);
             }

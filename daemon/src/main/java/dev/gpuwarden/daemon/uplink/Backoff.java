@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.DoubleSupplier;
 
 /** How long to wait after so many failures in a row: ever longer, and never all nodes at the same time. */
-final class Backoff {
+public final class Backoff {
 
     static final Duration FIRST = Duration.ofSeconds(1);
     static final Duration LONGEST = Duration.ofMinutes(2);
@@ -13,23 +13,23 @@ final class Backoff {
     private int failures;
 
     /** @param random from 0 to 1 */
-    Backoff(DoubleSupplier random) {
+    public Backoff(DoubleSupplier random) {
         this.random = random;
     }
 
-    void succeeded() {
+    public void succeeded() {
         failures = 0;
     }
 
     /** Between half of the time that doubles with each failure and the whole of it. */
-    Duration failed() {
+    public Duration failed() {
         long doubled = FIRST.toNanos() << Math.min(failures, 10);
         failures++;
         long whole = Math.min(doubled, LONGEST.toNanos());
         return Duration.ofNanos((long) (whole * (0.5 + random.getAsDouble() / 2)));
     }
 
-    int failures() {
+    public int failures() {
         return failures;
     }
 }

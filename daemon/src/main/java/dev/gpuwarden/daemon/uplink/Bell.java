@@ -4,18 +4,18 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /** Wakes the one thread that waits for it. Rung often meanwhile, it wakes once. */
-final class Bell {
+public final class Bell {
 
     private final Semaphore rung = new Semaphore(0);
 
-    void ring() {
+    public void ring() {
         if (rung.availablePermits() == 0) {
             rung.release();
         }
     }
 
     /** Returns when it is rung, was rung since the last time, or when the time is over. */
-    void await(long nanos) throws InterruptedException {
+    public void await(long nanos) throws InterruptedException {
         var unused = rung.tryAcquire(nanos, TimeUnit.NANOSECONDS);
         rung.drainPermits();
     }

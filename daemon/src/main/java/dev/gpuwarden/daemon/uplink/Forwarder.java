@@ -46,7 +46,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
     }
 
     /** Begins where the sink left off, or with the next event if it is new. */
-    static Forwarder start(Sink sink, Outbox outbox, EventBook book) {
+    public static Forwarder start(Sink sink, Outbox outbox, EventBook book) {
         outbox.register(sink.name());
         Forwarder forwarder = new Forwarder(sink, outbox, book);
         forwarder.thread.start();

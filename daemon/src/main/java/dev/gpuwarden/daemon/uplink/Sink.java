@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.List;
 
 /** One that takes events: a file, an HTTP server. Used by one thread. */
-interface Sink extends AutoCloseable {
+public interface Sink extends AutoCloseable {
 
     /** Its name in the store, in metrics and in the log; what it has acknowledged is remembered under it. */
     String name();
@@ -25,7 +25,7 @@ interface Sink extends AutoCloseable {
     final class RefusedException extends IOException {
         private static final long serialVersionUID = 1L;
 
-        RefusedException(String message) {
+        public RefusedException(String message) {
             super(message);
         }
     }

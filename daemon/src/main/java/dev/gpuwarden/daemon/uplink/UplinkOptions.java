@@ -39,6 +39,10 @@ public final class UplinkOptions {
     @Option(names = "--uplink.insecure", description = "Report without TLS, to a loopback address alone.")
     boolean insecure;
 
+    public boolean wanted() {
+        return address != null;
+    }
+
     /** Throws {@link UserError} where the options are of no use. */
     public void validate() {
         var unused = target();
