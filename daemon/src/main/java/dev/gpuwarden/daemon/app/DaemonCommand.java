@@ -14,6 +14,8 @@ import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.kernlog.BootId;
 import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
+import dev.gpuwarden.daemon.kube.KubernetesNode;
+import dev.gpuwarden.daemon.kube.KubernetesOptions;
 import dev.gpuwarden.daemon.metrics.AutopilotCollector;
 import dev.gpuwarden.daemon.metrics.CheckCollector;
 import dev.gpuwarden.daemon.metrics.Collector;
@@ -21,6 +23,7 @@ import dev.gpuwarden.daemon.metrics.EventCollector;
 import dev.gpuwarden.daemon.metrics.Exposition;
 import dev.gpuwarden.daemon.metrics.GrpcCollector;
 import dev.gpuwarden.daemon.metrics.KernelLogCollector;
+import dev.gpuwarden.daemon.metrics.KubernetesCollector;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
 import dev.gpuwarden.daemon.metrics.MetricsSite;
 import dev.gpuwarden.daemon.metrics.Readiness;
@@ -102,6 +105,9 @@ public final class DaemonCommand implements Callable<Integer> {
     UplinkOptions uplink = new UplinkOptions();
 
     @Mixin
+    KubernetesOptions kubernetes = new KubernetesOptions();
+
+    @Mixin
     CheckOptions checks = new CheckOptions();
 
     @Mixin
@@ -121,6 +127,7 @@ public final class DaemonCommand implements Callable<Integer> {
         Logging.install(Level.INFO);
         ListenAddress address = web.listenAddress();
         uplink.validate();
+        Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted());
         NodeChecks wanted = NodeChecks.of(checks, node.get());
         NodeLog kernel = NodeLog.of(kernelLog, checks.logRules(), node, paths);
         try (Stop.Registration running = stop.register();
@@ -130,12 +137,14 @@ public final class DaemonCommand implements Callable<Integer> {
             sampler.start();
             // The driver opens meanwhile. Whoever hands events in comes after the store, and so closes before it.
             EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
+            cluster.ifPresent(parts::add);
             UplinkNode self = new UplinkNode(
                     node.get(), BootId.read(paths.procfs()), Version.program(), store, store, Clock.systemUTC());
-            Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, self, store, parts);
+            Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, cluster, self, store, parts);
             RecentLines lines = new RecentLines(Clock.systemUTC());
             KernelLogMonitor log = parts.add(kernel.start(sampler, store, lines));
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, log::status, paths));
+            cluster.ifPresent(target -> NodeState.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Optional<GrpcServer> calls = grpc.wanted()
                     ? Optional.of(parts.add(GrpcServer.start(grpc, sources(sampler, memory, store, runner))))
@@ -145,11 +154,12 @@ public final class DaemonCommand implements Callable<Integer> {
                     sampler::snapshot,
                     sampler.stats(),
                     memory,
-                    new Exposition(metrics, node::get, () -> collectors(runner, store, log, calls, sending)));
+                    new Exposition(metrics, node::get, () -> collectors(runner, store, log, calls, sending, cluster)));
             MetricsSite metricsSite = new MetricsSite(scraper, () -> Readiness.pending(sampler.snapshot()));
             List<Site> sites = new ArrayList<>(List.of(metricsSite));
             sites.addAll(page.start(parts, sampling.fastInterval()));
             WebServer server = parts.add(WebServer.start(address, sites));
+            cluster.ifPresent(target -> LOG.log(System.Logger.Level.INFO, "writing " + target));
             announce(server.address(), calls.map(GrpcServer::addresses).orElse(List.of()));
             running.await();
         }
@@ -161,7 +171,8 @@ public final class DaemonCommand implements Callable<Integer> {
             EventStore store,
             KernelLogMonitor log,
             Optional<GrpcServer> calls,
-            Supplier<List<SinkStats>> sending) {
+            Supplier<List<SinkStats>> sending,
+            Optional<KubernetesNode> cluster) {
         List<Collector> collectors = new ArrayList<>(List.of(
                 new CheckCollector(runner::results, store::faults),
                 new StoreCollector(store::status),
@@ -169,6 +180,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 new KernelLogCollector(log::stats),
                 new SinkCollector(sending)));
         calls.map(GrpcServer::stats).map(GrpcCollector::new).ifPresent(collectors::add);
+        cluster.map(target -> new KubernetesCollector(target::stats)).ifPresent(collectors::add);
         if (metrics.autopilot()) {
             collectors.add(new AutopilotCollector(node::get, CpuModel.of(paths)));
         }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.daemon.kube.KubernetesNode;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.uplink.Forwarder;
 import dev.gpuwarden.daemon.uplink.SinkSettings;
@@ -7,6 +8,7 @@ import dev.gpuwarden.daemon.uplink.SinkStats;
 import dev.gpuwarden.daemon.uplink.Uplink;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -20,8 +22,14 @@ final class Senders {
 
     /** Starts those that are configured, and has the store forget those that no longer are. */
     static Supplier<List<SinkStats>> start(
-            SinkSettings sinks, UplinkOptions uplink, UplinkNode node, EventStore store, Parts parts) {
-        List<Forwarder> forwarders = sinks.start(node.name(), store, store);
+            SinkSettings sinks,
+            UplinkOptions uplink,
+            Optional<KubernetesNode> kubernetes,
+            UplinkNode node,
+            EventStore store,
+            Parts parts) {
+        List<Forwarder> forwarders = new ArrayList<>(sinks.start(node.name(), store, store));
+        kubernetes.flatMap(target -> target.startEvents(store, store)).ifPresent(forwarders::add);
         forwarders.forEach(parts::add);
         Optional<Uplink> reporting = uplink.start(node);
         reporting.ifPresent(parts::add);

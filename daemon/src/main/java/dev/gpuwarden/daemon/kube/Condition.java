@@ -1,0 +1,59 @@
+package dev.gpuwarden.daemon.kube;
+
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A condition of a Node.
+ *
+ * @param status "True" is a fault, the reverse of Kubernetes' own `Ready`
+ * @param transition since when the status is what it is
+ * @param heartbeat when it was last confirmed
+ */
+record Condition(String type, String status, String reason, String message, Instant transition, Instant heartbeat) {
+
+    static final String TRUE = "True";
+    static final String FALSE = "False";
+    private static final String HEALTHY = "IsHealthy";
+    private static final String NOT_HEALTHY = "IsNotHealthy";
+    private static final String NO_FAILURES = "No Health Failures";
+
+    static Condition faulty(String type, String check, String message, Instant transition, Instant heartbeat) {
+        return new Condition(type, TRUE, reason(check, false), message, transition, heartbeat);
+    }
+
+    static Condition healthy(String type, String check, Instant transition, Instant heartbeat) {
+        return new Condition(type, FALSE, reason(check, true), NO_FAILURES, transition, heartbeat);
+    }
+
+    /** NVSentinel's word for what became of a check. */
+    static String reason(String check, boolean healthy) {
+        return check + (healthy ? HEALTHY : NOT_HEALTHY);
+    }
+
+    /** Whether it is what this program, NVSentinel and others after it say of a check with this name. */
+    boolean tellsHealthOf(String check) {
+        return reason.equals(reason(check, true)) || reason.equals(reason(check, false));
+    }
+
+    boolean bad() {
+        return status.equals(TRUE);
+    }
+
+    /** Whether both say the same, whenever they say it. */
+    boolean says(Condition other) {
+        return status.equals(other.status) && reason.equals(other.reason) && message.equals(other.message);
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("type", type);
+        tree.put("status", status);
+        tree.put("reason", reason);
+        tree.put("message", message);
+        tree.put("lastTransitionTime", transition.toString());
+        tree.put("lastHeartbeatTime", heartbeat.toString());
+        return tree;
+    }
+}

@@ -1,0 +1,93 @@
+package dev.gpuwarden.daemon.kube;
+
+import dev.gpuwarden.cli.UserError;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Where the API server is, and how this node proves who it is.
+ *
+ * @param server with a path where the API is below one; no slash at the end
+ * @param ca who signs the server's certificate; empty means those that Java trusts
+ * @param origin where all this was found, for messages
+ */
+record KubeAccess(
+        URI server, Optional<Material> ca, Optional<Identity> identity, Optional<Material> token, String origin) {
+
+    /** kubernetes.io/docs: where every pod finds its ServiceAccount. */
+    static final Path SERVICE_ACCOUNT = Path.of("/var/run/secrets/kubernetes.io/serviceaccount");
+
+    /** A certificate chain and its key, both in PEM. */
+    record Identity(Material certificate, Material key) {}
+
+    /** The pod's own account; empty outside of a pod. Kubernetes sets the two variables in every pod. */
+    static Optional<KubeAccess> ofPod(Map<String, String> environment, Path account) {
+        String host = environment.getOrDefault("KUBERNETES_SERVICE_HOST", "");
+        String port = environment.getOrDefault("KUBERNETES_SERVICE_PORT", "");
+        Path token = account.resolve("token");
+        if (host.isEmpty() || port.isEmpty() || !Files.exists(token)) {
+            return Optional.empty();
+        }
+        String bracketed = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
+        return Optional.of(new KubeAccess(
+                address("https://" + bracketed + ":" + port, "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT"),
+                Optional.of(Material.of(account.resolve("ca.crt"))),
+                Optional.empty(),
+                Optional.of(Material.of(token)),
+                "the ServiceAccount of this pod"));
+    }
+
+    /** @throws UserError for what is no address, and for plain HTTP to another machine, which would show the token to all */
+    static URI address(String text, String where) {
+        URI uri;
+        try {
+            uri = URI.create(text.endsWith("/") ? text.substring(0, text.length() - 1) : text);
+        } catch (IllegalArgumentException e) {
+            throw unusable(text, where);
+        }
+        boolean tls = "https".equals(uri.getScheme());
+        if (uri.getHost() == null || uri.getQuery() != null || uri.getUserInfo() != null) {
+            throw unusable(text, where);
+        }
+        if (!tls && !("http".equals(uri.getScheme()) && loopback(uri.getHost()))) {
+            throw unusable(text, where);
+        }
+        return uri;
+    }
+
+    /** @throws IOException naming what is of no use as it is now */
+    void tryFiles() throws IOException {
+        var unused = List.of(KubeTls.read(this).context(), authorization());
+    }
+
+    /** The header of that name; empty where there is no token. Reads the token as it is now. */
+    String authorization() throws IOException {
+        return token.isPresent() ? "Bearer " + token.get().readWord() : "";
+    }
+
+    private static UserError unusable(String text, String where) {
+        return new UserError(
+                where + ": the API server must be an https:// address (http:// to this machine alone), but is '" + text
+                        + "'");
+    }
+
+    private static boolean loopback(String host) {
+        try {
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return server + " (" + origin + ")";
+    }
+}

@@ -1,0 +1,190 @@
+package dev.gpuwarden.daemon.kube;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks the API server, one request at a time, each answered or failed within a bounded time. The token is read for each request,
+ * certificates are looked at for each too: they are renewed while the daemon runs. Thread-safe; methods block and end when
+ * interrupted.
+ */
+final class KubeClient implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    /** However long the server wants to be left alone. */
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(2);
+    /** etcd takes objects of 1.5 MiB. */
+    private static final int MOST_BYTES = 4 << 20;
+
+    private static final int THREADS = 2;
+    private static final long IDLE_SECONDS = 10;
+    private static final int CONFLICT = 409;
+    private static final int TOO_MANY = 429;
+
+    private final KubeAccess access;
+    private final boolean dryRun;
+    private final Clock clock;
+    private final KubeTally tally;
+    private final ThreadPoolExecutor threads;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private @Nullable KubeTls tls;
+    private @Nullable HttpClient http;
+    private long notBefore = System.nanoTime();
+
+    /** @param dryRun have the server check each write, rights and admission included, and keep nothing */
+    KubeClient(KubeAccess access, boolean dryRun, Clock clock, KubeTally tally) {
+        this.access = access;
+        this.dryRun = dryRun;
+        this.clock = clock;
+        this.tally = tally;
+        this.threads = new ThreadPoolExecutor(
+                THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), body -> {
+                    Thread thread = new Thread(null, body, "gpuwarden-kube-http", 256 * 1024);
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * What the server answers; empty where the object that was to be made is there already.
+     *
+     * @throws KubeException for every other answer, and for none
+     */
+    Optional<Fields> ask(Request request) throws KubeException, InterruptedException {
+        turn.lockInterruptibly();
+        try {
+            pause();
+            Optional<Fields> answer = answer(request);
+            tally.worked(request.kind(), clock.instant());
+            return answer;
+        } catch (KubeException e) {
+            tally.failed(request.kind(), e);
+            e.retryAfter().ifPresent(this::notBefore);
+            throw e;
+        } catch (IOException e) {
+            KubeException unreachable = KubeException.unreachable(access, e);
+            tally.failed(request.kind(), unreachable);
+            throw unreachable;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private Optional<Fields> answer(Request request) throws IOException, InterruptedException {
+        HttpRequest.Builder message = HttpRequest.newBuilder(uri(request))
+                .header("Accept", "application/json")
+                .header("User-Agent", Request.MANAGER)
+                .method(
+                        request.method(),
+                        request.body().isEmpty()
+                                ? HttpRequest.BodyPublishers.noBody()
+                                : HttpRequest.BodyPublishers.ofString(request.body()));
+        if (!request.contentType().isEmpty()) {
+            message.header("Content-Type", request.contentType());
+        }
+        String authorization = access.authorization();
+        if (!authorization.isEmpty()) {
+            message.header("Authorization", authorization);
+        }
+        HttpResponse<byte[]> response = exchange(message.build());
+        int status = response.statusCode();
+        if (status == CONFLICT && request.method().equals("POST")) {
+            return Optional.empty();
+        }
+        InputStream body = new java.io.ByteArrayInputStream(response.body());
+        if (status >= 200 && status < 300) {
+            return Optional.of(Fields.json(body));
+        }
+        throw KubeException.answered(status, said(body), request, access, retryAfter(status, response));
+    }
+
+    /** Java's own timeout ends with the answer's headers. */
+    private HttpResponse<byte[]> exchange(HttpRequest message) throws IOException, InterruptedException {
+        CompletableFuture<HttpResponse<byte[]>> answer = http().sendAsync(message, info -> new BoundedBody(MOST_BYTES));
+        try {
+            return answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw new IOException("no answer within " + PATIENCE.toSeconds() + " s", e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException cause ? cause : new IOException(e.getCause());
+        } finally {
+            answer.cancel(true);
+        }
+    }
+
+    private URI uri(Request request) {
+        String dry = dryRun && request.writes() ? "&dryRun=All" : "";
+        return URI.create(access.server() + request.path() + dry);
+    }
+
+    /** Every error of Kubernetes is an object with a message; proxies on the way answer with anything. */
+    private static String said(InputStream body) {
+        try {
+            return Fields.json(body).text("message");
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    private static Optional<Duration> retryAfter(int status, HttpResponse<?> response) {
+        if (status != TOO_MANY && status < 500) {
+            return Optional.empty();
+        }
+        return response.headers()
+                .firstValue("Retry-After")
+                .filter(text -> text.matches("[0-9]{1,6}"))
+                .map(text -> Duration.ofSeconds(Long.parseLong(text)));
+    }
+
+    private void notBefore(Duration pause) {
+        Duration bounded = pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause;
+        notBefore = System.nanoTime() + bounded.toNanos();
+    }
+
+    private void pause() throws InterruptedException {
+        var unused = closed.await(notBefore - System.nanoTime(), TimeUnit.NANOSECONDS);
+    }
+
+    private HttpClient http() throws IOException {
+        KubeTls now = KubeTls.read(access);
+        HttpClient client = http;
+        if (client == null || !now.same(tls)) {
+            client = HttpClient.newBuilder()
+                    .connectTimeout(PATIENCE)
+                    .executor(threads)
+                    .followRedirects(HttpClient.Redirect.NEVER)
+                    .proxy(HttpClient.Builder.NO_PROXY)
+                    .sslContext(now.context())
+                    .version(HttpClient.Version.HTTP_1_1)
+                    .build();
+            // The one before ends by itself when nobody refers to it: Java 17 cannot close it.
+            http = client;
+            tls = now;
+        }
+        return client;
+    }
+
+    @Override
+    public void close() {
+        closed.countDown();
+        threads.shutdownNow();
+    }
+}

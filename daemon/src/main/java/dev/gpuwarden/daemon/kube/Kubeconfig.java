@@ -1,0 +1,140 @@
+package dev.gpuwarden.daemon.kube;
+
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.daemon.kube.KubeAccess.Identity;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/**
+ * The current context of a kubeconfig (kubernetes.io, kubeconfig v1). Certificates, keys and tokens in files are read for each
+ * use. What would be left out silently is an error: programs that make tokens, proxies, and above all not looking at the server's
+ * certificate.
+ */
+final class Kubeconfig {
+
+    private static final Set<String> CLUSTER = Set.of(
+            "server", "certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "extensions");
+    private static final Set<String> USER = Set.of(
+            "client-certificate",
+            "client-certificate-data",
+            "client-key",
+            "client-key-data",
+            "token",
+            "tokenFile",
+            "extensions");
+    private static final String SUPPORTED =
+            "supported are client-certificate and client-key (or their -data), token and tokenFile";
+
+    private final Path file;
+    private final Fields root;
+
+    private Kubeconfig(Path file, Fields root) {
+        this.file = file;
+        this.root = root;
+    }
+
+    /** @throws UserError naming file, key and what is supported */
+    static KubeAccess read(Path file) {
+        try {
+            Object root = new Load(
+                            LoadSettings.builder().setLabel(file.toString()).build())
+                    .loadFromString(Files.readString(file));
+            if (root instanceof Map<?, ?> map) {
+                return new Kubeconfig(file.toAbsolutePath(), Fields.of(map)).access();
+            }
+            throw new UserError(file + ": expected a kubeconfig, that is, a YAML mapping");
+        } catch (YamlEngineException e) {
+            throw new UserError(file + ": not YAML: "
+                    + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+        } catch (IOException e) {
+            throw new UserError("--kubernetes.kubeconfig " + file + " cannot be read: "
+                    + (Files.exists(file) ? e.getMessage() : "no such file"));
+        }
+    }
+
+    private KubeAccess access() {
+        String current = root.text("current-context");
+        if (current.isEmpty()) {
+            throw wrong("current-context", "expected the name of a context, but it is empty");
+        }
+        Fields context = named("contexts", current).object("context");
+        Fields cluster = named("clusters", context.text("cluster")).object("cluster");
+        Fields user = named("users", context.text("user")).object("user");
+        if (cluster.text("insecure-skip-tls-verify").equals("true")) {
+            throw wrong(
+                    "insecure-skip-tls-verify",
+                    "is refused, since anybody on the way could take the token: give certificate-authority instead");
+        }
+        onlyKnown(cluster, CLUSTER, "supported are server, certificate-authority and certificate-authority-data");
+        onlyKnown(user, USER, SUPPORTED);
+        Optional<Material> certificate = material(user, "client-certificate");
+        Optional<Material> key = material(user, "client-key");
+        if (certificate.isPresent() != key.isPresent()) {
+            throw wrong("client-certificate", "goes together with client-key");
+        }
+        return new KubeAccess(
+                KubeAccess.address(cluster.text("server"), file.toString()),
+                material(cluster, "certificate-authority"),
+                certificate.map(chain -> new Identity(chain, key.orElseThrow())),
+                token(user),
+                file.toString());
+    }
+
+    private Optional<Material> token(Fields user) {
+        // As kubectl: the file wins, since it is renewed.
+        if (!user.text("tokenFile").isEmpty()) {
+            return Optional.of(Material.of(path(user.text("tokenFile"))));
+        }
+        String token = user.text("token");
+        return token.isEmpty()
+                ? Optional.empty()
+                : Optional.of(Material.of(token.getBytes(StandardCharsets.ISO_8859_1)));
+    }
+
+    /** As kubectl: the data win over the file. */
+    private Optional<Material> material(Fields fields, String name) {
+        String data = fields.text(name + "-data");
+        if (!data.isEmpty()) {
+            try {
+                return Optional.of(Material.of(Base64.getDecoder().decode(data.replaceAll("\\s", ""))));
+            } catch (IllegalArgumentException e) {
+                throw wrong(name + "-data", "is no base64");
+            }
+        }
+        String path = fields.text(name);
+        return path.isEmpty() ? Optional.empty() : Optional.of(Material.of(path(path)));
+    }
+
+    private Path path(String text) {
+        return file.resolveSibling(text);
+    }
+
+    private Fields named(String list, String name) {
+        return root.objects(list).stream()
+                .filter(each -> each.text("name").equals(name))
+                .findFirst()
+                .orElseThrow(() -> wrong(list, "expected one called '" + name + "', but there is none"));
+    }
+
+    private void onlyKnown(Fields fields, Set<String> known, String supported) {
+        Set<String> unknown = new TreeSet<>(fields.names());
+        unknown.removeAll(known);
+        if (!unknown.isEmpty()) {
+            throw wrong(String.join(", ", unknown), "not supported: " + supported);
+        }
+    }
+
+    private UserError wrong(String key, String what) {
+        return new UserError(file + ": " + key + ": " + what);
+    }
+}

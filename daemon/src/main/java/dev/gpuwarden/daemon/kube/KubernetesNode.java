@@ -1,0 +1,84 @@
+package dev.gpuwarden.daemon.kube;
+
+import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.Outbox;
+import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
+import dev.gpuwarden.daemon.uplink.Forwarder;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** This node in the Kubernetes API: what is written to it, and how that goes. Holds the one connection; closed last. */
+public final class KubernetesNode implements AutoCloseable {
+
+    private final String name;
+    private final Set<Part> parts;
+    private final boolean dryRun;
+    private final KubeAccess access;
+    private final Clock clock;
+    private final KubeTally tally = new KubeTally();
+    private final EventNews news = new EventNews();
+    private final KubeClient client;
+
+    KubernetesNode(String name, Set<Part> parts, boolean dryRun, KubeAccess access, Clock clock) {
+        this.name = name;
+        this.parts = Collections.unmodifiableSet(EnumSet.copyOf(parts));
+        this.dryRun = dryRun;
+        this.access = access;
+        this.clock = clock;
+        this.client = new KubeClient(access, dryRun, clock, tally);
+    }
+
+    /** Events from now on, or from where the last daemon ended. Blocks until the outbox knows of it. */
+    public Optional<Forwarder> startEvents(Outbox outbox, EventBook book) {
+        if (!parts.contains(Part.events)) {
+            return Optional.empty();
+        }
+        // The book goes when the daemon does, and nobody stops telling Kubernetes before.
+        var unused = book.listen(news::hear);
+        EventSink sink = new EventSink(dryRun ? "kubernetes-dry-run" : "kubernetes", name, client, news);
+        return Optional.of(Forwarder.start(sink, outbox, book));
+    }
+
+    /** Conditions and labels, and counts of Events. Whoever knows that something changed calls {@link NodeWriter#look}. */
+    public NodeWriter start(NodeFacts facts) {
+        return start(facts, NodeWriter.LOOK_AGAIN);
+    }
+
+    NodeWriter start(NodeFacts facts, Duration lookAgain) {
+        NodeWriter writer = new NodeWriter(this, client, news, facts, clock, lookAgain);
+        writer.start();
+        return writer;
+    }
+
+    String name() {
+        return name;
+    }
+
+    Set<Part> parts() {
+        return parts;
+    }
+
+    boolean dryRun() {
+        return dryRun;
+    }
+
+    /** By the kind of request. */
+    public Map<String, KubeStats> stats() {
+        return tally.stats();
+    }
+
+    @Override
+    public String toString() {
+        return (dryRun ? "dry run: " : "") + parts + " of Node " + name + " at " + access;
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

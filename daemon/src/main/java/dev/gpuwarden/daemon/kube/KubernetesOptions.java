@@ -1,0 +1,115 @@
+package dev.gpuwarden.daemon.kube;
+
+import dev.gpuwarden.cli.UserError;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Whether and how this node writes its own state to Kubernetes. */
+public final class KubernetesOptions {
+
+    /** What is written. */
+    public enum Part {
+        none,
+        conditions,
+        events,
+        labels
+    }
+
+    /** RFC 1123, as Kubernetes takes it for names. */
+    private static final Pattern NODE = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
+
+    @Option(
+            names = "--kubernetes.write",
+            split = ",",
+            paramLabel = "WHAT",
+            description =
+                    "Write these of this node to the Kubernetes API, where no aggregator does: conditions, events,"
+                            + " labels (default: none).")
+    List<Part> write = List.of();
+
+    @Option(
+            names = "--kubernetes.kubeconfig",
+            paramLabel = "FILE",
+            description = "How to reach the API server and who to be there (default: the ServiceAccount of the pod).")
+    @Nullable Path kubeconfig;
+
+    @Option(
+            names = "--kubernetes.node",
+            paramLabel = "NAME",
+            description = "The name of this node's Node (default: --node.name).")
+    @Nullable String node;
+
+    @Option(
+            names = "--kubernetes.dry-run",
+            description = "Have the API server check what would be written, and log it; nothing is changed.")
+    boolean dryRun;
+
+    /**
+     * Empty where nothing is to be written.
+     *
+     * @param aggregator whether this node reports to one, which then writes all this
+     * @throws UserError where the options are of no use, or files that they name
+     */
+    public Optional<KubernetesNode> connect(String nodeName, boolean aggregator) {
+        return connect(nodeName, aggregator, System.getenv(), KubeAccess.SERVICE_ACCOUNT);
+    }
+
+    Optional<KubernetesNode> connect(
+            String nodeName, boolean aggregator, Map<String, String> environment, Path account) {
+        Set<Part> parts = EnumSet.noneOf(Part.class);
+        parts.addAll(write);
+        boolean off = parts.remove(Part.none);
+        if (off && !parts.isEmpty()) {
+            throw new UserError("--kubernetes.write: none does not go together with " + new TreeSet<>(parts));
+        }
+        if (parts.isEmpty()) {
+            if (!off && (kubeconfig != null || node != null || dryRun)) {
+                throw new UserError("--kubernetes.kubeconfig, --kubernetes.node and --kubernetes.dry-run are of no use"
+                        + " without --kubernetes.write");
+            }
+            return Optional.empty();
+        }
+        if (aggregator) {
+            throw new UserError("--kubernetes.write does not go together with --uplink.address: where there is an"
+                    + " aggregator, conditions, Events and labels are its alone");
+        }
+        KubeAccess access = access(environment, account);
+        return Optional.of(new KubernetesNode(name(nodeName), parts, dryRun, access, Clock.systemUTC()));
+    }
+
+    /** As kubelet: a host's name in lower case. */
+    private String name(String nodeName) {
+        String name = node == null ? nodeName.toLowerCase(Locale.ROOT) : node.trim();
+        if (!NODE.matcher(name).matches()) {
+            throw new UserError(
+                    "--kubernetes.node must be the name of a Node, one of `kubectl get nodes`, but is '" + name + "'");
+        }
+        return name;
+    }
+
+    private KubeAccess access(Map<String, String> environment, Path account) {
+        KubeAccess access = kubeconfig != null
+                ? Kubeconfig.read(kubeconfig)
+                : KubeAccess.ofPod(environment, account)
+                        .orElseThrow(() -> new UserError("--kubernetes.write: this is no pod with a ServiceAccount (no "
+                                + account.resolve("token")
+                                + " or no KUBERNETES_SERVICE_HOST); give --kubernetes.kubeconfig"));
+        try {
+            access.tryFiles();
+        } catch (IOException e) {
+            throw new UserError("--kubernetes.write: " + e.getMessage());
+        }
+        return access;
+    }
+}

@@ -1,0 +1,64 @@
+package dev.gpuwarden.daemon.kube;
+
+import static dev.gpuwarden.daemon.kube.Told.NOON;
+import static dev.gpuwarden.daemon.kube.Told.stored;
+import static dev.gpuwarden.daemon.kube.Told.xid79;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.FaultTable.Change;
+import dev.gpuwarden.core.event.FaultTable.Effect;
+import dev.gpuwarden.core.event.ProcessingStrategy;
+import dev.gpuwarden.core.event.StoredEvent;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class EventNewsTest {
+
+    private final EventNews news = new EventNews();
+
+    private void hear(StoredEvent stored, Effect effect) {
+        news.hear(new EventBook.Told(stored, new Change(effect, Set.of())));
+    }
+
+    private static StoredEvent again(long sequence, long times) {
+        return new StoredEvent(sequence, xid79("0000:3b:00").build(), NOON, NOON, times);
+    }
+
+    @Test
+    void healthThatEndedNothingIsNoNews() {
+        StoredEvent idle = stored(1, xid79("x").healthy(true).build());
+        StoredEvent ends = stored(2, xid79("x").healthy(true).build());
+        StoredEvent quiet =
+                stored(3, xid79("x").strategy(ProcessingStrategy.STORE_ONLY).build());
+        hear(idle, Effect.REPEATED);
+        hear(ends, Effect.CLEARED);
+        assertThat(news.worthTelling(List.of(idle, ends, quiet))).containsExactly(ends);
+    }
+
+    @Test
+    void whatWasToldAgainIsCountedOnceWithItsLastCount() {
+        hear(again(5, 1), Effect.RAISED);
+        assertThat(news.anyRepeated()).isFalse();
+        hear(again(5, 2), Effect.REPEATED);
+        hear(again(6, 2), Effect.REPEATED);
+        hear(again(5, 3), Effect.REPEATED);
+        assertThat(news.repeated())
+                .extracting(StoredEvent::sequence, StoredEvent::occurrences)
+                .containsExactly(
+                        org.assertj.core.groups.Tuple.tuple(6L, 2L), org.assertj.core.groups.Tuple.tuple(5L, 3L));
+        assertThat(news.repeated()).isEmpty();
+    }
+
+    @Test
+    void isBounded() {
+        for (int i = 0; i < 10_000; i++) {
+            hear(again(i, 2), Effect.REPEATED);
+            hear(stored(i, xid79("x").healthy(true).build()), Effect.REPEATED);
+        }
+        assertThat(news.repeated()).hasSizeLessThan(100);
+        List<StoredEvent> early = List.of(stored(1, xid79("x").healthy(true).build()));
+        assertThat(news.worthTelling(early)).as("forgotten, and so told").isEqualTo(early);
+    }
+}
