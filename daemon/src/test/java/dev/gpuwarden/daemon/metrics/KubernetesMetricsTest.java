@@ -1,0 +1,41 @@
+package dev.gpuwarden.daemon.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.daemon.kube.KubeStats;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** `-Dgolden.update=true` writes the file anew: read the difference before it is committed. */
+class KubernetesMetricsTest {
+
+    private static final Path FILE = Path.of(
+            System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics/kubernetes.prom");
+
+    @Test
+    void requestsAreExposedAsAgreed() throws IOException {
+        Map<String, KubeStats> stats = new TreeMap<>(Map.of(
+                "conditions", new KubeStats(3, 0, 1, "", Optional.of(Instant.parse("2026-11-22T12:00:00Z"))),
+                "labels", new KubeStats(0, 2, 0, "the API server answers 403", Optional.empty())));
+        Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Exposition exposition = new Exposition(
+                MetricsOptions.of(false, false, false),
+                () -> "node-7",
+                () -> List.of(new KubernetesCollector(() -> stats)));
+        List<String> now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
+                .lines()
+                .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_kubernetes.*"))
+                .toList();
+        if (Boolean.getBoolean("golden.update")) {
+            Files.write(FILE, now);
+        }
+        assertThat(now).isEqualTo(Files.readAllLines(FILE));
+    }
+}
