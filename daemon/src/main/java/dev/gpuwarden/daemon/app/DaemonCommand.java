@@ -54,6 +54,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -147,7 +148,9 @@ public final class DaemonCommand implements Callable<Integer> {
             cluster.ifPresent(target -> NodeState.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Optional<GrpcServer> calls = grpc.wanted()
-                    ? Optional.of(parts.add(GrpcServer.start(grpc, sources(sampler, memory, store, runner))))
+                    ? Optional.of(parts.add(GrpcServer.start(
+                            grpc,
+                            sources(sampler, memory, store, runner, () -> Senders.unreached(sending.get(), cluster)))))
                     : Optional.empty();
             NodePage page = new NodePage(node.get(), sampler, history, memory, runner, store, lines);
             Scraper scraper = new Scraper(
@@ -187,7 +190,12 @@ public final class DaemonCommand implements Callable<Integer> {
         return collectors;
     }
 
-    private NodeSources sources(NodeSampler sampler, NodeMemory memory, EventStore store, CheckBook runner) {
+    private NodeSources sources(
+            NodeSampler sampler,
+            NodeMemory memory,
+            EventStore store,
+            CheckBook runner,
+            Supplier<Map<String, String>> unreached) {
         return new NodeSources(
                 new NodeSources.Identity(node.get(), BootId.read(paths.procfs()), Version.program(), Instant.now()),
                 sampler::snapshot,
@@ -196,6 +204,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 store,
                 runner,
                 () -> store.status().trouble().isEmpty(),
+                unreached,
                 store::recording,
                 Clock.systemUTC());
     }

@@ -10,7 +10,9 @@ import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -19,6 +21,16 @@ import java.util.stream.Stream;
 final class Senders {
 
     private Senders() {}
+
+    /** Who takes nothing now, and why. */
+    static Map<String, String> unreached(List<SinkStats> sinks, Optional<KubernetesNode> kubernetes) {
+        Map<String, String> unreached = new TreeMap<>();
+        sinks.stream()
+                .filter(sink -> !sink.lastError().isEmpty())
+                .forEach(sink -> unreached.put(sink.sink(), sink.lastError()));
+        kubernetes.flatMap(KubernetesNode::trouble).ifPresent(why -> unreached.put("kubernetes", why));
+        return unreached;
+    }
 
     /** Starts those that are configured, and has the store forget those that no longer are. */
     static Supplier<List<SinkStats>> start(

@@ -8,6 +8,7 @@ import dev.gpuwarden.api.v1.Check;
 import dev.gpuwarden.api.v1.Gpu;
 import dev.gpuwarden.api.v1.ListFaultsResponse;
 import dev.gpuwarden.api.v1.Node;
+import dev.gpuwarden.api.v1.Unreached;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.health.Finding;
@@ -121,6 +122,16 @@ record StatusReport(
         tree.put("checkOutcomes", outcomes());
         tree.put("checks", complaints().stream().map(CheckView::tree).toList());
         tree.put("storing", storing);
+        tree.put(
+                "unreached",
+                node.getUnreachedList().stream().map(StatusReport::tree).toList());
+        return tree;
+    }
+
+    private static Map<String, Object> tree(Unreached each) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("receiver", each.getReceiver());
+        tree.put("why", each.getWhy());
         return tree;
     }
 

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.api.v1.Gpu;
+import dev.gpuwarden.api.v1.Unreached;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.health.Finding;
@@ -35,6 +36,9 @@ final class StatusTable {
         out.println("checks      " + checks(report));
         if (!report.storing()) {
             out.println("events      are not stored now; the daemon keeps them in memory and its log says why");
+        }
+        for (Unreached each : report.node().getUnreachedList()) {
+            out.println("unreached   " + Table.escape(each.getReceiver() + ": " + each.getWhy()));
         }
         out.println();
         if (!report.faults().isEmpty()) {

@@ -29,6 +29,7 @@ import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.RunChecksRequest;
 import dev.gpuwarden.api.v1.SetHealthyRequest;
 import dev.gpuwarden.api.v1.SetHealthyResponse;
+import dev.gpuwarden.api.v1.Unreached;
 import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.check.CheckInfo;
@@ -111,6 +112,10 @@ final class NodeQueries extends NodeServiceGrpc.NodeServiceImplBase {
         node.getDaemonStartedBuilder()
                 .setSeconds(identity.started().getEpochSecond())
                 .setNanos(identity.started().getNano());
+        sources.unreached()
+                .get()
+                .forEach((receiver, why) -> node.addUnreached(
+                        Unreached.newBuilder().setReceiver(receiver).setWhy(why)));
         Reasons.of(results, faults).forEach(finding -> node.addReasons(CheckCodec.toWire(finding)));
         return node.build();
     }

@@ -8,6 +8,7 @@ import dev.gpuwarden.core.process.GpuMemoryUse;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -19,6 +20,7 @@ import java.util.function.Supplier;
  * @param node asks no driver
  * @param memory whose memory the GPUs of a snapshot hold; reads /proc
  * @param storing whether the store takes events now; from memory
+ * @param unreached who takes nothing of this node now, and why; from memory
  * @param recordings what the flight recorder kept with an event, by its id; reads the store
  */
 public record NodeSources(
@@ -29,6 +31,7 @@ public record NodeSources(
         EventBook events,
         CheckBook checks,
         BooleanSupplier storing,
+        Supplier<Map<String, String>> unreached,
         Function<String, Optional<byte[]>> recordings,
         Clock clock) {
 

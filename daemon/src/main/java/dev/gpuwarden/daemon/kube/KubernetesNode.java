@@ -67,6 +67,15 @@ public final class KubernetesNode implements AutoCloseable {
         return dryRun;
     }
 
+    /** Why conditions or labels are not as they must be; empty while they are. Events are told of as those of a sink. */
+    public Optional<String> trouble() {
+        return stats().entrySet().stream()
+                .filter(kind -> !kind.getKey().equals(Request.Kind.events.name()))
+                .map(kind -> kind.getValue().lastError())
+                .filter(error -> !error.isEmpty())
+                .findFirst();
+    }
+
     /** By the kind of request. */
     public Map<String, KubeStats> stats() {
         return tally.stats();

@@ -67,6 +67,11 @@ class StatusReportTest {
         NodeVerdict.findings(results).forEach(finding -> wire.addReasons(CheckCodec.toWire(finding)));
         wire.getDaemonStartedBuilder()
                 .setSeconds(NOW.minus(Duration.ofMinutes(200)).getEpochSecond());
+        if (!storing) {
+            wire.addUnreachedBuilder()
+                    .setReceiver("kubernetes")
+                    .setWhy("the API server answers 403: nodes \u001b[2J is forbidden");
+        }
         List<Gpu> gpus = node.gpus().stream()
                 .map(gpu -> GpuCodec.toWire(gpu, GpuView.GPU_VIEW_BASIC))
                 .toList();

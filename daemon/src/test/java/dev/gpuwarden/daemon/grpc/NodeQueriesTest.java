@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import com.google.protobuf.Timestamp;
 import dev.gpuwarden.api.FaultCodec;
@@ -27,6 +28,7 @@ import dev.gpuwarden.api.v1.Outcome;
 import dev.gpuwarden.api.v1.RunChecksRequest;
 import dev.gpuwarden.api.v1.SetHealthyRequest;
 import dev.gpuwarden.api.v1.StoredEvent;
+import dev.gpuwarden.api.v1.Unreached;
 import dev.gpuwarden.api.v1.Verdict;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.RecommendedAction;
@@ -92,6 +94,9 @@ class NodeQueriesTest {
         assertThat(fit.getDriver().getRunning().getFacts().getDriverVersion().getValue())
                 .isNotEmpty();
         assertThat(fit.getGpuCount()).isEqualTo(2);
+        assertThat(fit.getUnreachedList())
+                .extracting(Unreached::getReceiver, Unreached::getWhy)
+                .containsExactly(tuple("webhook", "the server answers 503"));
 
         node.store.accept(ServedNode.xid("79").build());
         Node unfit = ask().getNode(GetNodeRequest.getDefaultInstance());

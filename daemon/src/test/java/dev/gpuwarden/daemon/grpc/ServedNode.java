@@ -95,6 +95,7 @@ final class ServedNode implements AutoCloseable {
                 store,
                 checks,
                 () -> !full.get(),
+                () -> Map.of("webhook", "the server answers 503"),
                 store::recording,
                 Clock.systemUTC());
     }
