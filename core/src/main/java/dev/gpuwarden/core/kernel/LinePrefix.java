@@ -24,17 +24,14 @@ public record LinePrefix(String stamp, String tag, String text) {
     }
 
     /** Reads from the left; every method leaves {@code at} alone when it finds nothing. */
-    private static final class Scanner {
-        private final String line;
-        private final int end;
+    private static final class Scanner extends LineText {
         private int at;
         private String stamp = "";
         private String tag = "";
         private boolean foreign;
 
         Scanner(String line) {
-            this.line = line;
-            this.end = Math.min(line.length(), LONGEST);
+            super(line, Math.min(line.length(), LONGEST));
         }
 
         LinePrefix scan() {
@@ -166,20 +163,8 @@ public record LinePrefix(String stamp, String tag, String text) {
             return true;
         }
 
-        /** ISO time, syslog's month and day, journalctl's seconds since 1970. */
         private boolean wallStamp() {
-            int to = iso(at);
-            if (to < 0) {
-                to = monthAndDay(at);
-            }
-            if (to < 0) {
-                to = weekdayAndDate(at);
-            }
-            if (to < 0) {
-                int dot = digits(at);
-                boolean unix = dot - at >= 9 && dot < end && line.charAt(dot) == '.' && digits(dot + 1) - dot == 7;
-                to = unix ? digits(dot + 1) : -1;
-            }
+            int to = wallClock(at);
             if (to < 0 || to < end && line.charAt(to) != ' ') {
                 return false;
             }
@@ -187,59 +172,6 @@ public record LinePrefix(String stamp, String tag, String text) {
             at = to;
             skipSpace();
             return true;
-        }
-
-        /** {@code 2025-01-25T10:34:54.859532+00:00}; returns where it ends, or -1. */
-        private int iso(int from) {
-            boolean date = digits(from) - from == 4
-                    && from + 10 < end
-                    && line.charAt(from + 4) == '-'
-                    && line.charAt(from + 7) == '-'
-                    && (line.charAt(from + 10) == 'T' || line.charAt(from + 10) == ' ');
-            if (!date || !clock(from + 11)) {
-                return -1;
-            }
-            int i = from + 19;
-            if (i < end && (line.charAt(i) == '.' || line.charAt(i) == ',')) {
-                i = digits(i + 1);
-            }
-            if (i < end && line.charAt(i) == 'Z') {
-                return i + 1;
-            }
-            if (i < end && (line.charAt(i) == '+' || line.charAt(i) == '-')) {
-                int j = digits(i + 1);
-                i = j < end && line.charAt(j) == ':' ? digits(j + 1) : j;
-            }
-            return i;
-        }
-
-        /** {@code Jun 12 16:30:32}, in any language, with or without a year behind it. */
-        private int monthAndDay(int from) {
-            int i = letters(from);
-            if (i == from || i - from > 10 || i >= end || line.charAt(i) != ' ') {
-                return -1;
-            }
-            i = spaces(i);
-            int day = digits(i);
-            if (day == i || day - i > 2 || day >= end || line.charAt(day) != ' ' || !clock(day + 1)) {
-                return -1;
-            }
-            int fraction = day + 9;
-            return fraction < end && line.charAt(fraction) == '.' ? digits(fraction + 1) : fraction;
-        }
-
-        /** {@code Wed 2024-07-31 23:14:18 UTC} of journalctl's short-full. */
-        private int weekdayAndDate(int from) {
-            int i = letters(from);
-            if (i == from || i >= end || line.charAt(i) != ' ') {
-                return -1;
-            }
-            int to = iso(i + 1);
-            if (to < 0 || to >= end || line.charAt(to) != ' ') {
-                return -1;
-            }
-            int zone = letters(to + 1);
-            return zone == to + 1 ? to : zone;
         }
 
         /**
@@ -307,58 +239,10 @@ public record LinePrefix(String stamp, String tag, String text) {
             }
         }
 
-        private boolean clockWithin(int from, int to) {
-            for (int i = from; i + 8 <= to; i++) {
-                if (clock(i)) {
-                    return true;
-                }
-            }
-            return false;
-        }
-
-        /** {@code 23:14:18} */
-        private boolean clock(int from) {
-            return from + 8 <= end
-                    && digits(from) - from == 2
-                    && line.charAt(from + 2) == ':'
-                    && digits(from + 3) - from == 5
-                    && line.charAt(from + 5) == ':'
-                    && digits(from + 6) - from == 8;
-        }
-
-        private int digits(int from) {
-            int i = from;
-            while (i < end && digit(i)) {
-                i++;
-            }
-            return i;
-        }
-
-        private int letters(int from) {
-            int i = from;
-            while (i < end && (Character.isLetter(line.charAt(i)) || i > from && line.charAt(i) == '.')) {
-                i++;
-            }
-            return i;
-        }
-
-        private int spaces(int from) {
-            int i = from;
-            while (i < end && line.charAt(i) == ' ') {
-                i++;
-            }
-            return i;
-        }
-
         private void skipSpace() {
             while (at < line.length() && (line.charAt(at) == ' ' || line.charAt(at) == '\t')) {
                 at++;
             }
-        }
-
-        private boolean digit(int i) {
-            char c = line.charAt(i);
-            return c >= '0' && c <= '9';
         }
 
         private static boolean lower(char c) {
