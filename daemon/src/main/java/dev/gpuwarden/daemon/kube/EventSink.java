@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.kube;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.daemon.uplink.Sink;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -11,29 +12,31 @@ import java.util.concurrent.TimeUnit;
 /** Kubernetes as one that takes events: what is alike and comes together is one Event, and there are never many a minute. */
 final class EventSink implements Sink {
 
+    private static final System.Logger LOG = System.getLogger(EventSink.class.getName());
+
     /** The API server keeps each for an hour, in the memory of etcd: a storm on each of 10,000 nodes must not fill that. */
     private static final int BURST = 20;
 
     private static final Duration EACH = Duration.ofSeconds(3);
 
-    private final String name;
     private final String node;
+    private final boolean dryRun;
     private final KubeClient client;
     private final EventNews news;
     private final Pace pace = new Pace(BURST, EACH, System.nanoTime());
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    /** @param name a dry run has another: what it would have told is told when it ends to be one */
-    EventSink(String name, String node, KubeClient client, EventNews news) {
-        this.name = name;
+    EventSink(String node, boolean dryRun, KubeClient client, EventNews news) {
         this.node = node;
+        this.dryRun = dryRun;
         this.client = client;
         this.news = news;
     }
 
+    /** A dry run has another name: what it only pretended to tell is still to be told. */
     @Override
     public String name() {
-        return name;
+        return dryRun ? "kubernetes-dry-run" : "kubernetes";
     }
 
     @Override
@@ -53,7 +56,12 @@ final class EventSink implements Sink {
         }
         pace.take(System.nanoTime());
         boolean made = client.ask(Request.event(event.body(node))).isPresent();
-        if (!made) {
+        if (dryRun) {
+            LOG.log(
+                    Level.INFO,
+                    "dry run: would tell of Node " + node + ": Event " + event.type() + " " + event.reason() + " ("
+                            + event.message() + ")");
+        } else if (!made) {
             // Sent before, and not noted: since then it may stand for more.
             var unused = client.ask(Request.event(event.name(), event.told()));
         }

@@ -55,6 +55,12 @@ final class KubeException extends IOException {
         };
     }
 
+    /** For logs of others, which write it as it is: its message says all. */
+    @Override
+    public String toString() {
+        return String.valueOf(getMessage());
+    }
+
     /** HTTP's status; 0 where there was no answer. */
     int status() {
         return status;

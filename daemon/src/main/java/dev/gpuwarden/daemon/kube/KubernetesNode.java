@@ -11,6 +11,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** This node in the Kubernetes API: what is written to it, and how that goes. Holds the one connection; closed last. */
 public final class KubernetesNode implements AutoCloseable {
@@ -40,7 +41,7 @@ public final class KubernetesNode implements AutoCloseable {
         }
         // The book goes when the daemon does, and nobody stops telling Kubernetes before.
         var unused = book.listen(news::hear);
-        EventSink sink = new EventSink(dryRun ? "kubernetes-dry-run" : "kubernetes", name, client, news);
+        EventSink sink = new EventSink(name, dryRun, client, news);
         return Optional.of(Forwarder.start(sink, outbox, book));
     }
 
@@ -83,7 +84,8 @@ public final class KubernetesNode implements AutoCloseable {
 
     @Override
     public String toString() {
-        return (dryRun ? "dry run: " : "") + parts + " of Node " + name + " at " + access;
+        String what = parts.stream().map(Part::name).collect(Collectors.joining(", "));
+        return what + " of Node " + name + " at " + access + (dryRun ? ", as a dry run" : "");
     }
 
     @Override

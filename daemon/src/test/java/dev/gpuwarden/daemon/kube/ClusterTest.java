@@ -243,7 +243,7 @@ class ClusterTest {
         accept(Told.xid79("0000:3b:00"));
         await(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 1\n"));
         KubeClient client = new KubeClient(Kubeconfig.read(kubeconfig), false, Clock.systemUTC(), new KubeTally());
-        EventSink sink = new EventSink("again", node, client, new EventNews());
+        EventSink sink = new EventSink(node, false, client, new EventNews());
         var stored = store.events(dev.gpuwarden.core.event.EventFilter.all());
         sink.send(stored);
         assertThat(told()).isEqualTo("Warning SysLogsXIDErrorIsNotHealthy 1\n");

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.kube;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -17,10 +18,12 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,7 +45,7 @@ class KubeClientTest {
     private KubeClient client;
 
     private interface Answer {
-        void to(HttpExchange exchange) throws IOException;
+        void to(HttpExchange exchange) throws IOException, InterruptedException;
     }
 
     @BeforeEach
@@ -51,7 +54,11 @@ class KubeClientTest {
         server.createContext("/", exchange -> {
             asked.add(exchange.getRequestMethod() + " " + exchange.getRequestURI() + " "
                     + exchange.getRequestHeaders().getFirst("Authorization"));
-            answers.remove().to(exchange);
+            try {
+                answers.remove().to(exchange);
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
             exchange.close();
         });
         server.start();
@@ -137,6 +144,28 @@ class KubeClientTest {
             }
         });
         assertThat(refused(Request.read("n"))).hasMessageContaining("expected an answer of at most");
+    }
+
+    @Test
+    void aServerThatAcceptsAndSaysNothingKeepsNobodyFromEnding() throws Exception {
+        CountDownLatch here = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(1);
+        answers.add(exchange -> {
+            here.countDown();
+            ended.await();
+        });
+        List<Throwable> ends = Collections.synchronizedList(new ArrayList<>());
+        Thread first = new Thread(() -> ends.add(catchThrowable(() -> client.ask(Request.read("n")))));
+        first.start();
+        here.await();
+        Thread second = new Thread(() -> ends.add(catchThrowable(() -> client.ask(Request.read("n")))));
+        second.start();
+        second.interrupt();
+        second.join();
+        first.interrupt();
+        first.join();
+        assertThat(ends).hasSize(2).allMatch(InterruptedException.class::isInstance);
+        ended.countDown();
     }
 
     @Test

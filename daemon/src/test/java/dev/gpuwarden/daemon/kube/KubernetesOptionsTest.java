@@ -81,8 +81,7 @@ class KubernetesOptionsTest {
         KubernetesOptions options = writing(Part.labels, Part.events, Part.labels);
         options.kubeconfig = file;
         try (KubernetesNode node = connect(options, "Host-7.Example", false).orElseThrow()) {
-            assertThat(node)
-                    .hasToString("[events, labels] of Node host-7.example at http://127.0.0.1:1 (" + file + ")");
+            assertThat(node).hasToString("events, labels of Node host-7.example at http://127.0.0.1:1 (" + file + ")");
         }
         options.node = "../../pods";
         assertThatThrownBy(() -> connect(options, "n", false))
