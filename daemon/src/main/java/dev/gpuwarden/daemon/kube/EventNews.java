@@ -21,16 +21,14 @@ final class EventNews {
 
     private final Map<Long, StoredEvent> repeated = new LinkedHashMap<>();
     private final Set<Long> idle = new LinkedHashSet<>();
+    private final Set<String> several = new LinkedHashSet<>();
 
     /** For {@link EventBook#listen}. */
     synchronized void hear(EventBook.Told told) {
         StoredEvent stored = told.stored();
         if (stored.event().healthy()) {
             if (told.change().effect() == Effect.REPEATED) {
-                idle.add(stored.sequence());
-                if (idle.size() > MOST) {
-                    idle.remove(idle.iterator().next());
-                }
+                remember(idle, stored.sequence());
             }
         } else if (stored.occurrences() > 1 && worthTelling(stored)) {
             repeated.remove(stored.sequence());
@@ -51,6 +49,25 @@ final class EventNews {
                 .filter(EventNews::worthTelling)
                 .filter(stored -> !idle.contains(stored.sequence()))
                 .toList();
+    }
+
+    private static <T> void remember(Set<T> set, T one) {
+        set.add(one);
+        if (set.size() > MOST) {
+            set.remove(set.iterator().next());
+        }
+    }
+
+    /** Its count is not that of one event of this node. */
+    synchronized void sent(EventObject event) {
+        if (event.several()) {
+            remember(several, event.name());
+        }
+    }
+
+    /** Whether the count of this Event is that of one event of this node, as far as one knows. */
+    synchronized boolean countsOne(EventObject event) {
+        return !several.contains(event.name());
     }
 
     synchronized boolean anyRepeated() {

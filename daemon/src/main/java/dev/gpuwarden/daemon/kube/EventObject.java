@@ -14,8 +14,17 @@ import java.util.Map;
  * first of them, so that the same one told again is the same object.
  *
  * @param count how often it was told
+ * @param several whether it stands for more than one event of this node
  */
-record EventObject(String name, String type, String reason, String message, long count, Instant first, Instant last) {
+record EventObject(
+        String name,
+        String type,
+        String reason,
+        String message,
+        long count,
+        boolean several,
+        Instant first,
+        Instant last) {
 
     private static final String WARNING = "Warning";
     private static final String NORMAL = "Normal";
@@ -64,6 +73,7 @@ record EventObject(String name, String type, String reason, String message, long
                 FaultText.line(Condition.reason(event.checkName(), event.healthy()), LONGEST_REASON),
                 text + others,
                 alike.stream().mapToLong(StoredEvent::occurrences).sum(),
+                alike.size() > 1,
                 second(alike.get(0).received()),
                 second(last.lastSeen()));
     }

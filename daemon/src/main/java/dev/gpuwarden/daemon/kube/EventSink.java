@@ -56,6 +56,7 @@ final class EventSink implements Sink {
         }
         pace.take(System.nanoTime());
         boolean made = client.ask(Request.event(event.body(node))).isPresent();
+        news.sent(event);
         if (dryRun) {
             LOG.log(
                     Level.INFO,

@@ -196,7 +196,9 @@ public final class NodeWriter implements AutoCloseable {
         for (StoredEvent stored : news.repeated()) {
             try {
                 EventObject told = EventObject.of(List.of(stored), node).get(0);
-                var unused = client.ask(Request.event(told.name(), told.told()));
+                if (news.countsOne(told)) {
+                    var unused = client.ask(Request.event(told.name(), told.told()));
+                }
             } catch (KubeException e) {
                 if (e.status() != GONE) {
                     throw e;

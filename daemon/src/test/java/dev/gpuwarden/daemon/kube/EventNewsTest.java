@@ -52,6 +52,18 @@ class EventNewsTest {
     }
 
     @Test
+    void anEventThatStandsForSeveralIsNotCountedAsOne() {
+        List<EventObject> sent = EventObject.of(
+                List.of(
+                        stored(1, xid79("x").build()),
+                        stored(2, xid79("x").build()),
+                        stored(3, xid79("y").build())),
+                Told.NODE);
+        sent.forEach(news::sent);
+        assertThat(sent).extracting(news::countsOne).containsExactly(false, true);
+    }
+
+    @Test
     void isBounded() {
         for (int i = 0; i < 10_000; i++) {
             hear(again(i, 2), Effect.REPEATED);

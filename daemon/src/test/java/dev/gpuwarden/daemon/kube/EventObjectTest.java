@@ -28,6 +28,7 @@ class EventObjectTest {
                         "ErrorCode:79 PCI:0000:3b:00 GPU_UUID:GPU-0000:3b:00 fell off the bus"
                                 + " Recommended Action=RESTART_BM;",
                         1,
+                        false,
                         NOON.plusSeconds(0xabc),
                         NOON.plusSeconds(0xabc)));
         assertThat(event.body(NODE))
