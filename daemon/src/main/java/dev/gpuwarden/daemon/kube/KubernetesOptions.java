@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.kube;
 
 import dev.gpuwarden.cli.UserError;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.EnumSet;
@@ -17,6 +18,8 @@ import picocli.CommandLine.Option;
 
 /** Whether and how this node writes its own state to Kubernetes. */
 public final class KubernetesOptions {
+
+    private static final System.Logger LOG = System.getLogger(KubernetesOptions.class.getName());
 
     /** What is written. */
     public enum Part {
@@ -59,7 +62,7 @@ public final class KubernetesOptions {
      * Empty where nothing is to be written.
      *
      * @param aggregator whether this node reports to one, which then writes all this
-     * @throws UserError where the options are of no use, or files that they name
+     * @throws UserError where the options are of no use, or the kubeconfig; certificates, keys and tokens may come later
      */
     public Optional<KubernetesNode> connect(String nodeName, boolean aggregator) {
         return connect(nodeName, aggregator, System.getenv(), KubeAccess.SERVICE_ACCOUNT);
@@ -108,7 +111,10 @@ public final class KubernetesOptions {
         try {
             access.tryFiles();
         } catch (IOException e) {
-            throw new UserError("--kubernetes.write: " + e.getMessage());
+            // A kubelet that has not joined yet has none; GPUs are looked after all the same.
+            LOG.log(
+                    Level.WARNING,
+                    "--kubernetes.write: " + e.getMessage() + "; nothing is written until that is of use");
         }
         return access;
     }

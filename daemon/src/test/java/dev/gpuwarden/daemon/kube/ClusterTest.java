@@ -340,6 +340,17 @@ class ClusterTest {
     }
 
     @Test
+    void aTokenThatComesLaterIsFound() throws IOException {
+        String token = TestCluster.token(plane, node);
+        Path file = folder.resolve("token");
+        Files.writeString(kubeconfig, Files.readString(kubeconfig).replaceAll("token: .*", "tokenFile: " + file));
+        start();
+        await(() -> stats(Request.Kind.read).lastError().contains(file + " cannot be read"));
+        Files.writeString(file, token);
+        await(() -> TestCluster.label(plane, node).equals("PASS"));
+    }
+
+    @Test
     void aNodeThatIsNotThereIsNamed() {
         KubernetesOptions options = options();
         options.node = "no-such-node";

@@ -60,12 +60,21 @@ class KubernetesOptionsTest {
                 .hasMessageContaining("give --kubernetes.kubeconfig");
         Files.writeString(account.resolve("token"), "t");
         assertThat(KubeAccess.ofPod(POD, account).orElseThrow().server()).hasToString("https://[fd00::1]:443");
-        assertThatThrownBy(() -> connect(writing(Part.labels), "n", false))
-                .isInstanceOf(UserError.class)
-                .hasMessageContaining("ca.crt cannot be read");
+    }
+
+    @Test
+    void certificatesThatAreNotThereYetAreAskedForAgain() throws IOException {
+        Files.writeString(account.resolve("token"), "t");
+        try (KubernetesNode node = connect(writing(Part.labels), "n", false).orElseThrow()) {
+            assertThat(node.trouble()).isEmpty();
+        }
+        KubeAccess access = KubeAccess.ofPod(POD, account).orElseThrow();
+        assertThatThrownBy(access::tryFiles)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(account.resolve("ca.crt") + " cannot be read");
         Files.writeString(account.resolve("ca.crt"), "no certificate");
-        assertThatThrownBy(() -> connect(writing(Part.labels), "n", false))
-                .isInstanceOf(UserError.class)
+        assertThatThrownBy(access::tryFiles)
+                .isInstanceOf(IOException.class)
                 .hasMessageContaining(account.resolve("ca.crt").toString());
     }
 
