@@ -21,7 +21,7 @@ final class EventNews {
 
     private final Map<Long, StoredEvent> repeated = new LinkedHashMap<>();
     private final Set<Long> idle = new LinkedHashSet<>();
-    private final Set<String> several = new LinkedHashSet<>();
+    private final Set<String> single = new LinkedHashSet<>();
 
     /** For {@link EventBook#listen}. */
     synchronized void hear(EventBook.Told told) {
@@ -58,16 +58,16 @@ final class EventNews {
         }
     }
 
-    /** Its count is not that of one event of this node. */
+    /** Kubernetes has this Event now. */
     synchronized void sent(EventObject event) {
-        if (event.several()) {
-            remember(several, event.name());
+        if (!event.several()) {
+            remember(single, event.name());
         }
     }
 
-    /** Whether the count of this Event is that of one event of this node, as far as one knows. */
+    /** Whether Kubernetes has this Event, and for one event of this node alone, whose count it can take. */
     synchronized boolean countsOne(EventObject event) {
-        return !several.contains(event.name());
+        return single.contains(event.name());
     }
 
     synchronized boolean anyRepeated() {

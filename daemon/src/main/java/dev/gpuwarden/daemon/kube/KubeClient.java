@@ -34,6 +34,7 @@ final class KubeClient implements AutoCloseable {
 
     private static final int THREADS = 2;
     private static final long IDLE_SECONDS = 10;
+    private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
     private static final int TOO_MANY = 429;
 
@@ -64,7 +65,8 @@ final class KubeClient implements AutoCloseable {
     }
 
     /**
-     * What the server answers; empty where the object that was to be made is there already.
+     * What the server answers; empty where the object that was to be made is there already, and where the Event that was to be
+     * changed is gone: they last for an hour.
      *
      * @throws KubeException for every other answer, and for none
      */
@@ -106,7 +108,11 @@ final class KubeClient implements AutoCloseable {
         }
         HttpResponse<byte[]> response = exchange(message.build());
         int status = response.statusCode();
-        if (status == CONFLICT && request.method().equals("POST")) {
+        boolean there = status == CONFLICT && request.method().equals("POST");
+        boolean gone = status == NOT_FOUND
+                && request.kind() == Request.Kind.events
+                && !request.method().equals("POST");
+        if (there || gone) {
             return Optional.empty();
         }
         InputStream body = new java.io.ByteArrayInputStream(response.body());

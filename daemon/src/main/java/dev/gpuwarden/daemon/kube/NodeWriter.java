@@ -39,8 +39,6 @@ public final class NodeWriter implements AutoCloseable {
     /** Where a person must change something first. */
     private static final int SLOW = 5;
 
-    private static final int GONE = 404;
-
     private final KubeClient client;
     private final String node;
     private final Set<Part> parts;
@@ -183,7 +181,7 @@ public final class NodeWriter implements AutoCloseable {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The count of an Event is a nicety: one that is gone, or was told with others, is left alone. */
+    /** The count of an Event is a nicety: one that was told with others, or by the daemon before, is left alone. */
     private long tellRepeats() throws KubeException, InterruptedException {
         if (!parts.contains(Part.events) || !news.anyRepeated()) {
             return Long.MAX_VALUE;
@@ -194,15 +192,9 @@ public final class NodeWriter implements AutoCloseable {
         }
         repeats.take(System.nanoTime());
         for (StoredEvent stored : news.repeated()) {
-            try {
-                EventObject told = EventObject.of(List.of(stored), node).get(0);
-                if (news.countsOne(told)) {
-                    var unused = client.ask(Request.event(told.name(), told.told()));
-                }
-            } catch (KubeException e) {
-                if (e.status() != GONE) {
-                    throw e;
-                }
+            EventObject told = EventObject.of(List.of(stored), node).get(0);
+            if (news.countsOne(told)) {
+                var unused = client.ask(Request.event(told.name(), told.told()));
             }
         }
         return Long.MAX_VALUE;

@@ -59,6 +59,7 @@ class EventNewsTest {
                         stored(2, xid79("x").build()),
                         stored(3, xid79("y").build())),
                 Told.NODE);
+        assertThat(sent).as("not sent yet").noneMatch(news::countsOne);
         sent.forEach(news::sent);
         assertThat(sent).extracting(news::countsOne).containsExactly(false, true);
     }
