@@ -36,6 +36,11 @@ final class KubeTally {
         of.lastError = String.valueOf(cause.getMessage());
     }
 
+    /** The Node is as it must be: what was refused or failed before is not wanted any more. */
+    synchronized void settled() {
+        kinds.forEach((kind, of) -> of.lastError = kind == Kind.events ? of.lastError : "");
+    }
+
     private Kinds of(Kind kind) {
         return kinds.computeIfAbsent(kind, any -> new Kinds());
     }

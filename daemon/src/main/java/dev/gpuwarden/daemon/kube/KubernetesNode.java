@@ -51,7 +51,7 @@ public final class KubernetesNode implements AutoCloseable {
     }
 
     NodeWriter start(NodeFacts facts, Duration lookAgain) {
-        NodeWriter writer = new NodeWriter(this, client, news, facts, clock, lookAgain);
+        NodeWriter writer = new NodeWriter(this, client, tally, news, facts, clock, lookAgain);
         writer.start();
         return writer;
     }

@@ -40,6 +40,7 @@ public final class NodeWriter implements AutoCloseable {
     private static final int SLOW = 5;
 
     private final KubeClient client;
+    private final KubeTally tally;
     private final String node;
     private final Set<Part> parts;
     private final boolean dryRun;
@@ -63,12 +64,14 @@ public final class NodeWriter implements AutoCloseable {
     NodeWriter(
             KubernetesNode target,
             KubeClient client,
+            KubeTally tally,
             EventNews news,
             NodeFacts facts,
             Clock clock,
             Duration lookAgain) {
         this.lookAgain = lookAgain;
         this.client = client;
+        this.tally = tally;
         this.node = target.name();
         this.parts = target.parts();
         this.dryRun = target.dryRun();
@@ -103,7 +106,9 @@ public final class NodeWriter implements AutoCloseable {
     /** Returns how long until there is something to do if nobody rings. */
     private long turn() throws InterruptedException {
         try {
-            long wait = Math.min(writeNode(), tellRepeats());
+            long wait = writeNode();
+            tally.settled();
+            wait = Math.min(wait, tellRepeats());
             if (backoff.failures() > 0) {
                 LOG.log(Level.INFO, "Node " + node + " is kept up to date again");
                 logged = "";

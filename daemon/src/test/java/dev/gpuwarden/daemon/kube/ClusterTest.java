@@ -238,6 +238,26 @@ class ClusterTest {
     }
 
     @Test
+    void aFailureThatNoLongerMattersIsNoTroubleAnyMore() throws IOException {
+        try (Relay relay = new Relay(URI.create(plane.url()).getPort())) {
+            String direct = Files.readString(kubeconfig);
+            Files.writeString(kubeconfig, direct.replace(plane.url(), "https://127.0.0.1:" + relay.port()));
+            start();
+            await(() -> TestCluster.label(plane, node).equals("PASS"));
+            relay.away();
+            accept(Told.xid79("0000:3b:00"));
+            await(() -> stats(Request.Kind.conditions).failed() == 1
+                    && kubernetes.trouble().isPresent());
+            accept(Told.xid79("0000:3b:00").fatal(false).healthy(true));
+            relay.back();
+            await(() -> kubernetes.trouble().isEmpty());
+            assertThat(stats(Request.Kind.conditions).ok())
+                    .as("nothing to write")
+                    .isZero();
+        }
+    }
+
+    @Test
     void anEventThatWasSentAndNotNotedIsNotSentTwice() throws Exception {
         start();
         accept(Told.xid79("0000:3b:00"));
