@@ -84,8 +84,10 @@ final class Browser implements AutoCloseable {
                 .get("sessionId");
     }
 
+    /** Goes there, and waits until the page with all that it names is there. */
     void open(String address) throws InterruptedException {
         call("Page.navigate", Map.of("url", address));
+        until("document.readyState === 'complete' && location.href.startsWith('" + address + "')");
     }
 
     /** The value of an expression in the page; a promise is waited for. */
@@ -99,10 +101,14 @@ final class Browser implements AutoCloseable {
         return value == null ? "" : value;
     }
 
-    /** Waits until an expression is true: up to a minute, since recovery needs proof. Fails with what the page says. */
+    /**
+     * Waits until an expression is true: up to a minute, since recovery needs proof. One that throws is not true yet: a page on its way
+     * has no document. Fails with what the page says.
+     */
     void until(String expression) throws InterruptedException {
         long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!Boolean.TRUE.equals(evaluate("Boolean(" + expression + ")"))) {
+        String tried = "(() => { try { return Boolean(" + expression + "); } catch { return false; } })()";
+        while (!Boolean.TRUE.equals(evaluate(tried))) {
             if (System.nanoTime() > giveUp) {
                 throw new AssertionError(expression + " did not come true on: " + evaluate("document.body?.innerText"));
             }

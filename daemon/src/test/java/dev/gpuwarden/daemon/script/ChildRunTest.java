@@ -69,15 +69,15 @@ class ChildRunTest {
     void whatHangsIsCutOffWithAllThatItStarted() throws Exception {
         long start = System.nanoTime();
         ChildRun run = run(
-                Duration.ofMillis(300),
+                Duration.ofSeconds(2),
                 "trap '' TERM HUP INT",
                 "sh -c 'trap \"\" TERM; echo $$ >grandchild; while :; do sleep 1; done' &",
                 "echo $$ >child",
                 "echo so far",
                 "wait");
-        assertThat(run.end()).isEqualTo(new End.CutOff("did not end within 300ms"));
+        assertThat(run.end()).isEqualTo(new End.CutOff("did not end within 2s"));
         assertThat(run.out()).isEqualTo("so far\n");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
         assertGone("child");
         assertGone("grandchild");
     }
