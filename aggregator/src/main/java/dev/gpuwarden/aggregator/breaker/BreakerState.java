@@ -1,0 +1,72 @@
+package dev.gpuwarden.aggregator.breaker;
+
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** What the breaker has to remember over a restart, by name of the pool. A pool that is not there is closed. */
+public record BreakerState(SortedMap<String, PoolState> pools) {
+
+    public static final BreakerState NEW = new BreakerState(new TreeMap<>());
+
+    public BreakerState {
+        pools = Collections.unmodifiableSortedMap(new TreeMap<>(pools));
+    }
+
+    BreakerState with(String pool, PoolState state) {
+        TreeMap<String, PoolState> changed = new TreeMap<>(pools);
+        changed.put(pool, state);
+        return new BreakerState(changed);
+    }
+
+    /** One JSON text for each pool: the data of a ConfigMap. */
+    public Map<String, String> toData() {
+        Map<String, String> data = new LinkedHashMap<>();
+        pools.forEach((name, pool) -> {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("status", pool.status().name().toLowerCase(Locale.ROOT));
+            tree.put("reason", pool.reason());
+            tree.put("since", pool.since().toString());
+            tree.put("letThrough", (long) pool.letThrough());
+            Map<String, Object> recent = new LinkedHashMap<>();
+            pool.recent().forEach((node, at) -> recent.put(node, at.toString()));
+            tree.put("recent", recent);
+            data.put(name, JsonText.write(tree));
+        });
+        return data;
+    }
+
+    /** A pool whose text cannot be read is open: what is not known lets nobody through. */
+    public static BreakerState of(Map<String, String> data, Instant now) {
+        TreeMap<String, PoolState> pools = new TreeMap<>();
+        data.forEach((name, text) -> {
+            try {
+                pools.put(name, pool(JsonText.readObject(text)));
+            } catch (IOException | RuntimeException e) {
+                pools.put(
+                        name,
+                        PoolState.open(
+                                "its kept state cannot be read (" + e.getMessage() + "): close it to start anew", now));
+            }
+        });
+        return new BreakerState(pools);
+    }
+
+    private static PoolState pool(Map<String, Object> tree) {
+        TreeMap<String, Instant> recent = new TreeMap<>();
+        Trees.texts(tree, "recent").forEach((node, at) -> recent.put(node, Instant.parse(at)));
+        return new PoolState(
+                PoolState.Status.valueOf(Trees.text(tree, "status").toUpperCase(Locale.ROOT)),
+                Trees.text(tree, "reason"),
+                Instant.parse(Trees.text(tree, "since")),
+                recent,
+                Trees.number(tree, "letThrough", 0));
+    }
+}

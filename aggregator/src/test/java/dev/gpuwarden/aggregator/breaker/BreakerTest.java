@@ -1,0 +1,238 @@
+package dev.gpuwarden.aggregator.breaker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class BreakerTest {
+
+    private static final Map<String, String> GPU = Map.of("nvidia.com/gpu.present", "true");
+    private static final Instant T0 = Instant.parse("2026-11-22T03:00:00Z");
+
+    private final Breaker breaker = new Breaker(List.of(Pool.GPU_NODES));
+    private final Set<String> out = new HashSet<>();
+    private BreakerState state = BreakerState.NEW;
+
+    private Breaker.Answer ask(String node, int total, Instant at) {
+        Breaker.Answer answer = breaker.ask(state, node, GPU, Map.of("gpu-nodes", new Census(total, out)), at);
+        state = answer.next();
+        if (answer.allowed()) {
+            out.add(node);
+        }
+        return answer;
+    }
+
+    private int allowedOf(int asking, int total, Instant at) {
+        int allowed = 0;
+        for (int i = 0; i < asking; i++) {
+            allowed += ask("node-" + at + i, total, at).allowed() ? 1 : 0;
+        }
+        return allowed;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "50, -, 1, 1",
+        "50, -, 3, 2",
+        "50, -, 100, 50",
+        "50, 10, 100, 10",
+        "50, 10, 4, 2",
+        "-, 10, 4, 4",
+        "0, -, 9, 0"
+    })
+    void theLowerOfPercentAndNumberHolds(String percent, String nodes, int total, int allowed) {
+        Limit limit = new Limit(
+                percent.equals("-") ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(percent)),
+                nodes.equals("-") ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(nodes)));
+        assertThat(limit.allowed(total)).isEqualTo(allowed);
+    }
+
+    @Test
+    void aLimitMustLimit() {
+        assertThatThrownBy(() -> new Limit(OptionalInt.empty(), OptionalInt.empty()))
+                .hasMessageContaining("there is none");
+        assertThatThrownBy(() -> Limit.percent(101)).hasMessageContaining("found 101");
+    }
+
+    @Test
+    void tripsWhenTooManyFallWithinTheWindowAndStaysOpen() {
+        assertThat(allowedOf(80, 100, T0)).isEqualTo(50);
+        out.clear();
+        Breaker.Answer later = ask("another", 100, T0.plus(Duration.ofDays(1)));
+        assertThat(later.allowed()).isFalse();
+        assertThat(later.reason()).contains("open since " + T0, "51 of 100 nodes within 5 min, limit 50");
+    }
+
+    @Test
+    void theWindowSlides() {
+        assertThat(allowedOf(30, 100, T0)).isEqualTo(30);
+        out.clear();
+        assertThat(allowedOf(20, 100, T0.plusSeconds(299))).isEqualTo(20);
+        out.clear();
+        assertThat(allowedOf(30, 100, T0.plusSeconds(301))).isEqualTo(30);
+    }
+
+    @Test
+    void theLevelHoldsHoweverSlowlyNodesFallAndTripsNothing() {
+        int allowed = 0;
+        for (int i = 0; i < 80; i++) {
+            allowed +=
+                    ask("node-" + i, 100, T0.plus(Duration.ofMinutes(10L * i))).allowed() ? 1 : 0;
+        }
+        assertThat(allowed).isEqualTo(50);
+        out.remove("node-0");
+        assertThat(ask("node-99", 100, T0.plus(Duration.ofDays(1))).allowed())
+                .as("there is room again without anybody's help")
+                .isTrue();
+    }
+
+    @Test
+    void whatTheCensusDoesNotKnowYetCountsAllTheSame() {
+        Pool pool = new Pool("p", NodeSelector.parse(""), Limit.percent(100), Duration.ofMinutes(5), Limit.percent(10));
+        Breaker level = new Breaker(List.of(pool));
+        int allowed = 0;
+        for (int i = 0; i < 100; i++) {
+            Breaker.Answer answer = level.ask(state, "n" + i, Map.of(), Map.of("p", new Census(100, Set.of())), T0);
+            state = answer.next();
+            allowed += answer.allowed() ? 1 : 0;
+        }
+        assertThat(allowed).isEqualTo(10);
+    }
+
+    @Test
+    void oneNodeIsCountedOnce() {
+        for (int i = 0; i < 100; i++) {
+            assertThat(ask("flapping", 10, T0.plusSeconds(i)).allowed()).isTrue();
+        }
+    }
+
+    @Test
+    void halfOpenLetsSomeThroughThenTripsOrCloses() {
+        allowedOf(51, 100, T0);
+        state = Breaker.halfOpen(state, "gpu-nodes", 3, T0.plusSeconds(60));
+        assertThat(allowedOf(10, 100, T0.plusSeconds(61)))
+                .as("three on request; then more than half are out of service")
+                .isEqualTo(3);
+        out.clear();
+        assertThat(ask("one-more", 100, T0.plusSeconds(62)).allowed()).isTrue();
+        assertThat(state.pools().get("gpu-nodes").status()).isEqualTo(PoolState.Status.CLOSED);
+        assertThat(state.pools().get("gpu-nodes").recent())
+                .as("those that were let through are counted, nothing of before is")
+                .hasSize(4);
+        state = Breaker.halfOpen(state, "gpu-nodes", 60, T0.plusSeconds(70));
+        assertThat(allowedOf(80, 100, T0.plusSeconds(71))).isEqualTo(60);
+        assertThat(state.pools().get("gpu-nodes").status()).isEqualTo(PoolState.Status.OPEN);
+    }
+
+    @Test
+    void closingReplaysNothing() {
+        allowedOf(80, 100, T0);
+        out.clear();
+        state = Breaker.close(state, "gpu-nodes", T0.plusSeconds(10));
+        assertThat(state.pools().get("gpu-nodes").recent()).isEmpty();
+        assertThat(allowedOf(10, 100, T0.plusSeconds(11))).isEqualTo(10);
+    }
+
+    @Test
+    void aRestartForgetsNothing() {
+        allowedOf(40, 100, T0);
+        state = BreakerState.of(state.toData(), T0.plusSeconds(1));
+        assertThat(allowedOf(20, 100, T0.plusSeconds(2))).isEqualTo(10);
+        assertThat(BreakerState.of(state.toData(), T0)).isEqualTo(state);
+        state = BreakerState.of(state.toData(), T0);
+        assertThat(ask("after", 100, T0.plus(Duration.ofDays(1))).reason()).contains("open since");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "{", "{}", "{\"status\":\"ajar\",\"since\":\"2026-11-22T03:00:00Z\"}", "[]"})
+    void aStateThatCannotBeReadIsOpen(String text) {
+        state = BreakerState.of(Map.of("gpu-nodes", text), T0);
+        Breaker.Answer answer = ask("node", 100, T0);
+        assertThat(answer.allowed()).isFalse();
+        assertThat(answer.reason()).contains("cannot be read");
+    }
+
+    @Test
+    void whatCannotBeCountedLetsNobodyThroughAndTripsNothing() {
+        assertThat(ask("node", 0, T0).reason()).contains("not known how many nodes");
+        Breaker.Answer unknown = breaker.ask(state, "node", GPU, Map.of(), T0);
+        assertThat(unknown.allowed()).isFalse();
+        assertThat(breaker.ask(state, "cpu-node", Map.of(), Map.of("gpu-nodes", new Census(9, Set.of())), T0)
+                        .reason())
+                .contains("no pool of the breaker selects node cpu-node");
+        assertThat(ask("node", 100, T0).allowed()).isTrue();
+    }
+
+    @Test
+    void poolsAreCountedApartAndARefusalChargesNone() {
+        Pool a = new Pool(
+                "a", NodeSelector.parse("rack=a"), Limit.percent(50), Duration.ofMinutes(5), Limit.percent(50));
+        Pool all = new Pool("all", NodeSelector.parse(""), Limit.percent(50), Duration.ofMinutes(5), Limit.percent(50));
+        Breaker two = new Breaker(List.of(all, a));
+        Map<String, Census> census = Map.of("a", new Census(2, Set.of()), "all", new Census(20, Set.of()));
+        BreakerState now =
+                two.ask(BreakerState.NEW, "a1", Map.of("rack", "a"), census, T0).next();
+        Breaker.Answer refused = two.ask(now, "a2", Map.of("rack", "a"), census, T0);
+        assertThat(refused.allowed()).isFalse();
+        assertThat(refused.reason()).contains("breaker a: trips");
+        assertThat(refused.next().pools().get("all").recent()).containsOnlyKeys("a1");
+        assertThat(two.ask(refused.next(), "b1", Map.of("rack", "b"), census, T0)
+                        .allowed())
+                .isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'', true",
+        "a=1, true",
+        "a==1, true",
+        "a=2, false",
+        "a!=2, true",
+        "a!=1, false",
+        "a, true",
+        "!a, false",
+        "!z, true",
+        "'a=1, b=2', true",
+        "'a=1,b=3', false",
+        "z!=1, true"
+    })
+    void selects(String selector, boolean matches) {
+        assertThat(NodeSelector.parse(selector).matches(Map.of("a", "1", "b", "2")))
+                .isEqualTo(matches);
+    }
+
+    @Test
+    void neverMoreThanTheLimitsWhateverTheOrder() {
+        Random random = new Random(7);
+        for (int round = 0; round < 200; round++) {
+            state = BreakerState.NEW;
+            out.clear();
+            int total = 1 + random.nextInt(60);
+            int most = Pool.GPU_NODES.rate().allowed(total);
+            Instant now = T0;
+            for (int i = 0; i < 100; i++) {
+                now = now.plusSeconds(random.nextInt(200) - 20);
+                if (random.nextInt(4) == 0 && !out.isEmpty()) {
+                    out.remove(out.iterator().next());
+                }
+                if (random.nextInt(5) == 0) {
+                    state = BreakerState.of(state.toData(), now);
+                }
+                ask("n" + random.nextInt(total), total, now);
+                assertThat(out.size()).isLessThanOrEqualTo(most);
+            }
+        }
+    }
+}
