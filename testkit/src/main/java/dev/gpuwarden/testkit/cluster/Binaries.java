@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Where the parts of Kubernetes are: in the folder that the environment variable KUBEBUILDER_ASSETS names, else in the user's
@@ -12,7 +13,7 @@ import java.util.Optional;
  */
 public final class Binaries {
 
-    private static final List<String> NAMES = List.of("etcd", "kube-apiserver", "kubectl");
+    private static final List<String> API_SERVER = List.of("etcd", "kube-apiserver", "kubectl");
 
     private final Path folder;
     private final String wayToGet;
@@ -41,11 +42,12 @@ public final class Binaries {
     }
 
     /**
-     * What is missing, where it was expected, and how to get it; empty when all is there. A test that cannot look without them
-     * says this, each for itself: a class that is left out as a whole is in no report.
+     * What is missing for an API server and these parts, where it was expected, and how to get it; empty when all is there. A
+     * test that cannot look without them says this, each for itself: a class that is left out as a whole is in no report.
      */
-    public Optional<String> missing() {
-        List<String> missing = NAMES.stream()
+    public Optional<String> missing(Part... parts) {
+        List<String> missing = Stream.concat(
+                        API_SERVER.stream(), Stream.of(parts).map(Part::binary))
                 .filter(name -> !Files.isExecutable(folder.resolve(name)))
                 .toList();
         return missing.isEmpty()
@@ -53,9 +55,9 @@ public final class Binaries {
                 : Optional.of("no " + String.join(", ", missing) + " in " + folder.toAbsolutePath() + ": " + wayToGet);
     }
 
-    /** @throws UserError when any of them is missing, with what {@link #missing()} says */
-    void need() {
-        missing().ifPresent(message -> {
+    /** @throws UserError when any of them is missing, with what {@link #missing} says */
+    void need(Part... parts) {
+        missing(parts).ifPresent(message -> {
             throw new UserError(message);
         });
     }

@@ -3,6 +3,7 @@ package dev.gpuwarden.testkit.cluster;
 import dev.gpuwarden.cli.UserError;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -10,13 +11,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real Kubernetes API server with its etcd, on loopback, with role-based access control. Needs no root.
+ * A real Kubernetes API server with its etcd, on loopback, with role-based access control, and what else of a control plane is
+ * asked for. Needs no root.
  *
- * <p>No controllers run: nobody makes the service account `default` of a namespace (a pod is refused until it names one that
+ * <p>Without {@link Part#CONTROLLER_MANAGER} no controllers run: nobody makes the service account `default` of a namespace (a pod is refused until it names one that
  * is there), nobody makes pods of a DaemonSet, a namespace that is deleted stays in phase Terminating. A node is an object
  * that somebody makes; nobody renews its lease.
  *
@@ -48,22 +51,23 @@ public final class ControlPlane implements AutoCloseable {
     }
 
     /**
-     * Blocks until the API server says that it is ready.
+     * Blocks until all parts say that they are ready.
      *
      * @param folder for everything it keeps: empty or not there yet; {@link #close()} deletes it
+     * @param parts what runs besides the API server
      * @throws UserError when a binary is missing; the message says which, and how to get it
      * @throws IllegalStateException when a part ends at start, with the end of its log
      */
-    public static ControlPlane start(Path folder) {
-        return start(folder, Binaries.ofUser());
+    public static ControlPlane start(Path folder, Part... parts) {
+        return start(folder, Binaries.ofUser(), parts);
     }
 
-    static ControlPlane start(Path folder, Binaries binaries) {
-        binaries.need();
+    static ControlPlane start(Path folder, Binaries binaries, Part... parts) {
+        binaries.need(parts);
         ControlPlane plane = new ControlPlane(folder.toAbsolutePath().normalize(), binaries);
         plane.claimFolder();
         try {
-            plane.start();
+            plane.start(Set.of(parts));
             return plane;
         } catch (RuntimeException | Error e) {
             plane.close();
@@ -71,7 +75,7 @@ public final class ControlPlane implements AutoCloseable {
         }
     }
 
-    private void start() {
+    private void start(Set<Part> parts) {
         try {
             Program etcd = run("etcd", etcdFlags());
             keys.make();
@@ -80,13 +84,26 @@ public final class ControlPlane implements AutoCloseable {
                     Kubeconfig.ofCertificate(url(), caCertificate(), keys.certificate("admin"), keys.key("admin")));
             etcd.await(STARTING, "its socket", () -> Files.exists(folder.resolve(ETCD_SOCKET)));
             run("kube-apiserver", apiServerFlags())
-                    .await(STARTING, "a good answer of /readyz", new Ready(url(), caCertificate())::now);
+                    .await(STARTING, "a good answer of /readyz", new Ready(url(), "/readyz", caCertificate())::now);
+            for (Part part : parts) {
+                startPart(part);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while a control plane starts", e);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private void startPart(Part part) throws InterruptedException {
+        String url = "https://127.0.0.1:" + Ports.free();
+        List<String> flags = new ArrayList<>(commonFlags(url));
+        if (part == Part.CONTROLLER_MANAGER) {
+            flags.addAll(controllerManagerFlags());
+        }
+        run(part.binary(), flags)
+                .await(STARTING, "a good answer of /healthz", new Ready(url, "/healthz", caCertificate())::now);
     }
 
     private Program run(String name, List<String> flags) {
@@ -146,6 +163,24 @@ public final class ControlPlane implements AutoCloseable {
                 "--endpoint-reconciler-type=none");
     }
 
+    private List<String> commonFlags(String url) {
+        return List.of(
+                "--kubeconfig=" + adminKubeconfig(),
+                "--authentication-kubeconfig=" + adminKubeconfig(),
+                "--authorization-kubeconfig=" + adminKubeconfig(),
+                "--leader-elect=false",
+                "--bind-address=127.0.0.1",
+                "--secure-port=" + URI.create(url).getPort(),
+                "--tls-cert-file=" + keys.certificate("server"),
+                "--tls-private-key-file=" + keys.key("server"));
+    }
+
+    private List<String> controllerManagerFlags() {
+        return List.of(
+                "--service-account-private-key-file=" + keys.key("service-accounts"),
+                "--root-ca-file=" + caCertificate());
+    }
+
     /** Of the API server, as in `https://127.0.0.1:23456`. */
     public String url() {
         return "https://127.0.0.1:" + port;
@@ -196,7 +231,7 @@ public final class ControlPlane implements AutoCloseable {
         return kubectl.run(adminKubeconfig(), manifest, List.of("apply", "--filename", "-"));
     }
 
-    /** Ends the API server, then etcd (without it the API server would not end), and deletes the folder. */
+    /** Ends what asks before who answers (an API server without its etcd would not end), and deletes the folder. */
     @Override
     public synchronized void close() {
         for (int i = programs.size() - 1; i >= 0; i--) {

@@ -14,7 +14,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Asks an API server whether it is ready: nobody in particular may ask once its own roles are there. */
+/** Asks a part whether it is ready: nobody in particular may ask, of the API server once its own roles are there. */
 final class Ready {
 
     private static final int TIMEOUT_MILLIS = 5_000;
@@ -22,8 +22,8 @@ final class Ready {
     private final URI uri;
     private final SSLSocketFactory sockets;
 
-    Ready(String url, Path authority) {
-        this.uri = URI.create(url + "/readyz");
+    Ready(String url, String path, Path authority) {
+        this.uri = URI.create(url + path);
         this.sockets = trusting(authority);
     }
 

@@ -15,9 +15,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -110,7 +107,7 @@ class ControlPlaneTest {
             assertThat(plane.kubectl("get", "--raw=/readyz")).isEqualTo("ok");
         }
         assertThat(folder).doesNotExist();
-        await(() -> programsOf(folder).isEmpty(), () -> "still running: " + programsOf(folder));
+        Await.until(() -> programsOf(folder).isEmpty(), () -> "still running: " + programsOf(folder));
     }
 
     @Test
@@ -129,8 +126,8 @@ class ControlPlaneTest {
         assertThat(url).as(Files.readString(parent.resolve("owner.log"))).startsWith("https://127.0.0.1:");
         assertThat(programsOf(folder)).contains("etcd", "kube-apiserver");
         owner.destroyForcibly();
-        await(() -> programsOf(folder).isEmpty(), () -> "still running: " + programsOf(folder));
-        await(() -> !Files.exists(folder), () -> folder + " is still there");
+        Await.until(() -> programsOf(folder).isEmpty(), () -> "still running: " + programsOf(folder));
+        Await.until(() -> !Files.exists(folder), () -> folder + " is still there");
     }
 
     @Test
@@ -146,7 +143,7 @@ class ControlPlaneTest {
                 .hasMessageContaining("kube-apiserver: expected a good answer of /readyz, it ended with exit code 1")
                 .hasMessageContaining("unknown flag: --etcd-servers");
         assertThat(folder).doesNotExist();
-        await(() -> programsOf(folder).isEmpty(), () -> "still running: " + programsOf(folder));
+        Await.until(() -> programsOf(folder).isEmpty(), () -> "still running: " + programsOf(folder));
         for (String program : programs.keySet()) {
             Files.delete(wrong.resolve(program));
         }
@@ -170,13 +167,5 @@ class ControlPlaneTest {
                         .getFileName()
                         .toString())
                 .toList();
-    }
-
-    /** Up to a minute: a machine that is busy takes its time. */
-    private static void await(BooleanSupplier condition, Supplier<String> otherwise) {
-        for (int i = 0; i < 1_200 && !condition.getAsBoolean(); i++) {
-            LockSupport.parkNanos(50_000_000);
-        }
-        assertThat(condition.getAsBoolean()).as(otherwise).isTrue();
     }
 }

@@ -1,0 +1,20 @@
+package dev.gpuwarden.testkit.cluster;
+
+/** What a cluster may have besides its API server. */
+public enum Part {
+    /** Makes the pods of Deployments, DaemonSets and Jobs, the service account `default`, ends namespaces, watches nodes. */
+    CONTROLLER_MANAGER("kube-controller-manager"),
+
+    /** Gives pods their nodes. */
+    SCHEDULER("kube-scheduler");
+
+    private final String binary;
+
+    Part(String binary) {
+        this.binary = binary;
+    }
+
+    String binary() {
+        return binary;
+    }
+}
