@@ -1,0 +1,54 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.json.JsonText;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Who looks later finds here what was decided, and on what evidence.
+ *
+ * @param resourceVersion of the Node that was read
+ * @param faults that hold the node, or that it is returned or cancelled without
+ * @param rules that were met
+ * @param unanswered rules that could not answer, with why
+ * @param breaker what it said, where it was asked
+ */
+public record Audit(
+        Instant at,
+        String node,
+        String uid,
+        String resourceVersion,
+        Mode mode,
+        Decision.Kind kind,
+        String reason,
+        List<String> faults,
+        List<String> rules,
+        List<String> unanswered,
+        String breaker,
+        List<Map<String, Object>> patch) {
+
+    public Map<String, Object> toTree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("at", at.toString());
+        tree.put("node", node);
+        tree.put("uid", uid);
+        tree.put("resourceVersion", resourceVersion);
+        tree.put("mode", mode.name().toLowerCase(Locale.ROOT));
+        tree.put("decision", kind.name().toLowerCase(Locale.ROOT));
+        tree.put("reason", reason);
+        tree.put("faults", faults);
+        tree.put("rules", rules);
+        tree.put("unanswered", unanswered);
+        tree.put("breaker", breaker);
+        tree.put("patch", patch);
+        return tree;
+    }
+
+    /** One line of JSON. */
+    public String toLine() {
+        return JsonText.write(toTree());
+    }
+}

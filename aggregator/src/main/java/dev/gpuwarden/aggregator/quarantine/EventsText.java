@@ -1,0 +1,108 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.rules.EventTree;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** Health events as NVSentinel keeps them in an annotation: a JSON list, without the fields that say nothing. Bounded. */
+final class EventsText {
+
+    /** All annotations of an object may have 256 KiB together; one event of the largest kind has some 40. */
+    static final int LONGEST = 64 * 1024;
+
+    private static final int LONGEST_MESSAGE = 1024;
+    private static final int MOST_METADATA = 1024;
+
+    private EventsText() {}
+
+    /** As many as there is room for, from the last one on: a fault that is younger than all in the list is none of them. */
+    static String write(List<HealthEvent> events) {
+        StringBuilder text = new StringBuilder("[");
+        for (int i = events.size() - 1; i >= 0; i--) {
+            String item = JsonText.write(tree(events.get(i)));
+            if (text.length() + item.length() + 2 <= LONGEST) {
+                text.append(text.length() == 1 ? "" : ",").append(item);
+            }
+        }
+        return text.append(']').toString();
+    }
+
+    private static Map<String, Object> tree(HealthEvent event) {
+        Map<String, Object> tree = EventTree.of(event);
+        if (event.message().length() > LONGEST_MESSAGE) {
+            tree.put("message", event.message().substring(0, LONGEST_MESSAGE - 1) + "…");
+        }
+        int metadata = event.metadata().entrySet().stream()
+                .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
+                .sum();
+        if (metadata > MOST_METADATA) {
+            tree.remove("metadata");
+        }
+        tree.values()
+                .removeIf(value -> value.equals("")
+                        || value.equals(false)
+                        || value.equals(0L)
+                        || value.equals(List.of())
+                        || value instanceof Map<?, ?> map
+                                && (map.isEmpty() || map.values().stream().allMatch(Boolean.FALSE::equals)));
+        return tree;
+    }
+
+    /**
+     * Which faults the events of such a text raise. One event that is not in a list, and names that begin with capitals, as old
+     * versions wrote them, are understood too.
+     *
+     * @throws IOException if it is no such text
+     */
+    static Set<FaultKey> read(String text) throws IOException {
+        Set<FaultKey> keys = new LinkedHashSet<>();
+        Object tree = JsonText.read(text);
+        for (Object item : tree instanceof List<?> list ? list : List.of(tree)) {
+            if (!(item instanceof Map<?, ?> map)) {
+                throw new IOException("expected health events, found " + JsonText.write(item));
+            }
+            keys.addAll(event(lower(map)).keys());
+        }
+        return keys;
+    }
+
+    private static HealthEvent event(Map<String, Object> tree) throws IOException {
+        if (Trees.text(tree, "checkName").isEmpty()) {
+            throw new IOException("expected health events, found one without checkName");
+        }
+        List<Entity> entities = new ArrayList<>();
+        for (Map<String, Object> entity : Trees.objects(tree, "entitiesImpacted")) {
+            Map<String, Object> fields = lower(entity);
+            entities.add(new Entity(Trees.text(fields, "entityType"), Trees.text(fields, "entityValue")));
+        }
+        List<String> codes = tree.get("errorCode") instanceof List<?> list
+                ? list.stream().map(String::valueOf).toList()
+                : List.of();
+        return HealthEvent.of(
+                        Trees.text(tree, "agent"), Trees.text(tree, "componentClass"), Trees.text(tree, "checkName"))
+                .nodeName(Trees.text(tree, "nodeName"))
+                .entities(entities)
+                .errorCodes(codes)
+                .build();
+    }
+
+    /** With names that begin with a small letter. */
+    static Map<String, Object> lower(Map<?, ?> map) {
+        Map<String, Object> lower = Trees.object(Map.of());
+        map.forEach((key, value) -> {
+            String name = String.valueOf(key);
+            lower.put(name.isEmpty() ? name : name.substring(0, 1).toLowerCase(Locale.ROOT) + name.substring(1), value);
+        });
+        return lower;
+    }
+}

@@ -1,0 +1,39 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import java.util.List;
+import java.util.Map;
+
+/** Names of annotations and labels of a Node. Those without a domain are NVSentinel's, which other tools read. */
+final class Marks {
+
+    /** JSON list of the health events that hold the node. */
+    static final String EVENTS = "quarantineHealthEvent";
+
+    static final String TAINTS = "quarantineHealthEventAppliedTaints";
+    static final String LABELS = "quarantineHealthEventAppliedLabels";
+    static final String CORDONED = "quarantineHealthEventIsCordoned";
+    static final String CORDON_PRE_EXISTING = "quarantineHealthEventCordonPreExisting";
+    static final String UNCORDONED_MANUALLY = "quarantinedNodeUncordonedManually";
+    static final String UNTAINTED_MANUALLY = "quarantinedNodeUntaintedManually";
+
+    /** For people: why, and until when. */
+    static final String REASON = "gpuwarden.dev/quarantine-reason";
+
+    /** Which faults a person has decided to live with, by {@link Cancelled}. */
+    static final String CANCELLED = "gpuwarden.dev/quarantine-cancelled";
+
+    static final String TRUE = "True";
+
+    /** All that go when the node returns. */
+    static final List<String> OF_SESSION = List.of(EVENTS, TAINTS, LABELS, CORDONED, CORDON_PRE_EXISTING, REASON);
+
+    /** Labels that say, with the value `false`, that a node is none of our business. */
+    static final List<String> OPT_OUT =
+            List.of("nvsentinel.dgxc.nvidia.com/managed", "k8saas.nvidia.com/ManagedByNVSentinel");
+
+    private Marks() {}
+
+    static boolean isTrue(Map<String, String> annotations, String name) {
+        return TRUE.equalsIgnoreCase(annotations.get(name));
+    }
+}

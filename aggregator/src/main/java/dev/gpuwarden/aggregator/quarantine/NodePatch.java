@@ -1,0 +1,117 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.json.Trees;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Collects what must be different about a Node, and makes one JSON patch of it (RFC 6902), which holds for exactly the version
+ * that was read. A merge or an apply would replace the whole list of taints, or take back fields of others.
+ */
+final class NodePatch {
+
+    private final NodeRead node;
+    private final Map<String, Optional<String>> annotations = new TreeMap<>();
+    private final Map<String, Optional<String>> labels = new TreeMap<>();
+    private List<Map<String, Object>> taints;
+    private boolean unschedulable;
+
+    NodePatch(NodeRead node) {
+        this.node = node;
+        this.taints = node.taints();
+        this.unschedulable = node.unschedulable();
+    }
+
+    void annotate(String name, Optional<String> value) {
+        annotations.put(name, value);
+    }
+
+    void label(String name, Optional<String> value) {
+        labels.put(name, value);
+    }
+
+    void unschedulable(boolean value) {
+        unschedulable = value;
+    }
+
+    /** Those of others stay as they are, fields included that nobody here knows. */
+    void removeTaint(dev.gpuwarden.aggregator.rules.Taint taint) {
+        taints = taints.stream()
+                .filter(there -> !NodeRead.taint(there).equals(taint))
+                .toList();
+    }
+
+    void addTaint(dev.gpuwarden.aggregator.rules.Taint taint) {
+        if (taints.stream().noneMatch(there -> NodeRead.taint(there).equals(taint))) {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("key", taint.key());
+            if (!taint.value().isEmpty()) {
+                tree.put("value", taint.value());
+            }
+            tree.put("effect", taint.effect());
+            List<Map<String, Object>> more = new ArrayList<>(taints);
+            more.add(tree);
+            taints = more;
+        }
+    }
+
+    /** Empty where all is as it must be. */
+    List<Map<String, Object>> operations() {
+        List<Map<String, Object>> changes = new ArrayList<>();
+        texts(changes, "annotations", node.annotations(), annotations);
+        texts(changes, "labels", node.labels(), labels);
+        if (!taints.equals(node.taints())) {
+            changes.add(
+                    taints.isEmpty()
+                            ? operation("remove", "/spec/taints", Optional.empty())
+                            : operation("add", "/spec/taints", Optional.of(taints)));
+        }
+        if (unschedulable != node.unschedulable()) {
+            changes.add(
+                    unschedulable
+                            ? operation("add", "/spec/unschedulable", Optional.of(true))
+                            : operation("remove", "/spec/unschedulable", Optional.empty()));
+        }
+        if (!changes.isEmpty()) {
+            changes.add(0, operation("test", "/metadata/resourceVersion", Optional.of(node.resourceVersion())));
+            changes.add(1, operation("test", "/metadata/uid", Optional.of(node.uid())));
+        }
+        return changes;
+    }
+
+    private void texts(
+            List<Map<String, Object>> changes,
+            String field,
+            Map<String, String> there,
+            Map<String, Optional<String>> wanted) {
+        boolean missing = !Trees.object(node.tree(), "metadata").containsKey(field);
+        for (Map.Entry<String, Optional<String>> want : wanted.entrySet()) {
+            Optional<String> is = Optional.ofNullable(there.get(want.getKey()));
+            if (is.equals(want.getValue())) {
+                continue;
+            }
+            if (missing) {
+                changes.add(operation("add", "/metadata/" + field, Optional.of(Map.of())));
+                missing = false;
+            }
+            String path = "/metadata/" + field + "/"
+                    + want.getKey().replace("~", "~0").replace("/", "~1");
+            changes.add(
+                    want.getValue().isPresent()
+                            ? operation("add", path, Optional.of(want.getValue().get()))
+                            : operation("remove", path, Optional.empty()));
+        }
+    }
+
+    private static Map<String, Object> operation(String name, String path, Optional<Object> value) {
+        Map<String, Object> operation = new LinkedHashMap<>();
+        operation.put("op", name);
+        operation.put("path", path);
+        value.ifPresent(present -> operation.put("value", present));
+        return operation;
+    }
+}

@@ -1,0 +1,218 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.rules.RuleBook;
+import dev.gpuwarden.core.event.Fault;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Decides about one node. Pure: the same node, faults and rules give the same decision, and once its patch is on the node, none.
+ *
+ * <p>Everything that must be remembered is on the Node itself, so a restart forgets nothing and replays nothing.
+ */
+public final class Quarantine {
+
+    private final NodeRead node;
+    private final Report report;
+    private final RuleBook rules;
+    private final Breaker.Answer breaker;
+    private final Mode mode;
+    private final Instant now;
+
+    private Quarantine(NodeRead node, Report report, RuleBook rules, Breaker.Answer breaker, Mode mode, Instant now) {
+        this.node = node;
+        this.report = report;
+        this.rules = rules;
+        this.breaker = breaker;
+        this.mode = mode;
+        this.now = now;
+    }
+
+    /**
+     * @param breaker what it says if this node were to be taken out of service; it matters only if it is
+     * @param now for the audit alone
+     */
+    public static Decision decide(
+            NodeRead node, Report report, RuleBook rules, Breaker.Answer breaker, Mode mode, Instant now) {
+        return new Quarantine(node, report, rules, breaker, mode, now).decide();
+    }
+
+    private Decision decide() {
+        Optional<String> unfit = report.unfitFor(node);
+        if (unfit.isPresent()) {
+            return leave(unfit.get());
+        }
+        for (String label : Marks.OPT_OUT) {
+            if ("false".equalsIgnoreCase(node.labels().get(label))) {
+                return leave("the node's label " + label + "=false says to leave it alone");
+            }
+        }
+        Session session;
+        try {
+            session = Session.of(node);
+        } catch (IOException e) {
+            return leave(e.getMessage() + ": repair or remove them");
+        }
+        Held held = Held.of(report.faults(), session, rules, node.forRules());
+        Optional<String> undone = session.undoneOn(node);
+        if (undone.isPresent()) {
+            return cancel(session, held, undone.get());
+        }
+        if (!held.faults().isEmpty()) {
+            return hold(session, held);
+        }
+        return session.active() ? giveBack(session, held) : leave("no fault that a rule asks to act on");
+    }
+
+    private static Decision leave(String reason) {
+        return new Decision.Leave(reason, false);
+    }
+
+    private Decision hold(Session session, Held held) {
+        Effects effects = Effects.of(session, held.met(), node);
+        if (!session.active()
+                && !effects.cordon()
+                && effects.taints().isEmpty()
+                && effects.labels().isEmpty()) {
+            return leave("rules are met, but all that they ask for is in the way of others' taints");
+        }
+        boolean charges = effects.takeCapacity() && !session.takesCapacity() && !held.forced();
+        if (charges && !breaker.allowed()) {
+            return new Decision.Leave(breaker.reason(), true);
+        }
+        NodePatch patch = new NodePatch(node);
+        boolean cordons = effects.cordon() && !session.cordoned();
+        boolean preExisting = session.cordoned() ? session.cordonPreExisting() : cordons && node.unschedulable();
+        patch.unschedulable(effects.cordon() || node.unschedulable());
+        patch.annotate(Marks.EVENTS, Optional.of(EventsText.write(held.events())));
+        patch.annotate(Marks.REASON, Optional.of(Explanation.of(held, effects)));
+        patch.annotate(Marks.CORDONED, mark(effects.cordon()));
+        patch.annotate(Marks.CORDON_PRE_EXISTING, mark(preExisting));
+        patch.annotate(
+                Marks.TAINTS,
+                list(effects.taints().stream().map(AppliedTaint::toTree).toList()));
+        patch.annotate(
+                Marks.LABELS,
+                list(effects.labels().stream().map(AppliedLabel::toTree).toList()));
+        if (!session.active()) {
+            patch.annotate(Marks.UNCORDONED_MANUALLY, Optional.empty());
+            patch.annotate(Marks.UNTAINTED_MANUALLY, Optional.empty());
+        }
+        patch.annotate(Marks.CANCELLED, stillCancelled(session, List.of()));
+        session.taints().stream()
+                .filter(applied -> !applied.preExisting() && !effects.taints().contains(applied))
+                .forEach(applied -> patch.removeTaint(applied.taint()));
+        effects.taints().forEach(applied -> patch.addTaint(applied.taint()));
+        effects.labels()
+                .forEach(applied -> patch.label(
+                        applied.label().key(), Optional.of(applied.label().value())));
+        Decision.Kind kind = session.active() ? Decision.Kind.CHANGE : Decision.Kind.QUARANTINE;
+        return act(kind, Explanation.of(held, effects), patch, charges, held, held.faults());
+    }
+
+    private Decision giveBack(Session session, Held held) {
+        if (report.unlisted() > 0) {
+            return leave("stays in quarantine: " + report.unlisted() + " faults of it are not listed");
+        }
+        NodePatch patch = new NodePatch(node);
+        undo(session, patch);
+        patch.unschedulable(node.unschedulable() && (!session.cordoned() || session.cordonPreExisting()));
+        patch.annotate(Marks.CANCELLED, stillCancelled(session, List.of()));
+        String reason = "none of the faults that held it is left"
+                + (session.cordonPreExisting() ? "; stays cordoned, as it was before" : "");
+        return act(Decision.Kind.RETURN, reason, patch, false, held, report.faults());
+    }
+
+    private Decision cancel(Session session, Held held, String mark) {
+        // Those that came after the youngest one that was listed are news, and may bring the node back.
+        Optional<Instant> youngest = held.faults().stream()
+                .filter(fault -> session.held().contains(fault.key()))
+                .map(Fault::since)
+                .max(Instant::compareTo);
+        List<Fault> known = held.faults().stream()
+                .filter(fault -> youngest.isPresent() && !fault.since().isAfter(youngest.get()))
+                .toList();
+        NodePatch patch = new NodePatch(node);
+        undo(session, patch);
+        patch.unschedulable(node.unschedulable() && (!session.cordoned() || session.cordonPreExisting()));
+        patch.annotate(mark, Optional.of(Marks.TRUE));
+        patch.annotate(Marks.CANCELLED, stillCancelled(session, known));
+        String what = mark.equals(Marks.UNCORDONED_MANUALLY) ? "uncordoned" : "untainted";
+        return act(
+                Decision.Kind.CANCEL,
+                "somebody " + what + " the node: these faults do not bring it back, others do",
+                patch,
+                false,
+                held,
+                known);
+    }
+
+    /** All but the cordon. */
+    private void undo(Session session, NodePatch patch) {
+        Marks.OF_SESSION.forEach(name -> patch.annotate(name, Optional.empty()));
+        session.taints().stream()
+                .filter(applied -> !applied.preExisting())
+                .forEach(applied -> patch.removeTaint(applied.taint()));
+        for (AppliedLabel applied : session.labels()) {
+            // What somebody else has made of it since is theirs.
+            if (applied.label().value().equals(node.labels().get(applied.label().key()))) {
+                patch.label(applied.label().key(), applied.previous());
+            }
+        }
+    }
+
+    /** Those that were, as far as they are current, and these. */
+    private Optional<String> stillCancelled(Session session, Collection<Fault> more) {
+        Set<String> digests = new TreeSet<>();
+        if (report.unlisted() > 0) {
+            digests.addAll(session.cancelled());
+        } else {
+            report.faults().stream()
+                    .map(Cancelled::digest)
+                    .filter(session.cancelled()::contains)
+                    .forEach(digests::add);
+        }
+        more.forEach(fault -> digests.add(Cancelled.digest(fault)));
+        return digests.isEmpty() ? Optional.empty() : Optional.of(Cancelled.write(digests));
+    }
+
+    private static Optional<String> mark(boolean set) {
+        return set ? Optional.of(Marks.TRUE) : Optional.empty();
+    }
+
+    private static Optional<String> list(List<Map<String, Object>> items) {
+        return items.isEmpty() ? Optional.empty() : Optional.of(JsonText.write(items));
+    }
+
+    private Decision act(
+            Decision.Kind kind, String reason, NodePatch patch, boolean charges, Held held, List<Fault> faults) {
+        List<Map<String, Object>> operations = patch.operations();
+        if (operations.isEmpty()) {
+            return leave("in quarantine already: " + reason);
+        }
+        Audit audit = new Audit(
+                now,
+                node.name(),
+                node.uid(),
+                node.resourceVersion(),
+                mode,
+                kind,
+                reason,
+                faults.stream().map(Explanation::of).toList(),
+                Explanation.names(held.met()),
+                held.unanswered().stream()
+                        .map(unanswered -> unanswered.ruleSet() + ": " + unanswered.why())
+                        .toList(),
+                charges ? breaker.reason() : "",
+                operations);
+        return new Decision.Act(kind, reason, operations, charges, audit);
+    }
+}

@@ -1,0 +1,105 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A Node as the API server keeps it: applies JSON patches, and counts versions. */
+final class TestNode {
+
+    private Map<String, Object> tree;
+    private long version = 1;
+
+    TestNode(String json) {
+        try {
+            tree = JsonText.readObject(json);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        stamp();
+    }
+
+    private void stamp() {
+        metadata().put("resourceVersion", Long.toString(version++));
+    }
+
+    @SuppressWarnings("unchecked")
+    private Map<String, Object> metadata() {
+        return (Map<String, Object>) tree.computeIfAbsent("metadata", any -> new LinkedHashMap<>());
+    }
+
+    @SuppressWarnings("unchecked")
+    Map<String, Object> spec() {
+        return (Map<String, Object>) tree.computeIfAbsent("spec", any -> new LinkedHashMap<>());
+    }
+
+    @SuppressWarnings("unchecked")
+    Map<String, Object> texts(String field) {
+        return (Map<String, Object>) metadata().computeIfAbsent(field, any -> new LinkedHashMap<>());
+    }
+
+    NodeRead read() {
+        try {
+            return NodeRead.of(JsonText.readObject(JsonText.write(tree)));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Somebody else writes something. */
+    void changed() {
+        stamp();
+    }
+
+    String annotation(String name) {
+        return read().annotations().get(name);
+    }
+
+    /** @throws IllegalStateException as the API server refuses: a failed test, or a path that is not there */
+    void apply(List<Map<String, Object>> patch) {
+        for (Map<String, Object> operation : patch) {
+            apply(operation);
+        }
+        stamp();
+    }
+
+    @SuppressWarnings("unchecked")
+    private void apply(Map<String, Object> operation) {
+        List<String> path = new ArrayList<>();
+        for (String part : Trees.text(operation, "path").substring(1).split("/")) {
+            path.add(part.replace("~1", "/").replace("~0", "~"));
+        }
+        Map<String, Object> parent = tree;
+        for (String part : path.subList(0, path.size() - 1)) {
+            if (!(parent.get(part) instanceof Map)) {
+                throw new IllegalStateException("no " + part + " for " + operation);
+            }
+            parent = (Map<String, Object>) parent.get(part);
+        }
+        String last = path.get(path.size() - 1);
+        switch (Trees.text(operation, "op")) {
+            case "test" -> {
+                if (!operation.get("value").equals(parent.get(last))) {
+                    throw new IllegalStateException("the test failed: " + operation);
+                }
+            }
+            case "add" -> {
+                try {
+                    parent.put(last, JsonText.read(JsonText.write(operation.get("value"))));
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }
+            case "remove" -> {
+                if (parent.remove(last) == null) {
+                    throw new IllegalStateException("nothing to remove: " + operation);
+                }
+            }
+            default -> throw new IllegalStateException("unexpected " + operation);
+        }
+    }
+}
