@@ -13,6 +13,7 @@ import java.util.stream.Stream;
  */
 public final class Binaries {
 
+    private static final String SHIM = "containerd-shim-runc-v2";
     private static final List<String> API_SERVER = List.of("etcd", "kube-apiserver", "kubectl");
 
     private final Path folder;
@@ -46,10 +47,21 @@ public final class Binaries {
      * test that cannot look without them says this, each for itself: a class that is left out as a whole is in no report.
      */
     public Optional<String> missing(Part... parts) {
-        List<String> missing = Stream.concat(
-                        API_SERVER.stream(), Stream.of(parts).map(Part::binary))
-                .filter(name -> !Files.isExecutable(folder.resolve(name)))
-                .toList();
+        return missing(Stream.concat(API_SERVER.stream(), Stream.of(parts).map(Part::binary)), wayToGet);
+    }
+
+    /** The same, for a cluster with real nodes. */
+    Optional<String> missingForNodes() {
+        String containerd = containerd();
+        Stream<String> ofNodes =
+                Stream.of("kubelet", containerd + "/containerd", containerd + "/" + SHIM, containerd + "/ctr");
+        return missing(Part.values())
+                .or(() -> missing(ofNodes, "get-kubernetes --nodes, in testkit's resources, builds them"));
+    }
+
+    private Optional<String> missing(Stream<String> names, String wayToGet) {
+        List<String> missing =
+                names.filter(name -> !Files.isExecutable(folder.resolve(name))).toList();
         return missing.isEmpty()
                 ? Optional.empty()
                 : Optional.of("no " + String.join(", ", missing) + " in " + folder.toAbsolutePath() + ": " + wayToGet);
@@ -62,19 +74,28 @@ public final class Binaries {
         });
     }
 
-    /** Where this one is expected. */
+    /** Where this one is expected; the folder of all for an empty name. */
     Path path(String name) {
         return folder.resolve(name).toAbsolutePath();
     }
 
     /** The release that is built, as in `v1.36.3`: what go.mod requires. */
     static String version() {
-        return Resource.text("go.mod")
+        return required("go.mod", "k8s.io/kubernetes");
+    }
+
+    /** The folder with containerd's programs, below that of all. */
+    static String containerd() {
+        return "containerd-" + required("containerd/go.mod", "github.com/containerd/containerd/v2");
+    }
+
+    private static String required(String file, String module) {
+        return Resource.text(file)
                 .lines()
-                .map(line -> line.strip().split(" "))
-                .filter(words -> words.length >= 2 && words[0].equals("k8s.io/kubernetes"))
+                .map(line -> line.strip().replaceFirst("^require ", "").split(" "))
+                .filter(words -> words.length >= 2 && words[0].equals(module))
                 .map(words -> words[1])
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("go.mod: expected the version of k8s.io/kubernetes"));
+                .orElseThrow(() -> new IllegalStateException(file + ": expected the version of " + module));
     }
 }

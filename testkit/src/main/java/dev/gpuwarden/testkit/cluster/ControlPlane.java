@@ -6,13 +6,10 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,12 +27,14 @@ public final class ControlPlane implements AutoCloseable {
     /** 2 s on an idle machine; only a machine that is stuck takes this long. */
     private static final Duration STARTING = Duration.ofMinutes(3);
 
+    private static final String LOOPBACK = "127.0.0.1";
     private static final String ETCD_SOCKET = "etcd.sock";
 
     private static @Nullable ControlPlane shared;
 
     private final Path folder;
     private final Binaries binaries;
+    private final String address;
     private final Keys keys;
     private final int port = Ports.free();
     private final Kubectl kubectl;
@@ -43,9 +42,10 @@ public final class ControlPlane implements AutoCloseable {
     /** In order of their start. */
     private final List<Program> programs = new ArrayList<>();
 
-    private ControlPlane(Path folder, Binaries binaries) {
+    private ControlPlane(Path folder, Binaries binaries, String address) {
         this.folder = folder;
         this.binaries = binaries;
+        this.address = address;
         this.keys = new Keys(folder);
         this.kubectl = new Kubectl(binaries.path("kubectl"), folder);
     }
@@ -63,9 +63,14 @@ public final class ControlPlane implements AutoCloseable {
     }
 
     static ControlPlane start(Path folder, Binaries binaries, Part... parts) {
+        return start(folder, binaries, LOOPBACK, parts);
+    }
+
+    /** @param address of this machine's, where the API server is for real nodes and their pods */
+    static ControlPlane start(Path folder, Binaries binaries, String address, Part... parts) {
         binaries.need(parts);
-        ControlPlane plane = new ControlPlane(folder.toAbsolutePath().normalize(), binaries);
-        plane.claimFolder();
+        ControlPlane plane = new ControlPlane(folder.toAbsolutePath().normalize(), binaries, address);
+        Folder.claim(plane.folder);
         try {
             plane.start(Set.of(parts));
             return plane;
@@ -78,7 +83,7 @@ public final class ControlPlane implements AutoCloseable {
     private void start(Set<Part> parts) {
         try {
             Program etcd = run("etcd", etcdFlags());
-            keys.make();
+            keys.make(address);
             Files.writeString(
                     adminKubeconfig(),
                     Kubeconfig.ofCertificate(url(), caCertificate(), keys.certificate("admin"), keys.key("admin")));
@@ -144,11 +149,11 @@ public final class ControlPlane implements AutoCloseable {
     }
 
     private List<String> apiServerFlags() {
-        return List.of(
+        List<String> flags = new ArrayList<>(List.of(
                 "--etcd-servers=unix://" + ETCD_SOCKET,
-                "--bind-address=127.0.0.1",
+                "--bind-address=" + address,
                 // Else the address of the default route, without which it would not start.
-                "--advertise-address=127.0.0.1",
+                "--advertise-address=" + address,
                 "--secure-port=" + port,
                 "--tls-cert-file=" + keys.certificate("server"),
                 "--tls-private-key-file=" + keys.key("server"),
@@ -158,9 +163,18 @@ public final class ControlPlane implements AutoCloseable {
                 "--service-account-issuer=" + url(),
                 "--service-account-key-file=" + keys.certificate("service-accounts"),
                 "--service-account-signing-key-file=" + keys.key("service-accounts"),
-                "--service-cluster-ip-range=10.0.0.0/24",
-                // A loopback address cannot be an endpoint of the service `kubernetes`.
-                "--endpoint-reconciler-type=none");
+                "--service-cluster-ip-range=10.0.0.0/24"));
+        if (address.equals(LOOPBACK)) {
+            // A loopback address cannot be an endpoint of the service `kubernetes`.
+            flags.add("--endpoint-reconciler-type=none");
+        } else {
+            flags.addAll(List.of(
+                    "--enable-admission-plugins=NodeRestriction",
+                    "--kubelet-preferred-address-types=InternalIP",
+                    "--kubelet-client-certificate=" + keys.certificate("admin"),
+                    "--kubelet-client-key=" + keys.key("admin")));
+        }
+        return flags;
     }
 
     private List<String> commonFlags(String url) {
@@ -183,7 +197,7 @@ public final class ControlPlane implements AutoCloseable {
 
     /** Of the API server, as in `https://127.0.0.1:23456`. */
     public String url() {
-        return "https://127.0.0.1:" + port;
+        return "https://" + address + ":" + port;
     }
 
     /** Of the authority that the API server's certificate is from: a file in PEM. */
@@ -204,6 +218,12 @@ public final class ControlPlane implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Text of what a kubelet needs to say which node it is. */
+    String nodeKubeconfig(String node) {
+        keys.makeOfNode(node);
+        return Kubeconfig.ofCertificate(url(), caCertificate(), keys.certificate(node), keys.key(node));
     }
 
     /** A new token of a service account that is there, valid for an hour; asked for as kubelets do. */
@@ -237,34 +257,6 @@ public final class ControlPlane implements AutoCloseable {
         for (int i = programs.size() - 1; i >= 0; i--) {
             programs.get(i).close();
         }
-        delete(folder);
-    }
-
-    private void claimFolder() {
-        try {
-            Files.createDirectories(folder);
-            try (Stream<Path> content = Files.list(folder)) {
-                if (content.findAny().isPresent()) {
-                    throw new UserError(folder
-                            + ": expected an empty folder, since it is deleted at the end; there are files in it");
-                }
-            }
-            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static void delete(Path folder) {
-        if (!Files.exists(folder)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Folder.delete(folder);
     }
 }

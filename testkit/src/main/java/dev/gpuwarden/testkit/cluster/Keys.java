@@ -22,10 +22,15 @@ final class Keys {
         this.folder = folder;
     }
 
-    /** @throws IllegalStateException when openssl is missing or fails, with what it said */
-    void make() {
+    /**
+     * @param address of the API server
+     * @throws IllegalStateException when openssl is missing or fails, with what it said
+     */
+    void make(String address) {
         try {
-            Files.writeString(folder.resolve("openssl.cnf"), Resource.text("openssl.cnf"));
+            Files.writeString(
+                    folder.resolve("openssl.cnf"),
+                    Resource.text("openssl.cnf").replace("IP:127.0.0.1", "IP:127.0.0.1, IP:" + address));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -34,6 +39,11 @@ final class Keys {
         certificate("admin", "client", "/O=system:masters/CN=admin", "-CA", "ca.crt", "-CAkey", "ca.key");
         // The API server takes public keys from certificates too.
         certificate("service-accounts", "client", "/CN=service accounts");
+    }
+
+    /** Makes a certificate with which a kubelet says which node it is. */
+    void makeOfNode(String node) {
+        certificate(node, "client", "/O=system:nodes/CN=system:node:" + node, "-CA", "ca.crt", "-CAkey", "ca.key");
     }
 
     private void certificate(String name, String kind, String subject, String... issuer) {

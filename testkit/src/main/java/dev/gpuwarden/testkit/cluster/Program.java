@@ -2,12 +2,12 @@ package dev.gpuwarden.testkit.cluster;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -16,7 +16,6 @@ final class Program implements AutoCloseable {
 
     private static final Duration ENDING = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofMillis(20);
-    private static final int TAIL_LINES = 20;
 
     private final String name;
     private final Process process;
@@ -30,11 +29,17 @@ final class Program implements AutoCloseable {
 
     /** @param folder where its log is; deleted when this process dies before {@link #close()} */
     static Program start(Path folder, Path binary, List<String> flags) {
-        String name = binary.getFileName().toString();
-        Path log = folder.resolve(name + ".log");
-        List<String> command = new ArrayList<>(List.of(
-                "sh", "-c", Resource.text("with-owner.sh"), "with-owner", folder.toString(), binary.toString()));
+        List<String> command = new ArrayList<>(List.of(binary.toString()));
         command.addAll(flags);
+        return start(folder, binary.getFileName().toString(), "", command);
+    }
+
+    /** @param after what a shell does before it deletes the folder */
+    static Program start(Path folder, String name, String after, List<String> program) {
+        Path log = folder.resolve(name + ".log");
+        List<String> command = new ArrayList<>(
+                List.of("sh", "-c", Resource.text("with-owner.sh"), "with-owner", folder.toString(), after));
+        command.addAll(program);
         try {
             Process process = new ProcessBuilder(command)
                     .directory(folder.toFile())
@@ -51,6 +56,35 @@ final class Program implements AutoCloseable {
         return process.isAlive();
     }
 
+    /** The first process that it has in a network namespace of its own; empty before there is one. */
+    Optional<ProcessHandle> inside() {
+        Path own = network(ProcessHandle.current().pid()).orElseThrow();
+        return process.children()
+                .filter(child ->
+                        network(child.pid()).filter(its -> !its.equals(own)).isPresent())
+                .findFirst();
+    }
+
+    private static Optional<Path> network(long pid) {
+        try {
+            return Optional.of(Files.readSymbolicLink(Path.of("/proc", Long.toString(pid), "ns", "net")));
+        } catch (IOException hasEnded) {
+            return Optional.empty();
+        }
+    }
+
+    /** Ends it at once, and waits for all that runs in a process namespace of its own: the first one there ends last. */
+    void kill() {
+        Optional<ProcessHandle> first = inside();
+        process.toHandle().destroyForcibly();
+        try {
+            process.waitFor();
+            first.ifPresent(inside -> inside.onExit().join());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /**
      * Looks again and again until the condition holds.
      *
@@ -61,23 +95,12 @@ final class Program implements AutoCloseable {
         while (!condition.getAsBoolean()) {
             if (process.waitFor(POLL.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new IllegalStateException(name + ": expected " + what + ", it ended with exit code "
-                        + process.exitValue() + "; the end of its log:\n" + tail());
+                        + process.exitValue() + "; the end of its log:\n" + Log.tail(log));
             }
             if (System.nanoTime() - end > 0) {
                 throw new IllegalStateException(name + ": expected " + what + " within " + limit.toSeconds()
-                        + " s, it runs and is not; the end of its log:\n" + tail());
+                        + " s, it runs and is not; the end of its log:\n" + Log.tail(log));
             }
-        }
-    }
-
-    private String tail() {
-        try {
-            List<String> lines = new String(Files.readAllBytes(log), StandardCharsets.UTF_8)
-                    .lines()
-                    .toList();
-            return String.join("\n", lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
-        } catch (IOException e) {
-            return log + " cannot be read: " + e;
         }
     }
 

@@ -1,2 +1,2 @@
-/** A real Kubernetes control plane on loopback: for this project's tests, and for anyone's own. */
+/** A real Kubernetes control plane, and real nodes where there is root: for this project's tests, and for anyone's own. */
 package dev.gpuwarden.testkit.cluster;

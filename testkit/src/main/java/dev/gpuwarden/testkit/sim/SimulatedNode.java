@@ -61,7 +61,11 @@ public final class SimulatedNode implements AutoCloseable {
         }
     }
 
-    /** @param root an empty folder, which {@link #close()} deletes */
+    /** @param root an empty folder or none yet, which {@link #close()} deletes */
+    public static SimulatedNode start(String scenario, Path root) {
+        return start(Scenarios.find(scenario, NativeFiles.find().vocabulary()), root);
+    }
+
     static SimulatedNode start(Scenario scenario, Path root) {
         NodeFolder folder = new NodeFolder(root.toAbsolutePath());
         try {

@@ -1,7 +1,7 @@
-# Becomes a program that does not outlive its owner. Arguments: folder that goes with it, program, its arguments.
+# Becomes a program that does not outlive its owner. Arguments: folder that goes with it, what to do before, program, its arguments.
 # Standard input is a pipe that only the owner holds open: its end tells that the owner is gone, however it went.
-folder=$1
-shift
+folder=$1 after=$2
+shift 2
 exec 3<&0
 (
     trap '' HUP INT TERM
@@ -11,6 +11,11 @@ exec 3<&0
     alive || exit
     kill -KILL $$
     while alive; do sleep 0.05; done
-    rm -rf "$folder"
+    eval "$after"
+    # Children of the program may be a moment behind it.
+    for _ in 1 2 3 4 5 6 7 8 9; do
+        ! rm -rf "$folder" 2>/dev/null || break
+        sleep 0.2
+    done
 ) &
 exec "$@" </dev/null 3<&-

@@ -1,0 +1,114 @@
+package dev.gpuwarden.testkit.cluster;
+
+import dev.gpuwarden.cli.UserError;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A whole cluster on this machine: a control plane, and real nodes with simulated GPUs that run pods. Needs root. The image
+ * `localhost/busybox:1` is on every node.
+ *
+ * <p>Thread-safe. Everything ends with {@link #close()}, and with this Java process, even when it is killed.
+ */
+public final class Cluster implements AutoCloseable {
+
+    private final Path folder;
+    private final List<ClusterNode> nodes = new ArrayList<>();
+    private @Nullable Network network;
+    private @Nullable ControlPlane plane;
+
+    private Cluster(Path folder) {
+        this.folder = folder;
+    }
+
+    /** What is missing for a cluster here, and how to get it; empty when it can be started. */
+    public static Optional<String> missing() {
+        return NodeNeeds.missing(Binaries.ofUser());
+    }
+
+    /**
+     * Blocks until all nodes are Ready.
+     *
+     * @param folder for everything it keeps: empty or not there yet; {@link #close()} deletes it
+     * @param scenarios of the simulated GPUs, one for each node: names from `sim list`, or paths
+     * @throws UserError with what {@link #missing()} says, when it says anything
+     * @throws IllegalStateException when a part ends at start or a node does not get Ready, with the ends of logs
+     */
+    public static Cluster start(Path folder, List<String> scenarios) {
+        missing().ifPresent(message -> {
+            throw new UserError(message);
+        });
+        if (scenarios.size() > Network.MOST_NODES) {
+            throw new UserError("expected at most " + Network.MOST_NODES + " nodes, seen " + scenarios.size());
+        }
+        Cluster cluster = new Cluster(folder.toAbsolutePath().normalize());
+        Folder.claim(cluster.folder);
+        try {
+            cluster.start(scenarios);
+            return cluster;
+        } catch (InterruptedException e) {
+            cluster.close();
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a cluster starts", e);
+        } catch (RuntimeException | Error e) {
+            cluster.close();
+            throw e;
+        }
+    }
+
+    private void start(List<String> scenarios) throws InterruptedException {
+        Binaries binaries = Binaries.ofUser();
+        Network network = Network.start(folder);
+        this.network = network;
+        ControlPlane plane =
+                ControlPlane.start(folder.resolve("control-plane"), binaries, network.host(), Part.values());
+        this.plane = plane;
+        Path image = folder.resolve("busybox.tar");
+        Shell.run("node/busybox-image.sh", NodeNeeds.BUSYBOX.toString(), image.toString());
+        for (int k = 1; k <= scenarios.size(); k++) {
+            Path of = folder(k);
+            nodes.add(ClusterNode.start(of, k, scenarios.get(k - 1), binaries, network, plane, image));
+        }
+        nodes.forEach(node -> node.awaitReady(plane));
+    }
+
+    private Path folder(int k) {
+        try {
+            return Files.createDirectories(folder.resolve("node-" + k));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    public ControlPlane controlPlane() {
+        ControlPlane plane = this.plane;
+        if (plane == null) {
+            throw new IllegalStateException("expected a control plane, the cluster did not start");
+        }
+        return plane;
+    }
+
+    /** In order of their names: `node-1`, `node-2`, … */
+    public List<ClusterNode> nodes() {
+        return List.copyOf(nodes);
+    }
+
+    /** Switches the nodes off, ends the control plane, deletes the folder. */
+    @Override
+    public synchronized void close() {
+        nodes.forEach(ClusterNode::close);
+        if (plane != null) {
+            plane.close();
+        }
+        if (network != null) {
+            network.close();
+        }
+        Folder.delete(folder);
+    }
+}

@@ -1,0 +1,175 @@
+package dev.gpuwarden.testkit.cluster;
+
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A real node of a cluster on this machine, with simulated GPUs: own kubelet, own containerd, own namespaces for processes,
+ * mounts, network and name, own cgroups. On it, and so for hostPath volumes, /run/simulated-gpus holds the folders `lib`,
+ * `proc`, `sys`, `pods` and `dev` of the {@link SimulatedNode}.
+ *
+ * <p>Thread-safe.
+ */
+public final class ClusterNode implements AutoCloseable {
+
+    /** 10 s on an idle machine with one node. */
+    private static final Duration STARTING = Duration.ofMinutes(5);
+
+    /** The file with the name of its cgroups, for whoever finds the folder of a node that was killed. */
+    private static final String CGROUP = "cgroup";
+
+    private final String name;
+    private final Path folder;
+    private final Path containerd;
+    private final SimulatedNode gpus;
+    private final Program program;
+
+    private ClusterNode(String name, Path folder, Path containerd, SimulatedNode gpus, Program program) {
+        this.name = name;
+        this.folder = folder;
+        this.containerd = containerd;
+        this.gpus = gpus;
+        this.program = program;
+    }
+
+    /** Starts it; {@link #awaitReady} waits. */
+    static ClusterNode start(
+            Path folder, int k, String scenario, Binaries binaries, Network network, ControlPlane plane, Path image) {
+        String name = "node-" + k;
+        String cgroup = "gpuwarden-" + network.number() + "-" + name;
+        Path containerd = binaries.path(Binaries.containerd());
+        try {
+            Path conf = Files.createDirectories(folder.resolve("conf"));
+            write(conf.resolve("containerd.toml"), Resource.text("node/containerd.toml"));
+            write(
+                    conf.resolve("cni/10-pods.conflist"),
+                    Resource.text("node/network.json").replace("SUBNET", network.pods(k)));
+            write(folder.resolve(CGROUP), cgroup);
+            Files.copy(plane.caCertificate(), conf.resolve("ca.crt"));
+            write(conf.resolve("kubeconfig"), plane.nodeKubeconfig(name));
+            write(
+                    conf.resolve("kubelet.yaml"),
+                    Resource.text("node/kubelet.yaml").replace("CGROUP", "/" + cgroup));
+            Path images = Files.createDirectories(folder.resolve("images"));
+            Files.createLink(images.resolve(image.getFileName()), image);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        SimulatedNode gpus = SimulatedNode.start(scenario, folder.resolve("gpus"));
+        Shell.run("node/make-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
+        Program program = Program.start(
+                folder,
+                "node",
+                "(\nset -- " + cgroup + " " + NodeNeeds.CGROUPS + "\n" + Resource.text("node/remove-cgroups.sh")
+                        + ")\n",
+                List.of(
+                        "unshare",
+                        "--pid",
+                        "--mount",
+                        "--net",
+                        "--uts",
+                        "--ipc",
+                        "--fork",
+                        "--kill-child",
+                        "--mount-proc",
+                        "sh",
+                        "-c",
+                        Resource.text("node/node.sh"),
+                        "node",
+                        folder.toString(),
+                        gpus.root().toString(),
+                        binaries.path("").toString(),
+                        Binaries.containerd(),
+                        name,
+                        network.node(k)));
+        ClusterNode node = new ClusterNode(name, folder, containerd, gpus, program);
+        try {
+            program.await(STARTING, "namespaces", () -> program.inside().isPresent());
+            network.connect(k, program.inside().orElseThrow().pid());
+            Files.createFile(folder.resolve("connected"));
+            return node;
+        } catch (InterruptedException e) {
+            node.close();
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while " + name + " starts", e);
+        } catch (IOException e) {
+            node.close();
+            throw new UncheckedIOException(e);
+        } catch (RuntimeException | Error e) {
+            node.close();
+            throw e;
+        }
+    }
+
+    private static void write(Path file, String text) throws IOException {
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    /** Blocks until the node is Ready for the API server. */
+    void awaitReady(ControlPlane plane) {
+        String limit = "--timeout=" + STARTING.toSeconds() + "s";
+        try {
+            plane.kubectl("wait", "--for=create", "node/" + name, limit);
+            plane.kubectl("wait", "--for=condition=Ready", "node/" + name, limit);
+        } catch (IllegalStateException e) {
+            throw new IllegalStateException(
+                    name + ": expected it to be Ready; the ends of its logs:\n" + Log.tail(folder.resolve("node.log"))
+                            + "\n" + Log.tail(folder.resolve("containerd.log")) + "\n"
+                            + Log.tail(folder.resolve("kubelet.log")),
+                    e);
+        }
+    }
+
+    /** As the API server knows it: `node-1`. */
+    public String name() {
+        return name;
+    }
+
+    /** Its GPUs, kernel log and what else is simulated. */
+    public SimulatedNode gpus() {
+        return gpus;
+    }
+
+    /**
+     * Gives the node the images of an archive, as `docker save` or an OCI layout has them; blocks until they are there. Pods that
+     * use them say `imagePullPolicy: Never` or `IfNotPresent`.
+     */
+    public void load(Path archive) {
+        Shell.run(
+                "node/load.sh",
+                containerd.resolve("ctr").toString(),
+                folder.resolve("run/containerd/containerd.sock").toString(),
+                archive.toAbsolutePath().toString());
+    }
+
+    /** Whether its first process lives. */
+    boolean running() {
+        return program.running();
+    }
+
+    /** Switches it off, as if its power were cut: what it kept goes with it. */
+    @Override
+    public void close() {
+        program.kill();
+        removeCgroups(folder);
+        gpus.close();
+    }
+
+    /** Removes the cgroups of a node that has ended. */
+    static void removeCgroups(Path folder) {
+        try {
+            Path note = folder.resolve(CGROUP);
+            if (Files.exists(note)) {
+                Shell.run("node/remove-cgroups.sh", Files.readString(note), NodeNeeds.CGROUPS.toString());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

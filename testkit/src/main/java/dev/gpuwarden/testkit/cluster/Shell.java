@@ -1,0 +1,41 @@
+package dev.gpuwarden.testkit.cluster;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Runs scripts that lie beside these classes. */
+final class Shell {
+
+    private Shell() {}
+
+    /**
+     * Blocks until it ends.
+     *
+     * @return what it printed
+     * @throws IllegalStateException when it fails, with what it said
+     */
+    static String run(String script, String... arguments) {
+        List<String> command = new ArrayList<>(List.of("sh", "-c", Resource.text(script), script));
+        command.addAll(List.of(arguments));
+        try {
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            process.getOutputStream().close();
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            int code = process.waitFor();
+            if (code != 0) {
+                throw new IllegalStateException(
+                        script + " " + String.join(" ", arguments) + ": ended with exit code " + code + ": " + said);
+            }
+            return said;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while " + script + " runs", e);
+        }
+    }
+}

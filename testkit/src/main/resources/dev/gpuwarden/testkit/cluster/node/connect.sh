@@ -1,0 +1,19 @@
+# Joins a node to the cluster's bridge, and tells it and this machine where pods are.
+# Arguments: a process in the bridge's network namespace, one in the node's, number of the cluster, of the node, most nodes.
+set -eu
+bridge=$1 node=$2 number=$3 k=$4 most=$5
+nsenter --target "$bridge" --net ip link add "node$k" type veth peer name eth0 netns "$node"
+nsenter --target "$bridge" --net ip link set "node$k" master nodes up
+nsenter --target "$node" --net sh -euc '
+    number=$1 k=$2 most=$3
+    ip link set lo up
+    ip address add "10.88.$number.$k/24" dev eth0
+    ip link set eth0 up
+    ip route add default via "10.88.$number.254"
+    echo 1 >/proc/sys/net/ipv4/ip_forward
+    other=1
+    while [ "$other" -le "$most" ]; do
+        [ "$other" = "$k" ] || echo "route add 10.$((100 + other)).$number.0/24 via 10.88.$number.$other"
+        other=$((other + 1))
+    done | ip -batch -' connect "$number" "$k" "$most"
+ip route replace "10.$((100 + k)).$number.0/24" via "10.88.$number.$k"
