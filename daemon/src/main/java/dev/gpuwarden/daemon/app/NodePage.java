@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.web.Site;
 import dev.gpuwarden.core.check.CheckBook;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.EventBook;
@@ -22,7 +24,6 @@ import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.DriverView;
 import dev.gpuwarden.daemon.view.FaultView;
 import dev.gpuwarden.daemon.view.GpuView;
-import dev.gpuwarden.daemon.web.Site;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.daemon.check.CheckRunner;

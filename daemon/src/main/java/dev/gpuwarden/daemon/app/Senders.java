@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.uplink.Forwarder;

@@ -5,6 +5,7 @@ import dev.gpuwarden.api.v1.Check;
 import dev.gpuwarden.api.v1.ListChecksRequest;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.RunChecksRequest;
+import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import io.grpc.StatusRuntimeException;

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.command;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import io.grpc.StatusRuntimeException;
 import java.io.PrintWriter;

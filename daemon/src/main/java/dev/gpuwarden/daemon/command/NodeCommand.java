@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;

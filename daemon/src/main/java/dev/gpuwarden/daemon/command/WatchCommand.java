@@ -6,6 +6,7 @@ import dev.gpuwarden.api.v1.WatchKind;
 import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import io.grpc.Status;

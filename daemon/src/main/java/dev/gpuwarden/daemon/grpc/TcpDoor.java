@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.grpc;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.daemon.web.ListenAddress;
+import dev.gpuwarden.cli.web.ListenAddress;
 import io.grpc.netty.InternalProtocolNegotiator;
 import io.grpc.netty.InternalProtocolNegotiators;
 import java.net.InetSocketAddress;

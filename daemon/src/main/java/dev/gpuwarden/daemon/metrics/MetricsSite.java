@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.metrics;
 
-import dev.gpuwarden.daemon.web.Answer;
-import dev.gpuwarden.daemon.web.HeaderPreference;
-import dev.gpuwarden.daemon.web.Request;
-import dev.gpuwarden.daemon.web.Site;
+import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HeaderPreference;
+import dev.gpuwarden.cli.web.Request;
+import dev.gpuwarden.cli.web.Site;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;

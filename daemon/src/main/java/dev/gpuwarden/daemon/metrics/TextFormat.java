@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.metrics;
 
-import dev.gpuwarden.daemon.web.HeaderPreference;
+import dev.gpuwarden.cli.web.HeaderPreference;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;

@@ -1,6 +1,9 @@
 package dev.gpuwarden.daemon.page;
 
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.Request;
+import dev.gpuwarden.cli.web.Site;
 import dev.gpuwarden.core.check.CheckBook;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeVerdict;
@@ -19,9 +22,6 @@ import dev.gpuwarden.daemon.view.FaultView;
 import dev.gpuwarden.daemon.view.GpuView;
 import dev.gpuwarden.daemon.view.OwnerView;
 import dev.gpuwarden.daemon.view.Values;
-import dev.gpuwarden.daemon.web.Answer;
-import dev.gpuwarden.daemon.web.Request;
-import dev.gpuwarden.daemon.web.Site;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.page;
 
-import dev.gpuwarden.daemon.web.Answer;
-import dev.gpuwarden.daemon.web.Request;
-import dev.gpuwarden.daemon.web.Site;
+import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.Request;
+import dev.gpuwarden.cli.web.Site;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

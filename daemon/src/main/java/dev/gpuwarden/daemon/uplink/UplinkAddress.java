@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.uplink;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.daemon.web.ListenAddress;
+import dev.gpuwarden.cli.web.ListenAddress;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.netty.GrpcSslContexts;

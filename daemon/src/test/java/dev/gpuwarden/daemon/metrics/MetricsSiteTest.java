@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.web.ListenAddress;
+import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.page.PageSite;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.NodeTree;
 import dev.gpuwarden.daemon.process.ProcessOwners;
-import dev.gpuwarden.daemon.web.ListenAddress;
-import dev.gpuwarden.daemon.web.WebServer;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -173,7 +173,7 @@ class MetricsSiteTest {
         broken = true;
         HttpResponse<String> response = get("/metrics");
         assertThat(response.statusCode()).isEqualTo(500);
-        assertThat(response.body()).isEqualTo("this could not be answered; the daemon's log says why\n");
+        assertThat(response.body()).isEqualTo("this could not be answered; the log says why\n");
         broken = false;
         assertThat(get("/metrics").statusCode()).isEqualTo(200);
     }

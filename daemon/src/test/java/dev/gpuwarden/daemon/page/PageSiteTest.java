@@ -2,8 +2,8 @@ package dev.gpuwarden.daemon.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.daemon.web.Answer;
-import dev.gpuwarden.daemon.web.Request;
+import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.Request;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -1,2 +1,2 @@
 /** The HTTP server, and what a part that wants to be seen over it implements. */
-package dev.gpuwarden.daemon.web;
+package dev.gpuwarden.cli.web;

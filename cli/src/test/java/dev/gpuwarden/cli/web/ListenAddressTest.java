@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.web;
+package dev.gpuwarden.cli.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

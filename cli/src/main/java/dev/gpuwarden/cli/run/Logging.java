@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.command;
+package dev.gpuwarden.cli.run;
 
 import dev.gpuwarden.cli.Table;
 import java.io.FileDescriptor;

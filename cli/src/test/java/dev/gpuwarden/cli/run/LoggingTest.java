@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.command;
+package dev.gpuwarden.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.web;
+package dev.gpuwarden.cli.web;
 
 /** Weights of the Accept headers (RFC 9110, section 12.4.2). */
 public final class HeaderPreference {

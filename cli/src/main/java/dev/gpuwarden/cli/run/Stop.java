@@ -1,10 +1,10 @@
-package dev.gpuwarden.daemon.app;
+package dev.gpuwarden.cli.run;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Tells a long-running command when to stop. */
-interface Stop {
+public interface Stop {
 
     Registration register();
 

@@ -1,17 +1,17 @@
-package dev.gpuwarden.daemon.app;
+package dev.gpuwarden.cli.run;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** What the daemon is made of: closed in the reverse of the order in which it was opened. */
-final class Parts implements AutoCloseable {
+/** What a program is made of: closed in the reverse of the order in which it was opened. */
+public final class Parts implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Parts.class.getName());
 
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
 
     /** Notes what is open, and hands it back. */
-    <T extends AutoCloseable> T add(T part) {
+    public <T extends AutoCloseable> T add(T part) {
         open.push(part);
         return part;
     }

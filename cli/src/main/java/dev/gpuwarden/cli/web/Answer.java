@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.web;
+package dev.gpuwarden.cli.web;
 
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;

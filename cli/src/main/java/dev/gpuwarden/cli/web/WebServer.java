@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.web;
+package dev.gpuwarden.cli.web;
 
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
@@ -104,12 +104,12 @@ public final class WebServer implements AutoCloseable {
             return Answer.NOT_FOUND;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Answer.text(503, "the daemon ends\n");
+            return Answer.text(503, "the program ends\n");
         } catch (RuntimeException e) {
             if (failureLogged.compareAndSet(false, true)) {
                 LOG.log(Level.ERROR, "a request failed; further cases are not logged", e);
             }
-            return Answer.text(500, "this could not be answered; the daemon's log says why\n");
+            return Answer.text(500, "this could not be answered; the log says why\n");
         }
     }
 
