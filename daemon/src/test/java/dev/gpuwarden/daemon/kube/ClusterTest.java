@@ -14,6 +14,7 @@ import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.uplink.Forwarder;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.Relay;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

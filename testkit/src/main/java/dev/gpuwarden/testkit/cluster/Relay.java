@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.testkit.cluster;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,34 +9,34 @@ import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Stands between a daemon and its API server, which can so be away and back while others still reach it. */
-final class Relay implements AutoCloseable {
+/** Stands on loopback between one program and a server, which can so be away and back while others still reach it. Thread-safe. */
+public final class Relay implements AutoCloseable {
 
     private final int target;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final int port;
     private volatile ServerSocket door;
 
-    Relay(int target) throws IOException {
+    public Relay(int target) throws IOException {
         this.target = target;
         this.door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         this.port = door.getLocalPort();
         listen();
     }
 
-    int port() {
+    public int port() {
         return port;
     }
 
     /** From now on nobody is there. */
-    void away() throws IOException {
+    public void away() throws IOException {
         door.close();
         for (Socket socket : open) {
             socket.close();
         }
     }
 
-    void back() throws IOException {
+    public void back() throws IOException {
         ServerSocket again = new ServerSocket();
         again.setReuseAddress(true);
         again.bind(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), port));
