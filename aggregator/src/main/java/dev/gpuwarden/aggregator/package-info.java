@@ -1,2 +1,2 @@
-/** The cluster side. Empty until nodes report to it. */
+/** The cluster side: takes what nodes tell, and keeps it where the cluster can see it. */
 package dev.gpuwarden.aggregator;

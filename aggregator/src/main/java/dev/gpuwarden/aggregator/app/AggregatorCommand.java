@@ -1,0 +1,80 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.ingest.IngestOptions;
+import dev.gpuwarden.aggregator.ingest.IngestServer;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.run.Logging;
+import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.run.Stop;
+import dev.gpuwarden.cli.web.ListenAddress;
+import dev.gpuwarden.cli.web.WebOptions;
+import dev.gpuwarden.cli.web.WebServer;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Runs until it is told to stop: takes what nodes report, and keeps a `NodeHealth` for each. */
+@Command(
+        name = "aggregator",
+        mixinStandardHelpOptions = true,
+        description = "Take the reports of a cluster's nodes and keep their state in the cluster, as NodeHealth, until"
+                + " SIGTERM or SIGINT.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:told to stop", "2:wrong usage or configuration"})
+public final class AggregatorCommand implements Callable<Integer> {
+
+    private static final System.Logger LOG = System.getLogger(AggregatorCommand.class.getName());
+
+    private final Stop stop;
+
+    @Mixin
+    IngestOptions ingest = new IngestOptions();
+
+    @Mixin
+    ClusterOptions cluster = new ClusterOptions();
+
+    @Mixin
+    WebOptions web = new WebOptions();
+
+    public AggregatorCommand(Stop stop) {
+        this.stop = stop;
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Logging.install(Level.INFO);
+        ListenAddress address = web.listenAddress();
+        ingest.validate();
+        try (Stop.Registration running = stop.register();
+                Parts parts = new Parts()) {
+            ClusterApi api = parts.add(cluster.connect());
+            IngestServer server = parts.add(IngestServer.start(ingest, api));
+            WebServer pages = parts.add(
+                    WebServer.start(address, List.of(new AggregatorSite(new Readiness(api)::pending, server))));
+            announce(server.address(), pages.address());
+            running.await();
+        }
+        return ExitCode.OK;
+    }
+
+    private void announce(InetSocketAddress nodes, InetSocketAddress pages) {
+        LOG.log(
+                System.Logger.Level.INFO,
+                ingest.effective().entrySet().stream()
+                        .filter(setting -> !setting.getValue().isEmpty())
+                        .map(setting -> setting.getKey().substring(2) + "=" + setting.getValue())
+                        .collect(Collectors.joining(" ")));
+        LOG.log(System.Logger.Level.INFO, "taking reports of nodes on " + told(nodes));
+        LOG.log(System.Logger.Level.INFO, "serving http://" + told(pages) + "/metrics");
+    }
+
+    private static String told(InetSocketAddress address) {
+        String host = address.getAddress().isAnyLocalAddress() ? "*" : address.getHostString();
+        return new ListenAddress(host, address.getPort()).toString();
+    }
+}

@@ -1,0 +1,119 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.ingest.IngestServer;
+import dev.gpuwarden.aggregator.ingest.IngestTally;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import io.prometheus.metrics.model.snapshots.Quantile;
+import io.prometheus.metrics.model.snapshots.Quantiles;
+import io.prometheus.metrics.model.snapshots.SummarySnapshot;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/** What the aggregator counts, for Prometheus. No series per node: there are thousands, and NodeHealth tells of each. */
+final class AggregatorMetrics {
+
+    private static final PrometheusTextFormatWriter WRITER = PrometheusTextFormatWriter.create();
+    static final String TYPE = WRITER.getContentType();
+
+    private static final double[] QUANTILES = {0.5, 0.9, 0.99, 1};
+
+    private final IngestServer server;
+
+    AggregatorMetrics(IngestServer server) {
+        this.server = server;
+    }
+
+    byte[] text() {
+        IngestTally tally = server.tally();
+        List<MetricSnapshot> all = new ArrayList<>();
+        all.add(gauge("gpuwarden_aggregator_nodes_connected", "Nodes that report now.", server.connected()));
+        all.add(gauge(
+                "gpuwarden_aggregator_nodes_behind",
+                "Nodes whose NodeHealth the API server does not take; tried again.",
+                server.behind()));
+        all.add(counter("gpuwarden_aggregator_events", "Events of nodes that were taken.", tally.events.sum()));
+        all.add(counter(
+                "gpuwarden_aggregator_fault_tellings",
+                "Complete tellings of all faults of a node.",
+                tally.generations.sum()));
+        all.add(counter(
+                "gpuwarden_aggregator_refused",
+                "Messages of nodes that were not taken, by reason.",
+                "reason",
+                tally.refusals()));
+        all.add(counter(
+                "gpuwarden_aggregator_streams_ended",
+                "Streams and calls that the aggregator ended, by gRPC status.",
+                "status",
+                tally.endings()));
+        all.add(counter(
+                "gpuwarden_aggregator_write_failures",
+                "Writes of a NodeHealth that failed, by the API server's answer.",
+                "answer",
+                tally.failures()));
+        all.add(writes(tally.written()));
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try {
+            WRITER.write(out, new MetricSnapshots(all));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toByteArray();
+    }
+
+    private static MetricSnapshot gauge(String name, String help, double value) {
+        return GaugeSnapshot.builder()
+                .name(name)
+                .help(help)
+                .dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
+                        .value(value)
+                        .build())
+                .build();
+    }
+
+    private static MetricSnapshot counter(String name, String help, double value) {
+        return CounterSnapshot.builder()
+                .name(name)
+                .help(help)
+                .dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
+                        .value(value)
+                        .build())
+                .build();
+    }
+
+    private static MetricSnapshot counter(String name, String help, String label, Map<String, Long> values) {
+        CounterSnapshot.Builder counter = CounterSnapshot.builder().name(name).help(help);
+        values.forEach((key, value) -> counter.dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
+                .labels(Labels.of(label, key))
+                .value(value)
+                .build()));
+        return counter.build();
+    }
+
+    private static MetricSnapshot writes(Histogram micros) {
+        long count = micros.getTotalCount();
+        Quantile[] quantiles = new Quantile[count == 0 ? 0 : QUANTILES.length];
+        for (int i = 0; i < quantiles.length; i++) {
+            quantiles[i] = new Quantile(QUANTILES[i], micros.getValueAtPercentile(100 * QUANTILES[i]) / 1e6);
+        }
+        return SummarySnapshot.builder()
+                .name("gpuwarden_aggregator_write_seconds")
+                .help("From a node's news to its NodeHealth written.")
+                .dataPoint(SummarySnapshot.SummaryDataPointSnapshot.builder()
+                        .count(count)
+                        .sum(count == 0 ? 0 : micros.getMean() * count / 1e6)
+                        .quantiles(Quantiles.of(quantiles))
+                        .build())
+                .build();
+    }
+}

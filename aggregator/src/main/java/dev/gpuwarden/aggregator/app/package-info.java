@@ -1,0 +1,2 @@
+/** The command `aggregator`. */
+package dev.gpuwarden.aggregator.app;

@@ -1,0 +1,112 @@
+package dev.gpuwarden.aggregator.cluster;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Requests to the API server, with bodies written by hand: a model of a whole object writes fields that nobody meant to own.
+ * Each call blocks until the answer is here, for {@link #PATIENCE_SECONDS} at most. Thread-safe.
+ */
+public final class ClusterApi implements AutoCloseable {
+
+    public static final long PATIENCE_SECONDS = 10;
+
+    private static final String JSON = "application/json";
+    private static final String APPLY = "application/apply-patch+yaml";
+    private static final int CONNECT_MILLIS = 5_000;
+    private static final int LONGEST_REASON = 300;
+
+    private final KubernetesClient client;
+    private final KubernetesSerialization json;
+    private final String root;
+
+    private ClusterApi(KubernetesClient client) {
+        this.client = client;
+        this.json = client.getKubernetesSerialization();
+        this.root = client.getMasterUrl().toString().replaceAll("/+$", "");
+    }
+
+    /** Asks nothing yet, so a server that is away does not keep the program from starting. */
+    public static ClusterApi connect(Config config) {
+        config.setConnectionTimeout(CONNECT_MILLIS);
+        config.setRequestTimeout((int) TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+        // Whoever asks has a back-off of its own, and knows by then whether the answer is still wanted.
+        config.setRequestRetryBackoffLimit(0);
+        return new ClusterApi(new KubernetesClientBuilder().withConfig(config).build());
+    }
+
+    /** @throws ClusterException also where it is not there */
+    public Map<String, Object> get(String path) throws ClusterException, InterruptedException {
+        return send("GET", path, JSON, "");
+    }
+
+    public Map<String, Object> create(String path, Map<String, Object> body)
+            throws ClusterException, InterruptedException {
+        return send("POST", path, JSON, json.asJson(body));
+    }
+
+    /** Server-side apply, taking fields over from others. */
+    public Map<String, Object> apply(String path, String fieldManager, Map<String, Object> body)
+            throws ClusterException, InterruptedException {
+        return send("PATCH", path + "?fieldManager=" + fieldManager + "&force=true", APPLY, json.asJson(body));
+    }
+
+    private Map<String, Object> send(String method, String path, String type, String body)
+            throws ClusterException, InterruptedException {
+        HttpRequest.Builder request = client.getHttpClient()
+                .newHttpRequestBuilder()
+                .uri(root + path)
+                .timeout(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        HttpRequest ready = method.equals("GET")
+                ? request.build()
+                : request.method(method, type, body).build();
+        String what = method + " " + path;
+        CompletableFuture<HttpResponse<String>> answer = client.getHttpClient().sendAsync(ready, String.class);
+        try {
+            return read(what, answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        } catch (TimeoutException e) {
+            answer.cancel(true);
+            throw ClusterException.noAnswer(what + ": no answer within " + PATIENCE_SECONDS + " s");
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw ClusterException.noAnswer(what + ": no answer from " + root + ": " + cause);
+        }
+    }
+
+    private Map<String, Object> read(String what, HttpResponse<String> answer) throws ClusterException {
+        Map<String, Object> tree = tree(answer.body());
+        if (answer.isSuccessful()) {
+            return tree;
+        }
+        String reason = String.valueOf(tree.getOrDefault("message", "without a reason"));
+        throw new ClusterException(
+                answer.code(),
+                what + ": answer " + answer.code() + ": "
+                        + (reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON) + "..."));
+    }
+
+    /** Empty where it is no JSON object: what stands between this program and the server answers what it likes. */
+    @SuppressWarnings("unchecked") // keys of a JSON object are strings
+    private Map<String, Object> tree(String body) {
+        try {
+            Map<?, ?> tree = json.unmarshal(body, Map.class);
+            return tree == null ? Map.of() : (Map<String, Object>) tree;
+        } catch (RuntimeException e) {
+            return Map.of();
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

@@ -1,0 +1,2 @@
+/** The Kubernetes API as this program uses it. */
+package dev.gpuwarden.aggregator.cluster;

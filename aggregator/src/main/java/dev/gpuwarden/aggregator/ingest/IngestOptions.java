@@ -1,0 +1,94 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.web.ListenAddress;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Where nodes report, and how they prove who they are. */
+public final class IngestOptions {
+
+    private static final Pattern ACCOUNT = Pattern.compile("[a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*");
+
+    @Option(
+            names = "--ingest.listen",
+            defaultValue = ":9403",
+            paramLabel = "HOST:PORT",
+            description = "Where nodes report, over TLS (default: ${DEFAULT-VALUE}).")
+    String listen = ":9403";
+
+    @Option(
+            names = "--ingest.tls-cert",
+            paramLabel = "FILE",
+            description = "Certificate chain of the aggregator, in PEM. Needed. Read again when it changes.")
+    @Nullable Path tlsCert;
+
+    @Option(names = "--ingest.tls-key", paramLabel = "FILE", description = "Its private key, PKCS #8 in PEM.")
+    @Nullable Path tlsKey;
+
+    @Option(
+            names = "--ingest.tls-client-ca",
+            paramLabel = "FILE",
+            description =
+                    "Certificates of those who sign the certificates of nodes that have no token, in PEM: such a"
+                            + " node is what its certificate's DNS names, or else its common name, say (default: tokens alone).")
+    @Nullable Path tlsClientCa;
+
+    @Option(
+            names = "--ingest.audience",
+            defaultValue = "gpuwarden-aggregator",
+            paramLabel = "NAME",
+            description = "The audience that tokens must be for (default: ${DEFAULT-VALUE}).")
+    String audience = "gpuwarden-aggregator";
+
+    @Option(
+            names = "--ingest.service-account",
+            defaultValue = "gpuwarden/gpuwarden",
+            paramLabel = "NAMESPACE/NAME",
+            description = "Whose tokens are taken: the ServiceAccount of the daemons (default: ${DEFAULT-VALUE}).")
+    String serviceAccount = "gpuwarden/gpuwarden";
+
+    /** Throws {@link UserError} where the options are of no use. */
+    public void validate() {
+        var unused = address();
+        var unusedToo = tls();
+        if (audience.isBlank()) {
+            throw new UserError("--ingest.audience: expected a name, but it is empty");
+        }
+        var unusedAsWell = account();
+    }
+
+    ListenAddress address() {
+        return ListenAddress.parse(listen);
+    }
+
+    IngestTls tls() {
+        if (tlsCert == null || tlsKey == null) {
+            throw new UserError(
+                    "--ingest.tls-cert and --ingest.tls-key are needed: nodes send their tokens over TLS alone");
+        }
+        return new IngestTls(tlsCert, tlsKey, Optional.ofNullable(tlsClientCa));
+    }
+
+    /** `namespace:name`. */
+    String account() {
+        if (!ACCOUNT.matcher(serviceAccount).matches()) {
+            throw new UserError("--ingest.service-account must be namespace/name, but was '" + serviceAccount + "'");
+        }
+        return serviceAccount.replace('/', ':');
+    }
+
+    /** The settings in force, by flag. */
+    public Map<String, String> effective() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("--ingest.audience", audience);
+        all.put("--ingest.service-account", serviceAccount);
+        all.put("--ingest.tls-client-ca", tlsClientCa == null ? "" : tlsClientCa.toString());
+        return all;
+    }
+}

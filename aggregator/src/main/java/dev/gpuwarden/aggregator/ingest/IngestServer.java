@@ -1,0 +1,140 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.cli.UserError;
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Where nodes report: TLS, who may speak, bounds of connections and messages. */
+public final class IngestServer implements AutoCloseable {
+
+    /** A page of faults has 1 MiB at most, and one fault alone less. */
+    private static final int MAX_MESSAGE_BYTES = 2 << 20;
+    /** A token has about 1.5 KiB. */
+    private static final int MAX_METADATA_BYTES = 16 << 10;
+
+    private static final int WINDOW_BYTES = 256 << 10;
+    /** One stream, and the next one while it is being ended. */
+    private static final int MAX_CALLS = 4;
+    /** A token is looked at when a connection begins: so long a stream outlives one that has expired. */
+    private static final long OLDEST_MINUTES = 30;
+
+    /** They wait for the API server while nodes greet. */
+    private static final int THREADS = 16;
+
+    private final Reports reports;
+    private final IngestTally tally = new IngestTally();
+    private final ThreadPoolExecutor threads;
+    private final ScheduledExecutorService files;
+    private final Server server;
+
+    private IngestServer(IngestOptions options, ClusterApi api) throws IOException {
+        this.reports = new Reports(new NodeHealths(api), tally, Clock.systemUTC());
+        this.threads = threads();
+        this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
+        TokenReviews tokens = new TokenReviews(api, options.audience, options.account(), System::nanoTime);
+        try {
+            this.server = NettyServerBuilder.forAddress(options.address().resolve())
+                    .sslContext(options.tls().context(files))
+                    .executor(threads)
+                    .intercept(new CallerCheck(tokens, tally))
+                    .addService(reports)
+                    .maxInboundMessageSize(MAX_MESSAGE_BYTES)
+                    .maxInboundMetadataSize(MAX_METADATA_BYTES)
+                    .maxConcurrentCallsPerConnection(MAX_CALLS)
+                    .maxRstFramesPerWindow(200, 30)
+                    .flowControlWindow(WINDOW_BYTES)
+                    .handshakeTimeout(10, TimeUnit.SECONDS)
+                    .maxConnectionIdle(1, TimeUnit.MINUTES)
+                    .maxConnectionAge(OLDEST_MINUTES, TimeUnit.MINUTES)
+                    .maxConnectionAgeGrace(1, TimeUnit.MINUTES)
+                    // uplink.proto: nodes ping every 30 s. This side does too, to see that a node is gone.
+                    .permitKeepAliveTime(20, TimeUnit.SECONDS)
+                    .keepAliveTime(60, TimeUnit.SECONDS)
+                    .build()
+                    .start();
+        } catch (IOException | RuntimeException e) {
+            stopThreads();
+            throw e;
+        }
+    }
+
+    /** Throws {@link UserError} where the address or the files cannot be had. */
+    public static IngestServer start(IngestOptions options, ClusterApi api) {
+        try {
+            return new IngestServer(options, api);
+        } catch (IOException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new UserError("cannot listen on " + options.address() + ": " + cause.getMessage()
+                    + "; choose another --ingest.listen");
+        }
+    }
+
+    private static ThreadPoolExecutor threads() {
+        AtomicInteger number = new AtomicInteger();
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                THREADS,
+                THREADS,
+                30,
+                TimeUnit.SECONDS,
+                // At most what open streams have to say: each has one task here.
+                new LinkedBlockingQueue<>(),
+                task -> daemon(task, "gpuwarden-ingest-" + number.incrementAndGet()));
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    public InetSocketAddress address() {
+        return (InetSocketAddress) server.getListenSockets().get(0);
+    }
+
+    public IngestTally tally() {
+        return tally;
+    }
+
+    /** Nodes that have a stream now. */
+    public int connected() {
+        return reports.connected();
+    }
+
+    /** Nodes of which the API server does not take the newest. */
+    public int behind() {
+        return reports.behind();
+    }
+
+    private void stopThreads() {
+        reports.close();
+        threads.shutdownNow();
+        files.shutdownNow();
+    }
+
+    /** Ends all streams, with a status that lets nodes try again. What was not acknowledged they tell again. */
+    @Override
+    public void close() {
+        server.shutdown();
+        reports.close();
+        try {
+            var unused = server.awaitTermination(1, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        server.shutdownNow();
+        stopThreads();
+    }
+}

@@ -1,0 +1,126 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.health.NoSuchNode;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.ingest.NodeRecord.Draft;
+import io.grpc.Status;
+import java.lang.System.Logger.Level;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Brings into the cluster what nodes told: for each node one write at a time, of all that came meanwhile, and not more often than
+ * every {@link #EACH_NANOS}. What the API server does not take is tried again for as long as it is the newest.
+ */
+final class NodeWriter implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(NodeWriter.class.getName());
+
+    /** A node that flaps costs the API server four writes a second at most. */
+    private static final long EACH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    /** Each waits for one answer; 8 at 5 ms are 1,600 writes a second. */
+    private static final int THREADS = 8;
+
+    private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long LAST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final NodeHealths healths;
+    private final IngestTally tally;
+    private final Consumer<NodeRecord> settled;
+    private final ScheduledThreadPoolExecutor threads;
+    private final Map<String, Integer> failing = new ConcurrentHashMap<>();
+
+    /** @param settled told after each write of a record */
+    NodeWriter(NodeHealths healths, IngestTally tally, Consumer<NodeRecord> settled) {
+        this.healths = healths;
+        this.tally = tally;
+        this.settled = settled;
+        this.threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
+            Thread thread = new Thread(task, "gpuwarden-node-health");
+            thread.setDaemon(true);
+            return thread;
+        });
+        threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    /** There is something to write of a node of which nothing is being written. Never waits. */
+    void write(NodeRecord record) {
+        later(() -> turn(record), 0);
+    }
+
+    /** Has `settled` told in a thread of this. */
+    void settle(NodeRecord record) {
+        later(() -> settled.accept(record), 0);
+    }
+
+    private void later(Runnable task, long delayNanos) {
+        try {
+            var unused = threads.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            // The program stops. Nothing of this was acknowledged, so the node tells it again.
+        }
+    }
+
+    private void turn(NodeRecord record) {
+        Draft draft = record.begin();
+        long wait = EACH_NANOS;
+        try {
+            healths.write(draft.state());
+            tally.written(System.nanoTime() - draft.sinceNanos());
+            if (failing.remove(record.node()) != null) {
+                LOG.log(Level.INFO, "NodeHealth " + record.node() + " is kept up to date again");
+            }
+            record.kept(draft).ifPresent(kept -> kept.stream().acknowledge(kept));
+        } catch (NoSuchNode e) {
+            tally.writeFailed("no_node");
+            record.forget();
+            record.stream().ifPresent(stream -> stream.end(Status.PERMISSION_DENIED.withDescription(e.getMessage())));
+        } catch (ClusterException | RuntimeException e) {
+            wait = failed(record, draft, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return;
+        }
+        later(() -> after(record), wait);
+    }
+
+    private void after(NodeRecord record) {
+        if (record.end()) {
+            turn(record);
+        } else {
+            settled.accept(record);
+        }
+    }
+
+    private long failed(NodeRecord record, Draft draft, Exception cause) {
+        record.notKept(draft);
+        tally.writeFailed(cause instanceof ClusterException answered ? answered.kind() : "bug");
+        int times = failing.merge(record.node(), 1, Integer::sum);
+        if (times == 1) {
+            LOG.log(
+                    Level.WARNING,
+                    "NodeHealth " + record.node() + " is not kept up to date, which is tried again: "
+                            + (cause instanceof ClusterException ? cause.getMessage() : cause.toString()));
+        }
+        long wait = Math.min(LAST_RETRY_NANOS, FIRST_RETRY_NANOS << Math.min(times - 1, 10));
+        // Thousands of nodes fail at the same moment.
+        return (long) (wait * (0.5 + ThreadLocalRandom.current().nextDouble() / 2));
+    }
+
+    /** Nodes of which the cluster does not have the newest. */
+    int failing() {
+        return failing.size();
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

@@ -1,0 +1,170 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.health.NoSuchNode;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.ingest.Step.Alive;
+import dev.gpuwarden.aggregator.ingest.Step.Greeted;
+import dev.gpuwarden.aggregator.ingest.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.Step.Reason;
+import dev.gpuwarden.aggregator.ingest.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.FlowLimits;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.UplinkGrpc;
+import dev.gpuwarden.api.v1.Welcome;
+import dev.gpuwarden.cli.Version;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The service `Uplink`: which node's stream is which, and what becomes of what they say. */
+final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
+
+    /** What one node may have sent and not have acknowledged. */
+    static final int WINDOW = 256;
+
+    private final NodeHealths healths;
+    private final IngestTally tally;
+    private final Clock clock;
+    private final NodeWriter writer;
+    private final Map<String, NodeRecord> records = new ConcurrentHashMap<>();
+    private final Map<Stream, NodeRecord> streams = new ConcurrentHashMap<>();
+    private volatile boolean stopped;
+
+    Reports(NodeHealths healths, IngestTally tally, Clock clock) {
+        this.healths = healths;
+        this.tally = tally;
+        this.clock = clock;
+        this.writer = new NodeWriter(healths, tally, this::settled);
+    }
+
+    @Override
+    public StreamObserver<NodeReport> report(StreamObserver<Acknowledgement> node) {
+        Stream stream = new Stream(this, CallerCheck.CALLER.get(), (ServerCallStreamObserver<Acknowledgement>) node);
+        stream.open();
+        return stream;
+    }
+
+    /** Nodes that have a stream. */
+    int connected() {
+        return streams.size();
+    }
+
+    /** Nodes of which the cluster does not have the newest, because it does not take it. */
+    int behind() {
+        return writer.failing();
+    }
+
+    // ---- what streams say ----
+
+    /** Returns whether the node may say more. Blocks while the API server is asked about a node that greets. */
+    boolean take(Stream stream, Step step) {
+        if (step instanceof Greeted greeted) {
+            greet(stream, greeted.hello());
+            return true;
+        }
+        NodeRecord record = streams.get(stream);
+        if (record == null) {
+            return false;
+        }
+        Instant now = clock.instant();
+        boolean write = false;
+        if (step instanceof Told told) {
+            tally.generations.increment();
+            write = record.told(told, now);
+        } else if (step instanceof Happened happened) {
+            tally.events.increment();
+            write = record.happened(happened, now);
+        } else if (step instanceof Refused refused) {
+            tally.refused(refused.reason());
+            write = record.refused(refused, now);
+        } else if (step instanceof Alive) {
+            write = record.alive(now);
+        }
+        if (write) {
+            writer.write(record);
+        }
+        return !record.full(WINDOW);
+    }
+
+    boolean mayGoOn(Stream stream) {
+        NodeRecord record = streams.get(stream);
+        return record != null && !record.full(WINDOW);
+    }
+
+    private void greet(Stream stream, Hello hello) {
+        String node = hello.getNodeName();
+        try {
+            long kept = healths.acknowledged(node);
+            records.compute(node, (name, there) -> {
+                        NodeRecord record = there == null ? new NodeRecord(name) : there;
+                        record.attach(stream)
+                                .ifPresent(older -> older.end(Status.ABORTED.withDescription(
+                                        "the node '" + node + "' has opened a newer stream")));
+                        streams.put(stream, record);
+                        return record;
+                    })
+                    .greet(hello, kept);
+            if (stopped) {
+                stream.end(stopping());
+                return;
+            }
+            stream.welcome(Welcome.newBuilder()
+                    .setVersion(Version.program())
+                    .setAcknowledgedSequence(kept)
+                    .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
+                    .build());
+        } catch (NoSuchNode e) {
+            stream.end(Status.PERMISSION_DENIED.withDescription(e.getMessage()));
+        } catch (ClusterException e) {
+            stream.end(Status.UNAVAILABLE.withDescription(
+                    "the cluster cannot be asked about the node: " + e.getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            stream.end(stopping());
+        }
+    }
+
+    // ---- how streams end ----
+
+    void refused(Reason reason) {
+        tally.refused(reason);
+    }
+
+    void ended(Stream stream, Status status) {
+        tally.ended(status.getCode());
+        left(stream);
+    }
+
+    void left(Stream stream) {
+        NodeRecord record = streams.remove(stream);
+        if (record != null) {
+            record.detach(stream);
+            // Not here: this may be inside of the map's own change of that entry.
+            writer.settle(record);
+        }
+    }
+
+    private void settled(NodeRecord record) {
+        records.computeIfPresent(record.node(), (name, there) -> there == record && record.isOver() ? null : there);
+    }
+
+    private static Status stopping() {
+        return Status.UNAVAILABLE.withDescription("the aggregator stops");
+    }
+
+    /** Ends all streams; what is not acknowledged the nodes tell again. */
+    @Override
+    public void close() {
+        stopped = true;
+        streams.keySet().forEach(stream -> stream.end(stopping()));
+        writer.close();
+    }
+}

@@ -1,0 +1,46 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import io.grpc.Status;
+import java.time.Instant;
+import java.util.List;
+
+/** What follows from a message of a node. */
+sealed interface Step {
+
+    /** The node has said who it is, and waits for Welcome. */
+    record Greeted(Hello hello) implements Step {}
+
+    /** These are all faults of the node. */
+    record Told(long generation, List<Fault> faults) implements Step {}
+
+    /**
+     * One more event.
+     *
+     * @param history what it did to the faults is in them already
+     */
+    record Happened(long sequence, HealthEvent event, Instant seen, boolean history) implements Step {}
+
+    /** This event will never be taken; the node may go on with the next. */
+    record Refused(long sequence, Reason reason, String why) implements Step {}
+
+    /** Nothing but that the node lives. */
+    record Alive() implements Step {}
+
+    /** The stream is over. */
+    record Ended(Reason reason, Status status) implements Step {}
+
+    /** Why something was not taken; names of a metric's label. */
+    enum Reason {
+        /** It speaks for a node that is not its own. */
+        OTHER_NODE,
+        /** Not the place for that message. */
+        ORDER,
+        /** More, or longer, than is allowed. */
+        LIMIT,
+        /** Of a version of the contract that is not known here. */
+        PROTOCOL
+    }
+}

@@ -1,0 +1,132 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.ingest.NodeRecord.Kept;
+import dev.gpuwarden.aggregator.ingest.Step.Ended;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.Refusal;
+import dev.gpuwarden.api.v1.Welcome;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+
+/**
+ * One stream's two ends. Messages come one after the other; what is told the node comes from any thread. A node is read no faster
+ * than the cluster takes what it says.
+ */
+final class Stream implements StreamObserver<NodeReport> {
+
+    private final Reports reports;
+    private final Conversation conversation;
+    private final ServerCallStreamObserver<Acknowledgement> node;
+    private boolean over;
+    private boolean waits;
+    private long told;
+
+    Stream(Reports reports, Caller caller, ServerCallStreamObserver<Acknowledgement> node) {
+        this.reports = reports;
+        this.conversation = new Conversation(caller);
+        this.node = node;
+        node.disableAutoRequest();
+        node.setOnCancelHandler(() -> reports.left(this));
+    }
+
+    void open() {
+        node.request(1);
+    }
+
+    @Override
+    public void onNext(NodeReport report) {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+        }
+        Step step = conversation.hear(report);
+        if (step instanceof Ended ended) {
+            reports.refused(ended.reason());
+            end(ended.status());
+            return;
+        }
+        boolean goesOn = reports.take(this, step);
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            waits = !goesOn;
+            if (goesOn) {
+                node.request(1);
+            }
+        }
+        if (!goesOn && reports.mayGoOn(this)) {
+            // It was all kept between the two.
+            resume();
+        }
+    }
+
+    private synchronized void resume() {
+        if (waits && !over) {
+            waits = false;
+            node.request(1);
+        }
+    }
+
+    synchronized void welcome(Welcome welcome) {
+        say(Acknowledgement.newBuilder().setWelcome(welcome));
+    }
+
+    /** All of this is kept for good. */
+    void acknowledge(Kept kept) {
+        synchronized (this) {
+            if (kept.generation() > 0) {
+                say(Acknowledgement.newBuilder().setGeneration(kept.generation()));
+            }
+            for (Step.Refused refused : kept.refused()) {
+                told = refused.sequence();
+                say(Acknowledgement.newBuilder()
+                        .setRefused(Refusal.newBuilder()
+                                .setSequence(refused.sequence())
+                                .setReason(refused.why())));
+            }
+            if (kept.sequence() > told) {
+                told = kept.sequence();
+                say(Acknowledgement.newBuilder().setSequence(told));
+            }
+        }
+        resume();
+    }
+
+    private void say(Acknowledgement.Builder acknowledgement) {
+        if (!over) {
+            node.onNext(acknowledgement.build());
+        }
+    }
+
+    /** Ends it from this side; nothing that comes after is heard. */
+    void end(Status status) {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            over = true;
+            node.onError(status.asRuntimeException());
+        }
+        reports.ended(this, status);
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+        reports.left(this);
+    }
+
+    @Override
+    public void onCompleted() {
+        synchronized (this) {
+            if (!over) {
+                over = true;
+                node.onCompleted();
+            }
+        }
+        reports.left(this);
+    }
+}

@@ -1,0 +1,49 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.cluster.Fields;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What a TokenReview's status says of a caller. Pure.
+ *
+ * @param caller absent where the token is good for nothing here
+ * @param why for the caller; without the token
+ */
+record TokenVerdict(Optional<Caller> caller, String why) {
+
+    private static final String NODE = "authentication.kubernetes.io/node-name";
+    private static final String POD = "authentication.kubernetes.io/pod-name";
+    private static final String ACCOUNT = "system:serviceaccount:";
+
+    /**
+     * @param audience that the token must be for, so that one for the API server or another program opens nothing here
+     * @param account `namespace:name` of the daemons' service account
+     */
+    static TokenVerdict of(Map<?, ?> status, String audience, String account) {
+        if (!Fields.flag(status, "authenticated")) {
+            return no("the API server does not know the token, or it is of another audience than '" + audience + "'");
+        }
+        if (!Fields.texts(status, "audiences").contains(audience)) {
+            return no("the token is of another audience than '" + audience + "'");
+        }
+        Map<?, ?> user = Fields.map(status, "user");
+        String name = Fields.text(user, "username");
+        if (!name.equals(ACCOUNT + account)) {
+            return no("the token is of '" + name + "', not of '" + ACCOUNT + account + "'");
+        }
+        Map<?, ?> extra = Fields.map(user, "extra");
+        List<String> nodes = Fields.texts(extra, NODE);
+        List<String> pods = Fields.texts(extra, POD);
+        if (nodes.size() != 1 || pods.size() != 1) {
+            return no("the token is not bound to one pod on one node, as projected tokens are");
+        }
+        return new TokenVerdict(Optional.of(new Caller(Set.of(nodes.get(0)), "token of pod " + pods.get(0))), "");
+    }
+
+    static TokenVerdict no(String why) {
+        return new TokenVerdict(Optional.empty(), why);
+    }
+}

@@ -1,0 +1,2 @@
+/** Takes the reports of nodes (uplink.proto). */
+package dev.gpuwarden.aggregator.ingest;

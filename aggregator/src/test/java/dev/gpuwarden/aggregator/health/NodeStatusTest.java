@@ -1,0 +1,97 @@
+package dev.gpuwarden.aggregator.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.ProcessingStrategy;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class NodeStatusTest {
+
+    private static final Instant NOW = Instant.parse("2026-11-22T01:02:03.456Z");
+
+    private static Map<String, Object> status(List<Fault> faults) {
+        return NodeStatus.tree(new NodeState("n1", "boot", "1.0", NOW, 3, 7, 0, faults));
+    }
+
+    private static Fault fault(String check, boolean fatal, Instant since, ProcessingStrategy strategy) {
+        HealthEvent cause = HealthEvent.of("a", "GPU", check)
+                .nodeName("n1")
+                .fatal(fatal)
+                .action(RecommendedAction.RESTART_BM)
+                .errorCodes(List.of("79"))
+                .entities(List.of(new Entity("PCI", "0000:3b:00")))
+                .message("off\nthe \u001b[31mbus")
+                .strategy(strategy)
+                .build();
+        return new Fault(cause.keys().get(0), cause, 5, since, NOW, 2);
+    }
+
+    private static Fault fault(String check, boolean fatal) {
+        return fault(check, fatal, NOW, ProcessingStrategy.UNSPECIFIED);
+    }
+
+    @Test
+    void theStateIsThatOfTheWorst() {
+        assertThat(status(List.of())).containsEntry("state", "Healthy").doesNotContainKey("worst");
+        assertThat(status(List.of(fault("a", false)))).containsEntry("state", "Degraded");
+        assertThat(status(List.of(fault("a", false), fault("b", true))))
+                .containsEntry("state", "Faulty")
+                .containsEntry("faultCount", 2)
+                .containsEntry("fatalCount", 1L);
+    }
+
+    @Test
+    void whatIsStoredOnlyMakesNoNodeUnfit() {
+        Fault stored = fault("a", true, NOW, ProcessingStrategy.STORE_ONLY);
+        assertThat(status(List.of(stored)))
+                .containsEntry("state", "Healthy")
+                .containsEntry("faultCount", 1)
+                .doesNotContainKey("worst");
+        assertThat(worst(status(List.of(stored, fault("b", false))))).isEqualTo("b 79 PCI:0000:3b:00");
+    }
+
+    private static Object worst(Map<String, Object> status) {
+        return ((Map<?, ?>) status.get("worst")).get("summary");
+    }
+
+    @Test
+    void theOrderOfTheFaultsChangesNothing() {
+        List<Fault> faults = new ArrayList<>(List.of(
+                fault("c", false),
+                fault("b", true),
+                fault("a", true, NOW.minusSeconds(60), ProcessingStrategy.UNSPECIFIED)));
+        Map<String, Object> one = status(faults);
+        assertThat(worst(one)).isEqualTo("a 79 PCI:0000:3b:00");
+        Collections.reverse(faults);
+        assertThat(status(faults)).isEqualTo(one);
+    }
+
+    @Test
+    void beyondTheLimitFaultsAreCountedAndTheWorstAreListed() {
+        List<Fault> faults = new ArrayList<>(
+                IntStream.range(0, 300).mapToObj(i -> fault("c" + i, false)).toList());
+        faults.add(fault("fatal", true));
+        Map<String, Object> status = status(faults);
+        assertThat(status).containsEntry("faultCount", 301).containsEntry("unlistedCount", 45);
+        List<?> listed = (List<?>) status.get("faults");
+        assertThat(listed).hasSize(NodeStatus.MOST_FAULTS);
+        assertThat(((Map<?, ?>) listed.get(0)).get("checkName")).isEqualTo("fatal");
+    }
+
+    @Test
+    void nothingInItMovesATerminal() {
+        Map<?, ?> listed =
+                (Map<?, ?>) ((List<?>) status(List.of(fault("a", true))).get("faults")).get(0);
+        assertThat(listed.get("message")).isEqualTo("off the  [31mbus");
+    }
+}

@@ -1,0 +1,192 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.ingest.Step.Alive;
+import dev.gpuwarden.aggregator.ingest.Step.Ended;
+import dev.gpuwarden.aggregator.ingest.Step.Greeted;
+import dev.gpuwarden.aggregator.ingest.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.Step.Reason;
+import dev.gpuwarden.aggregator.ingest.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.event.Fault;
+import io.grpc.Status;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a node may say when, and what becomes of it. */
+class ConversationTest {
+
+    private static final Caller CALLER = new Caller(Set.of("n1"), "token of pod p");
+
+    private static NodeReport hello(String node) {
+        return UplinkCodec.report(UplinkCodec.hello(Instant.EPOCH)
+                .setNodeName(node)
+                .setVersion("1")
+                .build());
+    }
+
+    private static NodeReport page(long generation, long asOf, boolean last, Fault... faults) {
+        NodeReport page = UplinkCodec.pages(generation, asOf, List.of(faults)).next();
+        return page.toBuilder()
+                .setFaults(page.getFaults().toBuilder().setLast(last))
+                .build();
+    }
+
+    private static NodeReport event(long sequence) {
+        return UplinkCodec.report(Samples.stored(sequence, Samples.xid("n1", "79")));
+    }
+
+    private static Fault fault(String node) {
+        return Samples.fault(node, "79");
+    }
+
+    static Stream<Arguments> ends() {
+        NodeReport hello = hello("n1");
+        NodeReport all = page(1, 0, true);
+        return Stream.of(
+                Arguments.of("an event first", Status.Code.INVALID_ARGUMENT, Reason.ORDER, List.of(event(1))),
+                Arguments.of("faults first", Status.Code.INVALID_ARGUMENT, Reason.ORDER, List.of(all)),
+                Arguments.of("Hello twice", Status.Code.INVALID_ARGUMENT, Reason.ORDER, List.of(hello, hello)),
+                Arguments.of(
+                        "another node's name", Status.Code.PERMISSION_DENIED, Reason.OTHER_NODE, List.of(hello("n2"))),
+                Arguments.of("no name", Status.Code.PERMISSION_DENIED, Reason.OTHER_NODE, List.of(hello(""))),
+                Arguments.of(
+                        "another protocol",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.PROTOCOL,
+                        List.of(hello.toBuilder()
+                                .setHello(Hello.newBuilder(hello.getHello()).setProtocolVersion(2))
+                                .build())),
+                Arguments.of(
+                        "a version that no terminal should see",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello.toBuilder()
+                                .setHello(Hello.newBuilder(hello.getHello()).setVersion("\u001b[31m"))
+                                .build())),
+                Arguments.of(
+                        "an event before the faults",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, event(1))),
+                Arguments.of(
+                        "an event between pages",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, all, page(2, 0, false), event(1))),
+                Arguments.of(
+                        "an event twice",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, all, event(3), event(3))),
+                Arguments.of(
+                        "a complete generation again",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, all, all)),
+                Arguments.of(
+                        "another as_of within a generation",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, page(1, 5, false), page(1, 6, true))),
+                Arguments.of(
+                        "a fault of another node",
+                        Status.Code.PERMISSION_DENIED,
+                        Reason.OTHER_NODE,
+                        List.of(hello, page(1, 0, true, fault("n2")))),
+                Arguments.of(
+                        "a fault with 100,000 entities",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, page(1, 0, true, Samples.hugeFault("n1", 100_000)))),
+                Arguments.of(
+                        "more faults than a node can have",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        Stream.concat(Stream.of(hello), IntStream.range(0, 5).mapToObj(i -> manyFaults()))
+                                .toList()));
+    }
+
+    private static NodeReport manyFaults() {
+        return page(
+                1, 0, false, IntStream.range(0, 500).mapToObj(i -> fault("n1")).toArray(Fault[]::new));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("ends")
+    void whatBreaksTheContractEndsTheStreamAndNothingBeforeIt(
+            String name, Status.Code code, Reason reason, List<NodeReport> said) {
+        Conversation conversation = new Conversation(CALLER);
+        for (NodeReport report : said.subList(0, said.size() - 1)) {
+            assertThat(conversation.hear(report)).as(name).isNotInstanceOf(Ended.class);
+        }
+        Step last = conversation.hear(said.get(said.size() - 1));
+        assertThat(last).isInstanceOfSatisfying(Ended.class, ended -> {
+            assertThat(ended.status().getCode()).isEqualTo(code);
+            assertThat(ended.status().getDescription()).isNotBlank();
+            assertThat(ended.reason()).isEqualTo(reason);
+        });
+    }
+
+    @Test
+    void anOrderlyNodeIsUnderstood() {
+        Conversation conversation = new Conversation(CALLER);
+        assertThat(conversation.hear(hello("n1"))).isInstanceOf(Greeted.class);
+        assertThat(conversation.hear(page(7, 4, false, fault("n1")))).isInstanceOf(Alive.class);
+        assertThat(conversation.hear(page(7, 4, true, Samples.fault("n1", "48"))))
+                .isInstanceOfSatisfying(Told.class, told -> {
+                    assertThat(told.generation()).isEqualTo(7);
+                    assertThat(told.faults()).hasSize(2);
+                });
+        assertThat(conversation.hear(event(4)))
+                .isInstanceOfSatisfying(
+                        Happened.class, event -> assertThat(event.history()).isTrue());
+        assertThat(conversation.hear(event(5)))
+                .isInstanceOfSatisfying(
+                        Happened.class, event -> assertThat(event.history()).isFalse());
+        assertThat(conversation.hear(UplinkCodec.heartbeat(Instant.EPOCH, 0))).isInstanceOf(Alive.class);
+        assertThat(conversation.hear(NodeReport.getDefaultInstance())).isInstanceOf(Alive.class);
+    }
+
+    @Test
+    void aNewGenerationVoidsTheUnfinishedOne() {
+        Conversation conversation = new Conversation(CALLER);
+        conversation.hear(hello("n1"));
+        conversation.hear(page(1, 0, false, fault("n1")));
+        assertThat(conversation.hear(page(2, 0, true)))
+                .isInstanceOfSatisfying(
+                        Told.class, told -> assertThat(told.faults()).isEmpty());
+    }
+
+    @Test
+    void anEventThatCannotBeTakenIsRefusedAndTheNextIsTaken() {
+        Conversation conversation = new Conversation(CALLER);
+        conversation.hear(hello("n1"));
+        conversation.hear(page(1, 0, true));
+        assertThat(conversation.hear(UplinkCodec.report(Samples.stored(1, Samples.xid("n2", "79")))))
+                .isInstanceOfSatisfying(
+                        Refused.class, refused -> assertThat(refused.reason()).isEqualTo(Reason.OTHER_NODE));
+        assertThat(conversation.hear(UplinkCodec.report(
+                        Samples.stored(2, Samples.hugeFault("n1", 100_000).cause()))))
+                .isInstanceOfSatisfying(
+                        Refused.class, refused -> assertThat(refused.reason()).isEqualTo(Reason.LIMIT));
+        assertThat(conversation.hear(event(3))).isInstanceOf(Happened.class);
+    }
+
+    @Test
+    void aNameThatIsNoNodesIsRefusedWhateverACertificateSays() {
+        Conversation conversation = new Conversation(new Caller(Set.of("../secrets"), "client certificate"));
+        assertThat(conversation.hear(hello("../secrets"))).isInstanceOf(Ended.class);
+    }
+}

@@ -1,0 +1,264 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.Relay;
+import io.fabric8.kubernetes.client.Config;
+import io.grpc.Status;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The aggregator against a real API server, with the rights of the shipped manifests and tokens as kubelets project them. */
+@Timeout(600)
+class IngestClusterTest {
+
+    private static final AtomicInteger NODES = new AtomicInteger();
+
+    @TempDir
+    Path folder;
+
+    private final String node = "told-" + NODES.incrementAndGet();
+    private ControlPlane plane;
+    private TestKeys keys;
+    private Relay relay;
+    private ClusterApi api;
+    private IngestServer server;
+
+    @BeforeEach
+    void start() throws Exception {
+        plane = TestCluster.get();
+        TestCluster.node(plane, node);
+        keys = new TestKeys(folder);
+        keys.certificate("aggregator");
+        relay = new Relay(URI.create(plane.url()).getPort());
+        String kubeconfig = Files.readString(TestCluster.aggregatorKubeconfig(plane));
+        api = ClusterApi.connect(
+                Config.fromKubeconfig(kubeconfig.replace(plane.url(), "https://127.0.0.1:" + relay.port())));
+        server = IngestServer.start(options(), api);
+    }
+
+    private IngestOptions options() {
+        IngestOptions options = new IngestOptions();
+        options.listen = "127.0.0.1:0";
+        options.tlsCert = folder.resolve("aggregator.pem");
+        options.tlsKey = keys.key("aggregator");
+        options.tlsClientCa = keys.ca;
+        return options;
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        if (server != null) {
+            server.close();
+            api.close();
+            relay.close();
+        }
+    }
+
+    private TestNode connect(String token) throws Exception {
+        return new TestNode(server.address().getPort(), keys, "", token);
+    }
+
+    private TestNode connect() throws Exception {
+        return connect(TestCluster.token(plane, node));
+    }
+
+    private String health(String path) {
+        return TestCluster.health(plane, node, path);
+    }
+
+    @Test
+    void whatANodeTellsIsInItsNodeHealthWhenItIsAcknowledged() throws Exception {
+        try (TestNode told = connect().hello(node)) {
+            assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isZero();
+            told.faults(41, 0);
+            assertThat(told.hear().getGeneration()).isEqualTo(41);
+            assertThat(health(".status.state")).isEqualTo("Healthy");
+            told.event(1, Samples.xid(node, "79"));
+            assertThat(told.hear().getSequence()).isEqualTo(1);
+            assertThat(health(".status.state")).isEqualTo("Faulty");
+            assertThat(health(".status.faults[0].errorCode")).isEqualTo("79");
+            assertThat(health(".metadata.ownerReferences[0].kind")).isEqualTo("Node");
+            assertThat(plane.kubectl("get", "nodehealth", node))
+                    .contains("STATE", "Faulty", "SysLogsXIDError 79 PCI:0000:3b:00", "RESTART_BM");
+            told.event(2, Samples.mended(node));
+            assertThat(told.hear().getSequence()).isEqualTo(2);
+            assertThat(health(".status.state")).isEqualTo("Healthy");
+            assertThat(health(".status.faults")).isEqualTo("[]");
+        }
+    }
+
+    @Test
+    void whatANewTellingDoesNotHoldIsOver() throws Exception {
+        try (TestNode told = connect().hello(node)) {
+            told.hear();
+            told.faults(1, 0, Samples.fault(node, "79"), Samples.fault(node, "48"));
+            told.hear();
+            assertThat(health(".status.faultCount")).isEqualTo("2");
+            told.faults(2, 0, Samples.fault(node, "48"));
+            told.hear();
+            assertThat(health(".status.faults[*].errorCode")).isEqualTo("48");
+        }
+    }
+
+    @Test
+    void aNewerStreamOfTheSameNodeEndsTheOlder() throws Exception {
+        try (TestNode old = connect().hello(node)) {
+            old.hear();
+            try (TestNode newer = connect().hello(node)) {
+                newer.hear();
+                assertThat(old.end().getCode()).isEqualTo(Status.Code.ABORTED);
+                newer.faults(1, 0);
+                assertThat(newer.hear().getGeneration()).isEqualTo(1);
+                assertThat(server.connected()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void whoDoesNotProveWhoHeIsIsNotHeard() throws Exception {
+        TestCluster.node(plane, node + "-gone");
+        String gone = TestCluster.token(plane, node + "-gone");
+        plane.kubectl(
+                "delete", "pod", "daemon-" + node + "-gone", "--namespace=gpuwarden", "--grace-period=0", "--force");
+        String[] tokens = {
+            "",
+            "not.a.token",
+            TestCluster.token(plane, node, "another-audience"),
+            plane.token("gpuwarden", "gpuwarden"),
+            plane.kubectl(
+                            "create",
+                            "token",
+                            "gpuwarden-aggregator",
+                            "--namespace=gpuwarden",
+                            "--audience=" + TestCluster.AUDIENCE)
+                    .strip(),
+            gone
+        };
+        for (String token : tokens) {
+            try (TestNode stranger = connect(token).hello(node)) {
+                assertThat(stranger.end().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+            }
+        }
+        assertThat(health(".metadata.name")).isEmpty();
+    }
+
+    @Test
+    void aNodeSpeaksForItselfAloneAndOthersAreNotDisturbed() throws Exception {
+        String other = node + "-other";
+        TestCluster.node(plane, other);
+        try (TestNode honest = connect().hello(node);
+                TestNode liar = connect(TestCluster.token(plane, other)).hello(node);
+                TestNode blamer = connect(TestCluster.token(plane, other)).hello(other)) {
+            honest.hear();
+            assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+            blamer.hear();
+            blamer.faults(1, 0);
+            blamer.hear();
+            blamer.event(1, Samples.xid(node, "79"));
+            assertThat(blamer.hear().getRefused().getSequence()).isEqualTo(1);
+            blamer.faults(2, 1, Samples.fault(node, "79"));
+            assertThat(blamer.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+            honest.faults(1, 0);
+            assertThat(honest.hear().getGeneration()).isEqualTo(1);
+            assertThat(health(".status.state")).isEqualTo("Healthy");
+            assertThat(server.tally().refusals()).containsEntry("other_node", 3L);
+        }
+    }
+
+    @Test
+    void aNodeThatTheClusterDoesNotHaveIsNotTaken() throws Exception {
+        String nowhere = node + "-nowhere";
+        TestCluster.pod(plane, nowhere);
+        try (TestNode told = connect(TestCluster.token(plane, nowhere)).hello(nowhere)) {
+            assertThat(told.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        }
+    }
+
+    @Test
+    void aCertificateNamesANodeToo() throws Exception {
+        keys.certificate(node);
+        try (TestNode told = new TestNode(server.address().getPort(), keys, node, "").hello(node);
+                TestNode liar = new TestNode(server.address().getPort(), keys, node, "").hello("another")) {
+            assertThat(told.hear().hasWelcome()).isTrue();
+            assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        }
+    }
+
+    @Test
+    void nothingIsAcknowledgedWhileTheApiServerIsAwayAndNothingIsLost() throws Exception {
+        try (TestNode told = connect().hello(node)) {
+            told.hear();
+            told.faults(1, 0);
+            told.hear();
+            relay.away();
+            told.event(1, Samples.xid(node, "79"));
+            told.event(2, Samples.xid(node, "48"));
+            await(() -> server.behind() == 1);
+            assertThat(told.unheard()).isZero();
+            assertThat(health(".status.state")).isEqualTo("Healthy");
+            relay.back();
+            told.awaitSequence(2);
+            assertThat(health(".status.faultCount")).isEqualTo("2");
+            assertThat(server.behind()).isZero();
+        }
+    }
+
+    @Test
+    void aNewAggregatorKnowsWhatTheOldOneHasKept() throws Exception {
+        try (TestNode told = connect().hello(node)) {
+            told.hear();
+            told.faults(1, 0);
+            told.hear();
+            told.event(17, Samples.xid(node, "79"));
+            told.hear();
+            server.close();
+            assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+        }
+        server = IngestServer.start(options(), api);
+        try (TestNode told = connect().hello(node)) {
+            assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isEqualTo(17);
+            // Until the node has told all, what was there stays.
+            assertThat(health(".status.state")).isEqualTo("Faulty");
+        }
+    }
+
+    @Test
+    void aStormOfOneNodeIsFewWrites() throws Exception {
+        int events = 5_000;
+        try (TestNode told = connect().hello(node)) {
+            told.hear();
+            told.faults(1, 0);
+            told.hear();
+            for (int i = 1; i <= events; i++) {
+                told.event(i, Samples.xid(node, "79"));
+            }
+            told.awaitSequence(events);
+            assertThat(health(".status.faults[0].occurrences")).isEqualTo(Integer.toString(events));
+            assertThat(server.tally().writes.sum()).isLessThan(events / 10);
+        }
+    }
+
+    @Test
+    void aNodeHealthThatSomebodyDeletesComesBackWithTheNextNews() throws Exception {
+        try (TestNode told = connect().hello(node)) {
+            told.hear();
+            told.faults(1, 0, Samples.fault(node, "79"));
+            told.hear();
+            plane.kubectl("delete", "nodehealth", node);
+            told.event(2, Samples.xid(node, "48"));
+            told.hear();
+            assertThat(health(".status.faultCount")).isEqualTo("2");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** A real API server with the manifests that are shipped, in force, and nodes with a daemon's pod on each. */
+final class TestCluster {
+
+    private static final Path MANIFESTS =
+            Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
+    static final String AUDIENCE = "gpuwarden-aggregator";
+
+    private static ControlPlane prepared;
+
+    private TestCluster() {}
+
+    static synchronized ControlPlane get() {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        ControlPlane plane = ControlPlane.shared();
+        if (prepared == null) {
+            for (String manifest : new String[] {
+                "crds/nodehealths.gpuwarden.dev.yaml", "gpuwarden-node.yaml", "gpuwarden-aggregator.yaml"
+            }) {
+                try {
+                    plane.apply(Files.readString(MANIFESTS.resolve(manifest)));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+            plane.kubectl("wait", "--for=condition=Established", "crd/nodehealths.gpuwarden.dev", "--timeout=120s");
+            prepared = plane;
+        }
+        return plane;
+    }
+
+    /** A Node, and a pod of the daemon on it. */
+    static void node(ControlPlane plane, String name) {
+        plane.apply("""
+                apiVersion: v1
+                kind: Node
+                metadata: {name: %s}
+                """.formatted(name));
+        pod(plane, name);
+    }
+
+    /** A pod whose Node need not be there. */
+    static void pod(ControlPlane plane, String node) {
+        plane.apply("""
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: daemon-%s, namespace: gpuwarden}
+                spec:
+                  nodeName: %s
+                  serviceAccountName: gpuwarden
+                  automountServiceAccountToken: false
+                  containers: [{name: daemon, image: none}]
+                """.formatted(node, node));
+    }
+
+    /** As a kubelet projects it into that pod. */
+    static String token(ControlPlane plane, String node) {
+        return token(plane, node, AUDIENCE);
+    }
+
+    static String token(ControlPlane plane, String node, String audience) {
+        return plane.kubectl(
+                        "create",
+                        "token",
+                        "gpuwarden",
+                        "--namespace=gpuwarden",
+                        "--audience=" + audience,
+                        "--bound-object-kind=Pod",
+                        "--bound-object-name=daemon-" + node)
+                .strip();
+    }
+
+    static Path aggregatorKubeconfig(ControlPlane plane) {
+        return plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"));
+    }
+
+    static String health(ControlPlane plane, String node, String path) {
+        return plane.kubectl("get", "nodehealth", node, "--ignore-not-found", "--output=jsonpath={" + path + "}");
+    }
+
+    static void await(BooleanSupplier condition) {
+        long end = System.nanoTime() + Duration.ofMinutes(2).toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - end)
+                    .as("still not so after two minutes")
+                    .isNegative();
+            try {
+                TimeUnit.MILLISECONDS.sleep(50);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.UplinkGrpc;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** A node's side of uplink.proto, said by hand. */
+final class TestNode implements AutoCloseable {
+
+    private final BlockingQueue<Acknowledgement> heard = new LinkedBlockingQueue<>();
+    private final CompletableFuture<Status> end = new CompletableFuture<>();
+    private final ManagedChannel channel;
+    private final StreamObserver<NodeReport> stream;
+
+    /** @param identity the name of a client certificate, or empty; @param token or empty */
+    TestNode(int port, TestKeys keys, String identity, String token) throws IOException {
+        SslContextBuilder tls = GrpcSslContexts.configure(SslContextBuilder.forClient(), SslProvider.JDK)
+                .trustManager(keys.ca.toFile());
+        if (!identity.isEmpty()) {
+            tls.keyManager(
+                    keys.key(identity).resolveSibling(identity + ".pem").toFile(),
+                    keys.key(identity).toFile());
+        }
+        channel = NettyChannelBuilder.forAddress("127.0.0.1", port)
+                .overrideAuthority("aggregator")
+                .sslContext(tls.build())
+                .build();
+        Metadata headers = new Metadata();
+        if (!token.isEmpty()) {
+            headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
+        }
+        stream = UplinkGrpc.newStub(channel)
+                .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+                .report(new StreamObserver<>() {
+                    @Override
+                    public void onNext(Acknowledgement acknowledgement) {
+                        heard.add(acknowledgement);
+                    }
+
+                    @Override
+                    public void onError(Throwable cause) {
+                        end.complete(Status.fromThrowable(cause));
+                    }
+
+                    @Override
+                    public void onCompleted() {
+                        end.complete(Status.OK);
+                    }
+                });
+    }
+
+    TestNode hello(String node) {
+        say(UplinkCodec.report(UplinkCodec.hello(Instant.now())
+                .setNodeName(node)
+                .setBootId("boot-1")
+                .setVersion("1.0")
+                .build()));
+        return this;
+    }
+
+    void faults(long generation, long asOf, Fault... faults) {
+        UplinkCodec.pages(generation, asOf, List.of(faults)).forEachRemaining(this::say);
+    }
+
+    void event(long sequence, HealthEvent event) {
+        say(UplinkCodec.report(Samples.stored(sequence, event)));
+    }
+
+    void say(NodeReport report) {
+        stream.onNext(report);
+    }
+
+    /** The next thing that the aggregator says. */
+    Acknowledgement hear() throws InterruptedException {
+        Acknowledgement next = heard.poll(2, TimeUnit.MINUTES);
+        if (next == null) {
+            throw new AssertionError("nothing was heard within two minutes; end: " + end.getNow(null));
+        }
+        return next;
+    }
+
+    /** What was heard and not yet asked for. */
+    int unheard() {
+        return heard.size();
+    }
+
+    /** Waits until this sequence is acknowledged. */
+    void awaitSequence(long sequence) throws InterruptedException {
+        while (hear().getSequence() != sequence) {
+            // Others before it.
+        }
+    }
+
+    Status end() throws Exception {
+        return end.get(2, TimeUnit.MINUTES);
+    }
+
+    @Override
+    public void close() {
+        channel.shutdownNow();
+    }
+}
