@@ -25,7 +25,7 @@ class ArchitectureTest {
                         .map(JavaClass::getPackageName)
                         .map(name -> name.split("\\.")[2])
                         .collect(Collectors.toSet()))
-                .contains("core", "cli", "nat", "testkit", "daemon");
+                .contains("core", "cli", "nat", "testkit", "daemon", "aggregator");
     }
 
     @Test
