@@ -1,0 +1,220 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.Census;
+import dev.gpuwarden.aggregator.breaker.Limit;
+import dev.gpuwarden.aggregator.breaker.NodeSelector;
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.rules.RuleBook;
+import dev.gpuwarden.aggregator.rules.RuleSet;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** On a real API server: with the shipped resource definition and rules. */
+class NodeQuarantineClusterTest {
+
+    private static final Path MANIFESTS =
+            Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
+
+    private final FaultTable faults = new FaultTable();
+    private final List<Audit> audits = new ArrayList<>();
+    private final Gate gate = new Gate();
+    private ControlPlane plane;
+    private KubernetesClient client;
+    private RuleBook rules;
+
+    /** Remembers what was kept; writes a Node behind the back of who has just read it, when told to. */
+    private final class Gate implements BreakerGate {
+        private final Breaker breaker = new Breaker(List.of(
+                new Pool("all", NodeSelector.parse(""), Limit.percent(50), Duration.ofMinutes(5), Limit.percent(50))));
+        private BreakerState state = BreakerState.NEW;
+        private int kept;
+        private Runnable meanwhile = () -> {};
+
+        @Override
+        public Breaker.Answer ask(NodeRead node) {
+            meanwhile.run();
+            return breaker.ask(
+                    state, node.name(), node.labels(), Map.of("all", new Census(2, Set.of())), Instant.now());
+        }
+
+        @Override
+        public void keep(BreakerState next) {
+            state = next;
+            kept++;
+        }
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        plane = ControlPlane.shared();
+        plane.apply(Files.readString(MANIFESTS.resolve("crds/quarantinerulesets.gpuwarden.dev.yaml")));
+        plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd/quarantinerulesets.gpuwarden.dev");
+        plane.apply(Files.readString(MANIFESTS.resolve("quarantine-rules.yaml")));
+        Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
+        config.setClientKeyAlgo("EC");
+        client = new KubernetesClientBuilder().withConfig(config).build();
+        List<RuleSet> sets = new ArrayList<>();
+        Map<String, Object> list = JsonText.readObject(plane.kubectl("get", "quarantinerulesets", "--output=json"));
+        for (Map<String, Object> item : dev.gpuwarden.aggregator.json.Trees.objects(list, "items")) {
+            sets.add(RuleSet.of(item));
+        }
+        rules = RuleBook.compile(sets);
+        assertThat(rules.conditions()).hasSizeGreaterThanOrEqualTo(6);
+    }
+
+    @AfterEach
+    void end() {
+        if (client != null) {
+            client.close();
+        }
+    }
+
+    private void node(String name) {
+        plane.apply("""
+                apiVersion: v1
+                kind: Node
+                metadata: {name: %s, labels: {zone: a}}
+                spec: {taints: [{key: dedicated, value: ml, effect: NoSchedule}]}
+                """.formatted(name));
+    }
+
+    private HealthEvent.Builder xid(String node) {
+        return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                .nodeName(node)
+                .fatal(true)
+                .message("fallen off the bus")
+                .errorCodes(List.of("79"))
+                .entities(List.of(new Entity("PCI", "0000:3b:00")));
+    }
+
+    private void tell(HealthEvent.Builder event) {
+        faults.apply(event.build(), 1, Instant.parse("2026-11-22T03:00:00Z"));
+    }
+
+    private Decision settle(String node) {
+        return new NodeQuarantine(client, gate, Clock.systemUTC(), audits::add)
+                .settle(Report.trusted(node, faults.faults()), rules, Mode.ARMED);
+    }
+
+    private String get(String node, String path) {
+        return plane.kubectl("get", "node", node, "--output=jsonpath={" + path + "}");
+    }
+
+    @Test
+    void aFaultyNodeIsCordonedWithTheReasonOnItAndReturns() {
+        node("q-cordon");
+        tell(xid("q-cordon"));
+        assertThat(settle("q-cordon")).isInstanceOf(Decision.Act.class);
+        assertThat(get("q-cordon", ".spec.unschedulable")).isEqualTo("true");
+        assertThat(get("q-cordon", ".metadata.annotations.gpuwarden\\.dev/quarantine-reason"))
+                .startsWith("SysLogsXIDError 79 on PCI 0000:3b:00 since 2026-11-22T03:00:00Z: fallen off the bus.")
+                .contains("Rules: syslog-fatal.");
+        assertThat(gate.kept).isEqualTo(1);
+        assertThat(audits).hasSize(1);
+        assertThat(settle("q-cordon")).isInstanceOf(Decision.Leave.class);
+
+        tell(xid("q-cordon").healthy(true).fatal(false));
+        assertThat(settle("q-cordon")).isInstanceOf(Decision.Act.class);
+        assertThat(get("q-cordon", ".spec.unschedulable")).isEmpty();
+        assertThat(get("q-cordon", ".metadata.annotations.quarantineHealthEvent"))
+                .isEmpty();
+        assertThat(get("q-cordon", ".spec.taints[?(@.key==\"dedicated\")].value"))
+                .isEqualTo("ml");
+        assertThat(gate.kept).isEqualTo(1);
+    }
+
+    @Test
+    void anAdminsOwnCordonSurvivesAndAnUncordonIsObeyed() {
+        node("q-admin");
+        plane.kubectl("cordon", "q-admin");
+        tell(xid("q-admin"));
+        settle("q-admin");
+        tell(xid("q-admin").healthy(true).fatal(false));
+        settle("q-admin");
+        assertThat(get("q-admin", ".spec.unschedulable")).isEqualTo("true");
+
+        plane.kubectl("uncordon", "q-admin");
+        tell(xid("q-admin"));
+        settle("q-admin");
+        plane.kubectl("uncordon", "q-admin");
+        settle("q-admin");
+        settle("q-admin");
+        assertThat(get("q-admin", ".spec.unschedulable")).isEmpty();
+        assertThat(get("q-admin", ".metadata.annotations.quarantinedNodeUncordonedManually"))
+                .isEqualTo("True");
+    }
+
+    @Test
+    void whenOthersWriteTheNodeMeanwhileAllIsDecidedAnew() {
+        node("q-conflict");
+        tell(xid("q-conflict"));
+        int[] times = {0};
+        gate.meanwhile = () -> {
+            if (times[0]++ == 0) {
+                plane.kubectl("taint", "node", "q-conflict", "others=1:NoExecute");
+                plane.kubectl("cordon", "q-conflict");
+            }
+        };
+        assertThat(settle("q-conflict")).isInstanceOf(Decision.Act.class);
+        assertThat(times[0]).isEqualTo(2);
+        assertThat(get("q-conflict", ".spec.taints[?(@.key==\"others\")].value"))
+                .isEqualTo("1");
+        assertThat(get("q-conflict", ".metadata.annotations.quarantineHealthEventCordonPreExisting"))
+                .as("the second decision saw the cordon")
+                .isEqualTo("True");
+    }
+
+    @Test
+    void aNodeThatIsNotThereIsLeft() {
+        assertThat(settle("q-nowhere").reason()).isEqualTo("there is no Node q-nowhere");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            {match: {all: [{kind: Pod, expression: 'true'}]}, cordon: {shouldCordon: true}}             | Unsupported value
+            {match: {all: [{kind: Node, expression: ''}]}, cordon: {shouldCordon: true}}                | at least 1
+            {match: {all: []}, cordon: {shouldCordon: true}}                                            | expected a clause in all or any
+            {match: {all: [{kind: Node, expression: 'true'}]}}                                          | expected something to do
+            {match: {all: [{kind: Node, expression: 'true'}]}, cordon: {shouldCordon: false}}           | expected something to do
+            {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: a, effect: Sometimes}}      | Unsupported value
+            {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: 'a b', effect: NoExecute}}  | should match
+            {match: {all: [{kind: Node, expression: 'true'}]}, label: {key: nvsentinel.dgxc.nvidia.com/managed, value: 'false'}} | leave a node alone
+            {match: {all: [{kind: Node, expression: 'true'}]}, prority: 3, label: {key: a, value: b}}   | unknown field
+            """)
+    void theSchemaRefuses(String spec, String why) {
+        assertThatThrownBy(() -> plane.apply("""
+                {apiVersion: gpuwarden.dev/v1alpha1, kind: QuarantineRuleSet, metadata: {name: refused}, spec: %s}
+                """.formatted(spec))).hasMessageContaining(why);
+    }
+}
