@@ -75,10 +75,13 @@ final class NodeRecord {
 
     // ---- the stream ----
 
-    /** Returns the older stream of the node, which is over with this. */
-    synchronized Optional<Stream> attach(Stream newer) {
+    /** Returns the older of two streams, which is over with this: it may have greeted last, when the API server was slow. */
+    synchronized Optional<Stream> attach(Stream other) {
+        if (stream != null && stream.newerThan(other)) {
+            return Optional.of(other);
+        }
         Optional<Stream> older = Optional.ofNullable(stream);
-        stream = newer;
+        stream = other;
         streams++;
         refused.clear();
         events = 0;
@@ -98,14 +101,13 @@ final class NodeRecord {
     }
 
     /** @param kept the last event that the cluster has of this node, where this record is new */
-    synchronized long greet(Hello hello, long kept) {
+    synchronized void greet(Hello hello, long kept) {
         bootId = hello.getBootId();
         version = hello.getVersion();
         dropped = hello.getDroppedEvents();
         if (!told) {
             sequence = kept;
         }
-        return kept;
     }
 
     // ---- what it tells; each returns whether somebody must write ----

@@ -23,6 +23,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The service `Uplink`: which node's stream is which, and what becomes of what they say. */
 final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
@@ -36,6 +37,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     private final NodeWriter writer;
     private final Map<String, NodeRecord> records = new ConcurrentHashMap<>();
     private final Map<Stream, NodeRecord> streams = new ConcurrentHashMap<>();
+    private final AtomicLong opened = new AtomicLong();
     private volatile boolean stopped;
 
     Reports(NodeHealths healths, IngestTally tally, Clock clock) {
@@ -47,7 +49,9 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
 
     @Override
     public StreamObserver<NodeReport> report(StreamObserver<Acknowledgement> node) {
-        Stream stream = new Stream(this, CallerCheck.CALLER.get(), (ServerCallStreamObserver<Acknowledgement>) node);
+        Stream stream = new Stream(
+                opened.incrementAndGet(), this, CallerCheck.CALLER.get(), (ServerCallStreamObserver<Acknowledgement>)
+                        node);
         stream.open();
         return stream;
     }
@@ -103,15 +107,18 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         String node = hello.getNodeName();
         try {
             long kept = healths.acknowledged(node);
-            records.compute(node, (name, there) -> {
-                        NodeRecord record = there == null ? new NodeRecord(name) : there;
-                        record.attach(stream)
-                                .ifPresent(older -> older.end(Status.ABORTED.withDescription(
-                                        "the node '" + node + "' has opened a newer stream")));
-                        streams.put(stream, record);
-                        return record;
-                    })
-                    .greet(hello, kept);
+            NodeRecord record = records.compute(node, (name, there) -> {
+                NodeRecord one = there == null ? new NodeRecord(name) : there;
+                streams.put(stream, one);
+                one.attach(stream)
+                        .ifPresent(older -> older.end(
+                                Status.ABORTED.withDescription("the node '" + node + "' has opened a newer stream")));
+                return one;
+            });
+            if (!streams.containsKey(stream)) {
+                return;
+            }
+            record.greet(hello, kept);
             if (stopped) {
                 stream.end(stopping());
                 return;

@@ -16,6 +16,7 @@ import io.grpc.stub.StreamObserver;
  */
 final class Stream implements StreamObserver<NodeReport> {
 
+    private final long number;
     private final Reports reports;
     private final Conversation conversation;
     private final ServerCallStreamObserver<Acknowledgement> node;
@@ -23,12 +24,18 @@ final class Stream implements StreamObserver<NodeReport> {
     private boolean waits;
     private long told;
 
-    Stream(Reports reports, Caller caller, ServerCallStreamObserver<Acknowledgement> node) {
+    /** @param number rises with each stream that is opened */
+    Stream(long number, Reports reports, Caller caller, ServerCallStreamObserver<Acknowledgement> node) {
+        this.number = number;
         this.reports = reports;
         this.conversation = new Conversation(caller);
         this.node = node;
         node.disableAutoRequest();
         node.setOnCancelHandler(() -> reports.left(this));
+    }
+
+    boolean newerThan(Stream other) {
+        return number > other.number;
     }
 
     void open() {

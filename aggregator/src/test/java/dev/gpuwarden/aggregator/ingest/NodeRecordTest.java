@@ -1,0 +1,81 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.ingest.NodeRecord.Draft;
+import dev.gpuwarden.aggregator.ingest.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.api.v1.Hello;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What is written of a node, and when; without a stream nothing is told it. */
+class NodeRecordTest {
+
+    private static final Instant NOW = Samples.SEEN;
+
+    private final NodeRecord record = new NodeRecord("n1");
+
+    private boolean told(long generation) {
+        return record.told(new Told(generation, List.of(Samples.fault("n1", "79"))), NOW);
+    }
+
+    private boolean happened(long sequence, boolean history) {
+        return record.happened(new Happened(sequence, Samples.mended("n1"), NOW, history), NOW);
+    }
+
+    @Test
+    void manyNewsAreOneWrite() {
+        assertThat(told(1)).isTrue();
+        assertThat(happened(1, true)).isFalse();
+        Draft draft = record.begin();
+        assertThat(draft.state().sequence()).isEqualTo(1);
+        assertThat(draft.state().faults()).hasSize(1);
+        assertThat(happened(2, false)).as("whoever writes looks again").isFalse();
+        record.kept(draft);
+        assertThat(record.end()).isTrue();
+        assertThat(record.begin().state().faults()).isEmpty();
+        assertThat(record.end()).isFalse();
+        assertThat(record.isOver()).isTrue();
+    }
+
+    @Test
+    void whatIsNotKeptIsWrittenAgainAndCountsFromItsFirstNews() {
+        told(1);
+        Draft first = record.begin();
+        record.notKept(first);
+        assertThat(record.end()).isTrue();
+        Draft second = record.begin();
+        assertThat(second.state()).isEqualTo(first.state());
+        assertThat(second.sinceNanos()).isEqualTo(first.sinceNanos());
+    }
+
+    @Test
+    void anEventThatIsInThePagesChangesNothing() {
+        told(1);
+        happened(1, true);
+        assertThat(record.begin().state().faults()).hasSize(1);
+    }
+
+    @Test
+    void aNodeThatHasNotToldAllIsNotWrittenHoweverLongItLives() {
+        record.greet(Hello.getDefaultInstance(), 12);
+        assertThat(record.alive(NOW.plus(NodeRecord.CONFIRM).plusSeconds(1))).isFalse();
+    }
+
+    @Test
+    void aNodeWithoutNewsIsConfirmedNowAndThen() {
+        told(1);
+        record.kept(record.begin());
+        record.end();
+        assertThat(record.alive(NOW.plusSeconds(30))).isFalse();
+        assertThat(record.alive(NOW.plus(NodeRecord.CONFIRM).plusSeconds(1))).isTrue();
+    }
+
+    @Test
+    void aNodeWaitsUntilItsFaultsAndTheWindowOfEventsAreKept() {
+        told(1);
+        assertThat(record.full(2)).isTrue();
+    }
+}
