@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +42,11 @@ public final class Cluster implements AutoCloseable {
      * @throws IllegalStateException when a part ends at start or a node does not get Ready, with the ends of logs
      */
     public static Cluster start(Path folder, List<String> scenarios) {
+        return start(folder, scenarios, part -> {});
+    }
+
+    /** Like {@link #start(Path, List)}; tells of each part that is ready, in this thread. */
+    public static Cluster start(Path folder, List<String> scenarios, Consumer<String> ready) {
         missing().ifPresent(message -> {
             throw new UserError(message);
         });
@@ -50,7 +56,7 @@ public final class Cluster implements AutoCloseable {
         Cluster cluster = new Cluster(folder.toAbsolutePath().normalize());
         Folder.claim(cluster.folder);
         try {
-            cluster.start(scenarios);
+            cluster.start(scenarios, ready);
             return cluster;
         } catch (InterruptedException e) {
             cluster.close();
@@ -62,20 +68,24 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    private void start(List<String> scenarios) throws InterruptedException {
+    private void start(List<String> scenarios, Consumer<String> ready) throws InterruptedException {
         Binaries binaries = Binaries.ofUser();
         Network network = Network.start(folder);
         this.network = network;
         ControlPlane plane =
                 ControlPlane.start(folder.resolve("control-plane"), binaries, network.host(), Part.values());
         this.plane = plane;
+        ready.accept("control plane");
         Path image = folder.resolve("busybox.tar");
         Shell.run("node/busybox-image.sh", NodeNeeds.BUSYBOX.toString(), image.toString());
         for (int k = 1; k <= scenarios.size(); k++) {
             Path of = folder(k);
             nodes.add(ClusterNode.start(of, k, scenarios.get(k - 1), binaries, network, plane, image));
         }
-        nodes.forEach(node -> node.awaitReady(plane));
+        for (ClusterNode node : nodes) {
+            node.awaitReady(plane);
+            ready.accept(node.name());
+        }
     }
 
     private Path folder(int k) {
@@ -102,12 +112,15 @@ public final class Cluster implements AutoCloseable {
     /** Switches the nodes off, ends the control plane, deletes the folder. */
     @Override
     public synchronized void close() {
-        nodes.forEach(ClusterNode::close);
-        if (plane != null) {
-            plane.close();
-        }
-        if (network != null) {
-            network.close();
+        try {
+            nodes.forEach(ClusterNode::close);
+        } finally {
+            if (plane != null) {
+                plane.close();
+            }
+            if (network != null) {
+                network.close();
+            }
         }
         Folder.delete(folder);
     }

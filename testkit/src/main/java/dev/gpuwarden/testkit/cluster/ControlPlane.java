@@ -251,11 +251,15 @@ public final class ControlPlane implements AutoCloseable {
         return kubectl.run(adminKubeconfig(), manifest, List.of("apply", "--filename", "-"));
     }
 
-    /** Ends what asks before who answers (an API server without its etcd would not end), and deletes the folder. */
+    /** Ends what asks before who answers (an API server without its etcd would not end but by force), and deletes the folder. */
     @Override
     public synchronized void close() {
         for (int i = programs.size() - 1; i >= 0; i--) {
-            programs.get(i).close();
+            if (programs.get(0).running()) {
+                programs.get(i).close();
+            } else {
+                programs.get(i).kill();
+            }
         }
         Folder.delete(folder);
     }

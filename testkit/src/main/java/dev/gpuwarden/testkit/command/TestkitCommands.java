@@ -7,6 +7,6 @@ import java.util.List;
 public final class TestkitCommands implements CommandGroup {
     @Override
     public List<Object> commands() {
-        return List.of(new SimCommand(), new DemoCommand());
+        return List.of(new SimCommand(), new ClusterCommand(), new DemoCommand());
     }
 }

@@ -1,0 +1,118 @@
+package dev.gpuwarden.testkit.command;
+
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.cluster.Cluster;
+import dev.gpuwarden.testkit.cluster.UserCluster;
+import dev.gpuwarden.testkit.scenario.Scenarios;
+import dev.gpuwarden.testkit.sim.NativeFiles;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Starts the user's cluster. */
+@Command(
+        name = "up",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Start a cluster, and return when all its nodes are Ready. It stays until `cluster down`.",
+            "One that was killed, or killed in part, is removed first."
+        },
+        exitCodeListHeading = "%nExit code:%n",
+        exitCodeList = {
+            "0:it runs",
+            "1:a part did not start; its last words are shown",
+            "2:it cannot run here, or one runs"
+        })
+final class ClusterUpCommand implements Callable<Integer> {
+
+    private static final long POLL_MILLIS = 100;
+
+    @Option(
+            names = "--nodes",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "How many nodes. Default: ${DEFAULT-VALUE}.")
+    int nodes;
+
+    @Option(
+            names = "--scenario",
+            paramLabel = "SCENARIO",
+            defaultValue = "h100x8",
+            description =
+                    "What each node simulates: a name from `sim list`, or a .yaml file. Default: ${DEFAULT-VALUE}.")
+    String scenario = "";
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws InterruptedException, IOException {
+        if (nodes < 1) {
+            throw new UserError("--nodes: expected 1 or more, seen " + nodes);
+        }
+        Cluster.missing().ifPresent(message -> {
+            throw new UserError(message);
+        });
+        Scenarios.find(scenario, NativeFiles.find().vocabulary());
+        UserCluster cluster = UserCluster.ofUser();
+        if (cluster.ready()) {
+            throw new UserError("a cluster with " + String.join(", ", cluster.nodes())
+                    + " runs; see `gpuwarden cluster status`, end it with `gpuwarden cluster down`");
+        }
+        cluster.end();
+        cluster.claim();
+        Thread onSignal = new Thread(cluster::end);
+        Runtime.getRuntime().addShutdownHook(onSignal);
+        Process holder = hold(cluster);
+        boolean ready = follow(cluster, holder);
+        Runtime.getRuntime().removeShutdownHook(onSignal);
+        PrintWriter out = spec.commandLine().getOut();
+        if (!ready) {
+            cluster.end();
+            return ExitCode.NOT_FIT;
+        }
+        out.println("export KUBECONFIG=" + cluster.kubeconfig());
+        return ExitCode.OK;
+    }
+
+    /** In a session of its own: what the terminal tells its processes is not for it. */
+    private Process hold(UserCluster cluster) {
+        ProcessBuilder builder = SameProgram.run(
+                Map.of(), "cluster", "hold", "--nodes", Integer.toString(nodes), "--scenario", scenario);
+        builder.command().add(0, "setsid");
+        try {
+            return builder.redirectErrorStream(true)
+                    .redirectOutput(cluster.log().toFile())
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Shows what the holder says, until the cluster is ready or the holder has ended; tells which. */
+    private boolean follow(UserCluster cluster, Process holder) throws InterruptedException, IOException {
+        PrintWriter err = spec.commandLine().getErr();
+        int shown = 0;
+        while (true) {
+            boolean ended = holder.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS);
+            boolean ready = cluster.ready();
+            List<String> lines = Files.readAllLines(cluster.log());
+            lines.subList(shown, lines.size()).forEach(err::println);
+            err.flush();
+            shown = lines.size();
+            if (ready || ended) {
+                return ready;
+            }
+        }
+    }
+}
