@@ -1,0 +1,108 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.quarantine.Decision;
+import dev.gpuwarden.aggregator.quarantine.NodeRead;
+import dev.gpuwarden.aggregator.quarantine.Quarantine;
+import dev.gpuwarden.aggregator.quarantine.Report;
+import dev.gpuwarden.aggregator.rules.RuleBook;
+import dev.gpuwarden.aggregator.rules.RuleSet;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** One decision about one node with the six shipped rule sets, and compiling them. Run in the repository. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@State(Scope.Thread)
+@Fork(
+        value = 2,
+        jvmArgsAppend = {"-XX:+UseSerialGC", "-Xmx128m"})
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class QuarantineBenchmark {
+
+    private static final Path RULES = Path.of("packaging/src/main/kubernetes/quarantine-rules.yaml");
+    private static final Instant THEN = Instant.parse("2026-11-22T03:00:00Z");
+
+    /** XIDs of as many GPUs. */
+    @Param({"0", "1", "8"})
+    int faults;
+
+    private List<RuleSet> sets = List.of();
+    private RuleBook rules = RuleBook.EMPTY;
+    private String node = "";
+    private Report report = Report.trusted("node-1", List.of());
+    private final Breaker.Answer yes = new Breaker.Answer(true, "", BreakerState.NEW);
+
+    @Setup
+    public void read() throws IOException {
+        List<RuleSet> all = new ArrayList<>();
+        for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(Files.readString(RULES))) {
+            all.add(RuleSet.of(Trees.object((Map<?, ?>) document)));
+        }
+        sets = all;
+        rules = RuleBook.compile(sets);
+        node = "{\"metadata\":{\"name\":\"node-1\",\"uid\":\"u\",\"resourceVersion\":\"1\",\"labels\":{"
+                + "\"nvidia.com/gpu.present\":\"true\",\"zone\":\"a\"},\"annotations\":{\"a\":\"b\"}},"
+                + "\"spec\":{\"taints\":[{\"key\":\"dedicated\",\"effect\":\"NoSchedule\"}]},\"status\":{}}";
+        FaultTable table = new FaultTable();
+        for (int gpu = 0; gpu < faults; gpu++) {
+            HealthEvent xid = HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                    .nodeName("node-1")
+                    .fatal(true)
+                    .message("GPU has fallen off the bus")
+                    .errorCodes(List.of("79"))
+                    .entities(List.of(new Entity("PCI", "0000:0" + gpu + ":00"), new Entity("GPU_UUID", "GPU-" + gpu)))
+                    .build();
+            table.apply(xid, gpu + 1, THEN);
+        }
+        report = Report.trusted("node-1", table.faults());
+        boolean acts = decide() instanceof Decision.Act;
+        if (acts != faults > 0) {
+            throw new IllegalStateException("expected a patch for a fault and none for none, found " + decide());
+        }
+    }
+
+    /** With reading the Node's JSON. */
+    @Benchmark
+    public Decision decide() throws IOException {
+        return Quarantine.decide(
+                NodeRead.of(JsonText.readObject(node)),
+                report,
+                rules,
+                yes,
+                dev.gpuwarden.aggregator.quarantine.Mode.ARMED,
+                THEN);
+    }
+
+    /** Six rule sets, each tried out on the largest events. */
+    @Benchmark
+    public RuleBook compile() {
+        return RuleBook.compile(sets);
+    }
+}
