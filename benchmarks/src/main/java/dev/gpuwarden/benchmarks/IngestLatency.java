@@ -1,0 +1,204 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.UplinkGrpc;
+import dev.gpuwarden.core.SuppressForbidden;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.HdrHistogram.Histogram;
+
+/**
+ * From an event of one node until the node knows that its NodeHealth is written: the aggregator as shipped, a real API server with
+ * etcd, TLS and a token between them, nothing else to do. etcd does not sync to disk here.
+ */
+final class IngestLatency {
+
+    /** More than the aggregator waits between two writes of a node. */
+    private static final long APART_MILLIS = 300;
+
+    private static final Pattern TAKING = Pattern.compile("taking reports of nodes on \\S+:(\\d+)");
+    private static final String NODE = "measured";
+
+    private IngestLatency() {}
+
+    @SuppressForbidden("a program of its own: prints its result")
+    public static void main(String[] args) throws Exception {
+        PrintStream out = System.out;
+        Path work = Path.of(args[1]);
+        int events = Integer.parseInt(args[3]);
+        try (ControlPlane plane = ControlPlane.start(work.resolve("plane"))) {
+            String token = prepare(plane, Path.of(args[2]));
+            Process aggregator = new ProcessBuilder(
+                            args[0],
+                            "aggregator",
+                            "--cluster.kubeconfig="
+                                    + plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")),
+                            "--ingest.listen=127.0.0.1:0",
+                            "--ingest.tls-cert=" + work.resolve("cert.pem"),
+                            "--ingest.tls-key=" + work.resolve("key.pem"),
+                            "--web.listen-address=127.0.0.1:0")
+                    .redirectErrorStream(true)
+                    .start();
+            try {
+                int port = port(aggregator);
+                measure(port, work.resolve("cert.pem"), token, Math.max(20, events / 5));
+                Histogram micros = measure(port, work.resolve("cert.pem"), token, events);
+                out.printf(
+                        Locale.ROOT,
+                        "%d events, one each %d ms: p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, longest %.1f ms%n",
+                        events,
+                        APART_MILLIS,
+                        micros.getValueAtPercentile(50) / 1e3,
+                        micros.getValueAtPercentile(90) / 1e3,
+                        micros.getValueAtPercentile(99) / 1e3,
+                        micros.getMaxValue() / 1e3);
+                out.print(plane.kubectl("get", "nodehealth"));
+                out.println("aggregator: "
+                        + Files.readAllLines(Path.of("/proc/" + aggregator.pid() + "/status")).stream()
+                                .filter(line -> line.startsWith("VmRSS"))
+                                .findFirst()
+                                .orElse("VmRSS unknown"));
+            } finally {
+                aggregator.destroy();
+                aggregator.waitFor();
+            }
+        }
+    }
+
+    private static String prepare(ControlPlane plane, Path manifests) throws IOException {
+        for (String manifest :
+                List.of("crds/nodehealths.gpuwarden.dev.yaml", "gpuwarden-node.yaml", "gpuwarden-aggregator.yaml")) {
+            plane.apply(Files.readString(manifests.resolve(manifest)));
+        }
+        plane.kubectl("wait", "--for=condition=Established", "crd/nodehealths.gpuwarden.dev", "--timeout=120s");
+        plane.apply("""
+                apiVersion: v1
+                kind: Node
+                metadata: {name: NODE}
+                ---
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: daemon, namespace: gpuwarden}
+                spec:
+                  nodeName: NODE
+                  serviceAccountName: gpuwarden
+                  automountServiceAccountToken: false
+                  containers: [{name: daemon, image: none}]
+                """.replace("NODE", NODE));
+        return plane.kubectl(
+                        "create",
+                        "token",
+                        "gpuwarden",
+                        "--namespace=gpuwarden",
+                        "--audience=gpuwarden-aggregator",
+                        "--bound-object-kind=Pod",
+                        "--bound-object-name=daemon")
+                .strip();
+    }
+
+    private static int port(Process aggregator) throws IOException {
+        BufferedReader log = aggregator.inputReader();
+        for (String line = log.readLine(); line != null; line = log.readLine()) {
+            Matcher found = TAKING.matcher(line);
+            if (found.find()) {
+                return Integer.parseInt(found.group(1));
+            }
+        }
+        throw new IllegalStateException("the aggregator ended before it took reports");
+    }
+
+    private static Histogram measure(int port, Path ca, String token, int events) throws Exception {
+        Metadata headers = new Metadata();
+        headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
+        ManagedChannel channel = NettyChannelBuilder.forAddress("localhost", port)
+                .sslContext(
+                        GrpcSslContexts.forClient().trustManager(ca.toFile()).build())
+                .build();
+        BlockingQueue<Acknowledgement> heard = new LinkedBlockingQueue<>();
+        try {
+            StreamObserver<NodeReport> stream = UplinkGrpc.newStub(channel)
+                    .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+                    .report(new Heard(heard));
+            stream.onNext(UplinkCodec.report(
+                    UplinkCodec.hello(Instant.now()).setNodeName(NODE).build()));
+            long before = hear(heard).getWelcome().getAcknowledgedSequence();
+            stream.onNext(
+                    UplinkCodec.pages(System.nanoTime(), before, List.of()).next());
+            hear(heard);
+            Histogram micros = new Histogram(60_000_000, 3);
+            for (int i = 1; i <= events; i++) {
+                TimeUnit.MILLISECONDS.sleep(APART_MILLIS);
+                long start = System.nanoTime();
+                stream.onNext(UplinkCodec.report(event(before + i, i % 2 == 0)));
+                while (hear(heard).getSequence() != before + i) {
+                    // Of the event before.
+                }
+                micros.recordValue((System.nanoTime() - start) / 1000);
+            }
+            return micros;
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
+    private static StoredEvent event(long sequence, boolean healthy) {
+        Instant now = Instant.now();
+        HealthEvent event = HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                .id("e-" + sequence)
+                .nodeName(NODE)
+                .fatal(!healthy)
+                .healthy(healthy)
+                .errorCodes(List.of("79"))
+                .entities(List.of(new Entity(Entity.PCI, "0000:3b:00")))
+                .message("NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.")
+                .generated(now)
+                .build();
+        return new StoredEvent(sequence, event, now, now, 1);
+    }
+
+    private static Acknowledgement hear(BlockingQueue<Acknowledgement> heard) throws InterruptedException {
+        Acknowledgement next = heard.poll(60, TimeUnit.SECONDS);
+        if (next == null) {
+            throw new IllegalStateException("the aggregator said nothing for a minute");
+        }
+        return next;
+    }
+
+    private record Heard(BlockingQueue<Acknowledgement> heard) implements StreamObserver<Acknowledgement> {
+        @Override
+        public void onNext(Acknowledgement acknowledgement) {
+            heard.add(acknowledgement);
+        }
+
+        @Override
+        public void onError(Throwable cause) {
+            // Whoever waits for what is not coming says so.
+        }
+
+        @Override
+        public void onCompleted() {}
+    }
+}
