@@ -63,15 +63,15 @@ public final class Breaker {
         if (state.status() == PoolState.Status.OPEN) {
             return new Step(false, name + "open since " + state.since() + ", " + state.reason(), state);
         }
+        if (census == null || census.total() < 1) {
+            return new Step(false, name + "it is not known how many nodes there are", state);
+        }
         if (state.recent().containsKey(node)) {
             return new Step(true, name + "already counted", state);
         }
         if (state.status() == PoolState.Status.HALF_OPEN && state.letThrough() > 0) {
             PoolState next = state.with(node, now);
             return new Step(true, name + "half open, " + next.letThrough() + " more pass", next);
-        }
-        if (census == null || census.total() < 1) {
-            return new Step(false, name + "it is not known how many nodes there are", state);
         }
         PoolState closed = state.status() == PoolState.Status.CLOSED
                 ? state

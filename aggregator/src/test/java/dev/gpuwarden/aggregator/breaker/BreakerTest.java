@@ -173,6 +173,11 @@ class BreakerTest {
                         .reason())
                 .contains("no pool of the breaker selects node cpu-node");
         assertThat(ask("node", 100, T0).allowed()).isTrue();
+        assertThat(ask("node", 0, T0).allowed())
+                .as("counted already, and not known all the same")
+                .isFalse();
+        state = Breaker.halfOpen(state, "gpu-nodes", 3, T0);
+        assertThat(ask("another", 0, T0).allowed()).isFalse();
     }
 
     @Test
