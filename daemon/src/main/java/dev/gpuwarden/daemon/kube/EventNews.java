@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.StoredEvent;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.daemon.uplink.Sink;
 import java.io.IOException;
@@ -55,7 +56,8 @@ final class EventSink implements Sink {
             throw new InterruptedException("the daemon ends");
         }
         pace.take(System.nanoTime());
-        boolean made = client.ask(Request.event(event.body(node))).isPresent();
+        boolean made =
+                client.ask(Request.event(event.body(node, Request.MANAGER))).isPresent();
         news.sent(event);
         if (dryRun) {
             LOG.log(

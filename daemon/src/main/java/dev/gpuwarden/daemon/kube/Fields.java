@@ -10,9 +10,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** An object of JSON or YAML by the names of its fields. What is not there, or of another kind than asked for, is empty. */
-record Fields(Map<String, Object> map) {
+record Fields(Map<?, ?> map) {
 
     private static final JsonFactory JSON = new JsonFactory();
     /** Most of what a Node's JSON is, and nothing that anybody here asks for. */
@@ -24,13 +25,13 @@ record Fields(Map<String, Object> map) {
     static Fields json(InputStream in) throws IOException {
         try (JsonParser parser = JSON.createParser(in)) {
             if (parser.nextToken() == JsonToken.START_OBJECT) {
-                return object(parser);
+                return new Fields(object(parser));
             }
             throw new IOException("expected a JSON object");
         }
     }
 
-    private static Fields object(JsonParser parser) throws IOException {
+    private static Map<String, Object> object(JsonParser parser) throws IOException {
         Map<String, Object> fields = new LinkedHashMap<>();
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String name = parser.currentName();
@@ -41,7 +42,7 @@ record Fields(Map<String, Object> map) {
                 fields.put(name, value(parser, token));
             }
         }
-        return new Fields(fields);
+        return fields;
     }
 
     private static Object value(JsonParser parser, JsonToken token) throws IOException {
@@ -66,20 +67,20 @@ record Fields(Map<String, Object> map) {
         Map<String, Object> fields = new LinkedHashMap<>();
         yaml.forEach((key, value) -> {
             if (value != null) {
-                fields.put(String.valueOf(key), of(value));
+                fields.put(String.valueOf(key), plain(value));
             }
         });
         return new Fields(fields);
     }
 
-    private static Object of(Object value) {
+    private static Object plain(Object value) {
         if (value instanceof Map<?, ?> map) {
-            return of(map);
+            return of(map).map;
         }
         return value instanceof List<?> list
                 ? list.stream()
                         .filter(java.util.Objects::nonNull)
-                        .map(Fields::of)
+                        .map(Fields::plain)
                         .toList()
                 : value.toString();
     }
@@ -89,19 +90,19 @@ record Fields(Map<String, Object> map) {
     }
 
     Fields object(String name) {
-        return map.get(name) instanceof Fields fields ? fields : NONE;
+        return map.get(name) instanceof Map<?, ?> fields ? new Fields(fields) : NONE;
     }
 
     List<Fields> objects(String name) {
         return map.get(name) instanceof List<?> list
                 ? list.stream()
-                        .filter(Fields.class::isInstance)
-                        .map(Fields.class::cast)
+                        .filter(Map.class::isInstance)
+                        .map(fields -> new Fields((Map<?, ?>) fields))
                         .toList()
                 : List.of();
     }
 
     Set<String> names() {
-        return map.keySet();
+        return map.keySet().stream().map(String::valueOf).collect(Collectors.toSet());
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.api.kube.NodeView;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeLabels;
 import dev.gpuwarden.core.event.Fault;

@@ -1,5 +1,10 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.api.kube.Condition;
+import dev.gpuwarden.api.kube.EventObject;
+import dev.gpuwarden.api.kube.FaultText;
+import dev.gpuwarden.api.kube.NodeConditions;
+import dev.gpuwarden.api.kube.NodeView;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
@@ -158,7 +163,7 @@ public final class NodeWriter implements AutoCloseable {
         NodeView there = view;
         // What a dry run would have written is not there however often one looks.
         if (there == null || !dryRun && lookNanos - System.nanoTime() <= 0) {
-            there = NodeView.of(client.ask(Request.read(node)).orElse(Fields.NONE));
+            there = view(client.ask(Request.read(node)));
             view = there;
             double jitter = 0.9 + ThreadLocalRandom.current().nextDouble() / 5;
             lookNanos = System.nanoTime() + (long) (lookAgain.toNanos() * jitter);
@@ -166,8 +171,12 @@ public final class NodeWriter implements AutoCloseable {
         return there;
     }
 
+    private static NodeView view(Optional<Fields> node) {
+        return NodeView.of(node.orElse(Fields.NONE).map(), Request.MANAGER);
+    }
+
     private NodeView write(Request request, String what) throws KubeException, InterruptedException {
-        NodeView after = NodeView.of(client.ask(request).orElse(Fields.NONE));
+        NodeView after = view(client.ask(request));
         pace.take(System.nanoTime());
         if (!what.isEmpty()) {
             LOG.log(Level.INFO, (dryRun ? "dry run: would write to Node " : "wrote to Node ") + node + ": " + what);

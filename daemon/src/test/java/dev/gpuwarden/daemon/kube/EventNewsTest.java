@@ -5,6 +5,7 @@ import static dev.gpuwarden.daemon.kube.Told.stored;
 import static dev.gpuwarden.daemon.kube.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.FaultTable.Change;
 import dev.gpuwarden.core.event.FaultTable.Effect;

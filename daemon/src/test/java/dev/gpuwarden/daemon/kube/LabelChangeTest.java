@@ -4,6 +4,7 @@ import static dev.gpuwarden.daemon.kube.Told.faults;
 import static dev.gpuwarden.daemon.kube.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.api.kube.NodeView;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;

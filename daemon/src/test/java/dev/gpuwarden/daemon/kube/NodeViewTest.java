@@ -3,6 +3,8 @@ package dev.gpuwarden.daemon.kube;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.api.kube.Condition;
+import dev.gpuwarden.api.kube.NodeView;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -39,7 +41,7 @@ class NodeViewTest {
 
     @Test
     void readsConditionsLabelsAndWhoseTheyAre() throws IOException {
-        NodeView view = NodeView.of(read(NODE));
+        NodeView view = NodeView.of(read(NODE).map(), Request.MANAGER);
         assertThat(view.labels()).isEqualTo(Map.of("autopilot.ibm.com/gpuhealth", "EVICT", "keep", "me"));
         assertThat(view.own()).as("by apply, and there").containsExactly("GpuState");
         assertThat(view.conditions()).containsOnlyKeys("GpuState", "Ready");

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.api.kube;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
@@ -15,7 +15,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Faults and events as NVSentinel writes them into conditions and Events, which others' tools take apart at `;`. Bounded. */
-final class FaultText {
+public final class FaultText {
 
     /** Every watcher of the node gets every change of it: enough for a person to start with, far from the 32 KiB of others. */
     static final int LONGEST = 2048;
@@ -36,7 +36,7 @@ final class FaultText {
      *
      * @param named whether the items must name their check, since the condition does not
      */
-    static String of(Collection<Fault> faults, boolean named) {
+    public static String of(Collection<Fault> faults, boolean named) {
         Map<HealthEvent, List<FaultKey>> current = new LinkedHashMap<>();
         faults.stream()
                 .sorted(OLDEST_FIRST)
@@ -58,7 +58,7 @@ final class FaultText {
     }
 
     /** What an event says. */
-    static String of(HealthEvent event) {
+    public static String of(HealthEvent event) {
         return item(event, event.keys(), false);
     }
 
@@ -99,7 +99,7 @@ final class FaultText {
     }
 
     /** One line, not longer than this. */
-    static String line(String text, int most) {
+    public static String line(String text, int most) {
         String line = text.replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
         if (line.length() <= most) {
             return line;

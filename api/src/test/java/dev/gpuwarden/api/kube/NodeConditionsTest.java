@@ -1,8 +1,8 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.api.kube;
 
-import static dev.gpuwarden.daemon.kube.Told.NOON;
-import static dev.gpuwarden.daemon.kube.Told.faults;
-import static dev.gpuwarden.daemon.kube.Told.xid79;
+import static dev.gpuwarden.api.kube.Told.NOON;
+import static dev.gpuwarden.api.kube.Told.faults;
+import static dev.gpuwarden.api.kube.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Fault;

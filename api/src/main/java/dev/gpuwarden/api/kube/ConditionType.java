@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.api.kube;
 
 import java.util.Locale;
 import java.util.Set;
@@ -9,9 +9,9 @@ import java.util.regex.Pattern;
  * is no name of a condition, goes below {@link #PREFIX}, since check names come from whoever may report events: one called
  * `Ready` must not take a node out of service or put it back.
  */
-final class ConditionType {
+public final class ConditionType {
 
-    static final String PREFIX = "gpuwarden.dev/";
+    public static final String PREFIX = "gpuwarden.dev/";
     /** For all that find no room. */
     static final String OTHERS = PREFIX + "OtherChecks";
 
@@ -32,7 +32,7 @@ final class ConditionType {
 
     private ConditionType() {}
 
-    static String of(String check, NodeView there) {
+    public static String of(String check, NodeView there) {
         boolean own = VALID.matcher(check).matches() && !reserved(check) && !there.foreign(check);
         return own ? check : PREFIX + word(check);
     }
@@ -56,7 +56,7 @@ final class ConditionType {
     }
 
     /** The name of the check in a type, for reasons. */
-    static String check(String type) {
+    public static String check(String type) {
         return type.startsWith(PREFIX) ? type.substring(PREFIX.length()) : type;
     }
 }

@@ -1,9 +1,9 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.api.kube;
 
-import static dev.gpuwarden.daemon.kube.Told.NODE;
-import static dev.gpuwarden.daemon.kube.Told.NOON;
-import static dev.gpuwarden.daemon.kube.Told.stored;
-import static dev.gpuwarden.daemon.kube.Told.xid79;
+import static dev.gpuwarden.api.kube.Told.NODE;
+import static dev.gpuwarden.api.kube.Told.NOON;
+import static dev.gpuwarden.api.kube.Told.stored;
+import static dev.gpuwarden.api.kube.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.HealthEvent;
@@ -31,7 +31,7 @@ class EventObjectTest {
                         false,
                         NOON.plusSeconds(0xabc),
                         NOON.plusSeconds(0xabc)));
-        assertThat(event.body(NODE))
+        assertThat(event.body(NODE, "gpuwarden"))
                 .containsEntry("involvedObject", Map.of("apiVersion", "v1", "kind", "Node", "name", NODE, "uid", NODE))
                 .containsEntry("reportingComponent", "gpuwarden")
                 .containsEntry("metadata", Map.of("name", "node-a.abc", "namespace", "default"));

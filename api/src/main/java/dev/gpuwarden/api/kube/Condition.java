@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.api.kube;
 
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -11,19 +11,20 @@ import java.util.Map;
  * @param transition since when the status is what it is
  * @param heartbeat when it was last confirmed
  */
-record Condition(String type, String status, String reason, String message, Instant transition, Instant heartbeat) {
+public record Condition(
+        String type, String status, String reason, String message, Instant transition, Instant heartbeat) {
 
-    static final String TRUE = "True";
-    static final String FALSE = "False";
+    public static final String TRUE = "True";
+    public static final String FALSE = "False";
     private static final String HEALTHY = "IsHealthy";
     private static final String NOT_HEALTHY = "IsNotHealthy";
     private static final String NO_FAILURES = "No Health Failures";
 
-    static Condition faulty(String type, String check, String message, Instant transition, Instant heartbeat) {
+    public static Condition faulty(String type, String check, String message, Instant transition, Instant heartbeat) {
         return new Condition(type, TRUE, reason(check, false), message, transition, heartbeat);
     }
 
-    static Condition healthy(String type, String check, Instant transition, Instant heartbeat) {
+    public static Condition healthy(String type, String check, Instant transition, Instant heartbeat) {
         return new Condition(type, FALSE, reason(check, true), NO_FAILURES, transition, heartbeat);
     }
 
@@ -37,16 +38,16 @@ record Condition(String type, String status, String reason, String message, Inst
         return reason.equals(reason(check, true)) || reason.equals(reason(check, false));
     }
 
-    boolean bad() {
+    public boolean bad() {
         return status.equals(TRUE);
     }
 
     /** Whether both say the same, whenever they say it. */
-    boolean says(Condition other) {
+    public boolean says(Condition other) {
         return status.equals(other.status) && reason.equals(other.reason) && message.equals(other.message);
     }
 
-    Map<String, Object> tree() {
+    public Map<String, Object> tree() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("type", type);
         tree.put("status", status);

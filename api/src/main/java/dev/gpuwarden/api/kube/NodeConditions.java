@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.api.kube;
 
 import dev.gpuwarden.core.event.Fault;
 import java.time.Duration;
@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Which conditions a Node must have, from the faults that are current and from what is there. Pure. */
-final class NodeConditions {
+public final class NodeConditions {
 
     /** Every one of them is sent to every watcher of the node whenever one changes. */
     static final int MOST = 32;
@@ -24,9 +24,9 @@ final class NodeConditions {
     /**
      * All conditions of ours as they must be, if anything must be written at all.
      *
-     * @param complete whether every check has looked since the daemon began; before, no condition is called well
+     * @param complete whether every check has looked since the writer began; before, no condition is called well
      */
-    static Optional<List<Condition>> change(List<Fault> faults, boolean complete, NodeView there, Instant now) {
+    public static Optional<List<Condition>> change(List<Fault> faults, boolean complete, NodeView there, Instant now) {
         Instant second = now.truncatedTo(ChronoUnit.SECONDS);
         List<Condition> wanted = wanted(faults, complete, there, second);
         boolean same = wanted.size() == there.own().size()
@@ -95,7 +95,7 @@ final class NodeConditions {
     }
 
     /** The body of a server-side apply. */
-    static Map<String, Object> body(String node, List<Condition> conditions) {
+    public static Map<String, Object> body(String node, List<Condition> conditions) {
         return Map.of(
                 "apiVersion",
                 "v1",

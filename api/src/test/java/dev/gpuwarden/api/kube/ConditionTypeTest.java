@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.api.kube;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

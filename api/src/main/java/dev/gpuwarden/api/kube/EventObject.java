@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.api.kube;
 
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
@@ -16,7 +16,7 @@ import java.util.Map;
  * @param count how often it was told
  * @param several whether it stands for more than one event of this node
  */
-record EventObject(
+public record EventObject(
         String name,
         String type,
         String reason,
@@ -39,7 +39,7 @@ record EventObject(
     private record Alike(String check, boolean healthy, boolean fatal, List<String> codes, List<?> entities) {}
 
     /** As few objects as say it all, in the order of the first of each. */
-    static List<EventObject> of(List<StoredEvent> events, String node) {
+    public static List<EventObject> of(List<StoredEvent> events, String node) {
         Map<Alike, List<StoredEvent>> alike = group(events, true);
         if (alike.size() > MOST_AT_ONCE) {
             alike = group(events, false);
@@ -102,7 +102,8 @@ record EventObject(
         return cut + "." + Long.toHexString(sequence);
     }
 
-    Map<String, Object> body(String node) {
+    /** @param component the name of the program that tells it */
+    public Map<String, Object> body(String node, String component) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("apiVersion", "v1");
         body.put("kind", "Event");
@@ -111,8 +112,8 @@ record EventObject(
         body.put("involvedObject", Map.of("apiVersion", "v1", "kind", "Node", "name", node, "uid", node));
         body.put("type", type);
         body.put("reason", reason);
-        body.put("source", Map.of("component", Request.MANAGER, "host", node));
-        body.put("reportingComponent", Request.MANAGER);
+        body.put("source", Map.of("component", component, "host", node));
+        body.put("reportingComponent", component);
         body.put("reportingInstance", node);
         body.put("firstTimestamp", first.toString());
         body.putAll(told());
@@ -120,7 +121,7 @@ record EventObject(
     }
 
     /** What changes when it is told again. */
-    Map<String, Object> told() {
+    public Map<String, Object> told() {
         return Map.of("message", message, "count", count, "lastTimestamp", last.toString());
     }
 }

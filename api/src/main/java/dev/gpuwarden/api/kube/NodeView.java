@@ -1,0 +1,124 @@
+package dev.gpuwarden.api.kube;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What the API server has of this node, as far as it concerns anybody here.
+ *
+ * @param conditions by type
+ * @param own types of the conditions that this manager made, as the API server noted at the time: nobody has to remember them
+ */
+public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<String, String> labels) {
+
+    private static final String KEY_BEFORE = "k:{\"type\":\"";
+    private static final String KEY_AFTER = "\"}";
+
+    /**
+     * @param node as the API server's JSON has it; what is not there, or of another kind, is empty
+     * @param manager under which name the reader applies conditions
+     */
+    public static NodeView of(Map<?, ?> node, String manager) {
+        Map<String, Condition> conditions = new LinkedHashMap<>();
+        for (Map<?, ?> condition : maps(map(node, "status"), "conditions")) {
+            String type = text(condition, "type");
+            conditions.put(
+                    type,
+                    new Condition(
+                            type,
+                            text(condition, "status"),
+                            text(condition, "reason"),
+                            text(condition, "message"),
+                            time(text(condition, "lastTransitionTime")),
+                            time(text(condition, "lastHeartbeatTime"))));
+        }
+        Map<?, ?> metadata = map(node, "metadata");
+        Map<String, String> labels = new LinkedHashMap<>();
+        map(metadata, "labels").forEach((name, value) -> labels.put(String.valueOf(name), String.valueOf(value)));
+        Set<String> own = own(maps(metadata, "managedFields"), manager);
+        own.retainAll(conditions.keySet());
+        return new NodeView(conditions, own, labels);
+    }
+
+    /** Server-side apply's own record, see kubernetes.io, "Field Management". */
+    private static Set<String> own(List<Map<?, ?>> managers, String name) {
+        Set<String> own = new LinkedHashSet<>();
+        for (Map<?, ?> manager : managers) {
+            if (!text(manager, "manager").equals(name)
+                    || !text(manager, "operation").equals("Apply")) {
+                continue;
+            }
+            Map<?, ?> conditions = map(map(map(manager, "fieldsV1"), "f:status"), "f:conditions");
+            for (Object field : conditions.keySet()) {
+                String key = String.valueOf(field);
+                if (key.startsWith(KEY_BEFORE) && key.endsWith(KEY_AFTER)) {
+                    own.add(key.substring(KEY_BEFORE.length(), key.length() - KEY_AFTER.length()));
+                }
+            }
+        }
+        return own;
+    }
+
+    private static Map<?, ?> map(Map<?, ?> tree, String key) {
+        return tree.get(key) instanceof Map<?, ?> map ? map : Map.of();
+    }
+
+    private static List<Map<?, ?>> maps(Map<?, ?> tree, String key) {
+        List<Map<?, ?>> maps = new ArrayList<>();
+        if (tree.get(key) instanceof List<?> list) {
+            for (Object item : list) {
+                if (item instanceof Map<?, ?> map) {
+                    maps.add(map);
+                }
+            }
+        }
+        return maps;
+    }
+
+    private static String text(Map<?, ?> tree, String key) {
+        return tree.get(key) instanceof String text ? text : "";
+    }
+
+    private static Instant time(String text) {
+        try {
+            return Instant.parse(text);
+        } catch (DateTimeException e) {
+            return Instant.EPOCH;
+        }
+    }
+
+    /** With another's conditions. */
+    public NodeView withConditionsOf(NodeView other) {
+        return new NodeView(other.conditions, other.own, labels);
+    }
+
+    /** With another's labels. */
+    public NodeView withLabelsOf(NodeView other) {
+        return new NodeView(conditions, own, other.labels);
+    }
+
+    /** Those of ours, the last changed first. */
+    public List<Condition> ownConditions() {
+        List<Condition> ours = new ArrayList<>();
+        for (String type : own) {
+            Condition condition = conditions.get(type);
+            if (condition != null) {
+                ours.add(condition);
+            }
+        }
+        ours.sort(java.util.Comparator.comparing(Condition::transition).reversed());
+        return ours;
+    }
+
+    /** Whether somebody else keeps a condition of this type for another purpose, so that it must be left alone. */
+    public boolean foreign(String type) {
+        Condition there = conditions.get(type);
+        return there != null && !own.contains(type) && !there.tellsHealthOf(type);
+    }
+}
