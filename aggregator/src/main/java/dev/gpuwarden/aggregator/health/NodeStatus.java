@@ -3,9 +3,6 @@ package dev.gpuwarden.aggregator.health;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.Overrides;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -15,12 +12,10 @@ import java.util.Map;
 /** The status of a `NodeHealth`, as server-side apply wants it. Pure: the same report gives the same text. */
 final class NodeStatus {
 
-    /** Every watcher gets every change; 256 of the longest are a third of what etcd takes. */
+    /** Every watcher gets every change. */
     static final int MOST_FAULTS = 256;
-
-    static final int LONGEST_MESSAGE = 512;
-    /** As the schema has it, in characters; api's EventRules allow no more bytes. */
-    static final int LONGEST_NAME = 256;
+    /** Of the listed faults together; half of what etcd takes. Only strangers' faults get near it. */
+    static final long MOST_BYTES = 768 << 10;
 
     /** What may stop work first, then what an operator can act on, then the oldest; the rest makes the order total. */
     static final Comparator<Fault> WORST_FIRST = Comparator.<Fault, Boolean>comparing(fault -> !actedOn(fault))
@@ -32,25 +27,40 @@ final class NodeStatus {
 
     static Map<String, Object> tree(NodeState report) {
         List<Fault> faults =
-                report.faults().stream().sorted(WORST_FIRST).limit(MOST_FAULTS).toList();
-        List<Fault> acted = report.faults().stream().filter(NodeStatus::actedOn).toList();
+                ShownFault.of(report.faults()).stream().sorted(WORST_FIRST).toList();
+        List<Map<String, Object>> listed = listed(faults);
+        List<Fault> acted = faults.stream().filter(NodeStatus::actedOn).toList();
         long fatal = acted.stream().filter(fault -> fault.cause().fatal()).count();
         Map<String, Object> status = new LinkedHashMap<>();
         status.put("state", fatal > 0 ? "Faulty" : acted.isEmpty() ? "Healthy" : "Degraded");
-        status.put("faultCount", report.faults().size());
+        status.put("faultCount", faults.size());
         status.put("fatalCount", fatal);
-        status.put("unlistedCount", report.faults().size() - faults.size());
+        status.put("unlistedCount", faults.size() - listed.size());
         if (!acted.isEmpty()) {
-            status.put("worst", worst(faults.get(0)));
+            status.put("worst", worst(acted.get(0)));
         }
-        status.put("faults", faults.stream().map(NodeStatus::fault).toList());
+        status.put("faults", listed);
         put(status, "bootID", report.bootId());
         put(status, "version", report.version());
-        status.put("reported", second(report.reported()));
+        status.put("reported", ShownFault.second(report.reported()).toString());
         status.put("generation", report.generation());
         status.put("acknowledgedSequence", report.sequence());
         status.put("droppedEvents", report.droppedEvents());
         return status;
+    }
+
+    private static List<Map<String, Object>> listed(List<Fault> worstFirst) {
+        List<Map<String, Object>> listed = new ArrayList<>();
+        long bytes = 0;
+        for (Fault fault : worstFirst) {
+            Map<String, Object> tree = ShownFault.tree(fault);
+            bytes += ShownText.bytes(tree);
+            if (listed.size() == MOST_FAULTS || bytes > MOST_BYTES) {
+                break;
+            }
+            listed.add(tree);
+        }
+        return listed;
     }
 
     /** What is told for statistics alone makes no node unfit. */
@@ -67,62 +77,19 @@ final class NodeStatus {
         if (!fault.key().entity().equals(Entity.WHOLE)) {
             name.add(fault.key().entity().type() + ":" + fault.key().entity().value());
         }
-        tree.put("summary", cut(String.join(" ", name), LONGEST_MESSAGE));
+        tree.put("summary", ShownText.cut(String.join(" ", name), ShownFault.LONGEST_MESSAGE));
         tree.put("recommendedAction", action(fault.cause()));
-        tree.put("since", second(fault.since()));
+        tree.put("since", fault.since().toString());
         return tree;
     }
 
     private static String action(HealthEvent cause) {
-        return cause.customAction().isEmpty() ? cause.action().name() : cut(cause.customAction(), LONGEST_NAME);
-    }
-
-    private static Map<String, Object> fault(Fault fault) {
-        HealthEvent cause = fault.cause();
-        Map<String, Object> tree = new LinkedHashMap<>();
-        tree.put("agent", cut(fault.key().agent(), LONGEST_NAME));
-        tree.put("componentClass", cut(fault.key().componentClass(), LONGEST_NAME));
-        tree.put("checkName", cut(fault.key().checkName(), LONGEST_NAME));
-        if (!fault.key().entity().equals(Entity.WHOLE)) {
-            tree.put("entityType", cut(fault.key().entity().type(), LONGEST_NAME));
-            tree.put("entityValue", cut(fault.key().entity().value(), LONGEST_NAME));
-        }
-        put(tree, "errorCode", cut(fault.key().errorCode(), LONGEST_NAME));
-        tree.put("fatal", cause.fatal());
-        tree.put("recommendedAction", cause.action().name());
-        put(tree, "customAction", cut(cause.customAction(), LONGEST_NAME));
-        tree.put("processingStrategy", cause.strategy().name());
-        put(tree, "quarantineOverride", override(cause.quarantine()));
-        put(tree, "drainOverride", override(cause.drain()));
-        put(tree, "message", cut(cause.message(), LONGEST_MESSAGE));
-        put(tree, "eventID", cut(cause.id(), LONGEST_NAME));
-        tree.put("sequence", fault.sequence());
-        tree.put("since", second(fault.since()));
-        tree.put("lastSeen", second(fault.lastSeen()));
-        tree.put("occurrences", fault.occurrences());
-        return tree;
-    }
-
-    private static String override(Overrides overrides) {
-        return overrides.skip() ? "Skip" : overrides.force() ? "Force" : "";
+        return cause.customAction().isEmpty() ? cause.action().name() : cause.customAction();
     }
 
     private static void put(Map<String, Object> tree, String key, String text) {
         if (!text.isEmpty()) {
             tree.put(key, text);
         }
-    }
-
-    /** Of strangers, and printed by kubectl as it is: nothing that a terminal would act on. */
-    private static String cut(String given, int most) {
-        String text = given.replaceAll("[\\p{Cntrl}\\p{Cf}\\u2028\\u2029]", " ");
-        if (text.length() <= most) {
-            return text;
-        }
-        return text.substring(0, Character.isHighSurrogate(text.charAt(most - 2)) ? most - 2 : most - 1) + "…";
-    }
-
-    private static String second(Instant time) {
-        return time.truncatedTo(ChronoUnit.SECONDS).toString();
     }
 }

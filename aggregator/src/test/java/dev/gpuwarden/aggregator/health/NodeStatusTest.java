@@ -94,4 +94,34 @@ class NodeStatusTest {
                 (Map<?, ?>) ((List<?>) status(List.of(fault("a", true))).get("faults")).get(0);
         assertThat(listed.get("message")).isEqualTo("off the  [31mbus");
     }
+
+    @Test
+    void metadataAreThereWholeOrNotAtAll() {
+        Map<String, String> fits = Map.of("b", "2", "a", "x".repeat(1021));
+        assertThat(metadata(fits)).isEqualTo(fits);
+        assertThat(metadata(Map.of("b", "23", "a", "x".repeat(1021)))).isNull();
+        assertThat(metadata(Map.of())).isNull();
+    }
+
+    private static Object metadata(Map<String, String> given) {
+        HealthEvent cause = fault("a", true).cause().toBuilder().metadata(given).build();
+        Fault fault = new Fault(cause.keys().get(0), cause, 5, NOW, NOW, 2);
+        return ((Map<?, ?>) ((List<?>) status(List.of(fault)).get("faults")).get(0)).get("metadata");
+    }
+
+    @Test
+    void faultsOfStrangersAreNoMoreThanTheApiServerTakes() {
+        String wide = "<".repeat(2000);
+        List<Fault> faults = IntStream.range(0, 300)
+                .mapToObj(i -> fault(i + wide, true).cause().toBuilder()
+                        .message(wide)
+                        .customAction(wide)
+                        .build())
+                .map(cause -> new Fault(cause.keys().get(0), cause, 1, NOW, NOW, 1))
+                .toList();
+        Map<String, Object> status = status(faults);
+        assertThat(ShownText.bytes(status)).isBetween(NodeStatus.MOST_BYTES - 20_000, NodeStatus.MOST_BYTES + 10_000);
+        int listed = ((List<?>) status.get("faults")).size();
+        assertThat(status).containsEntry("unlistedCount", 300 - listed);
+    }
 }

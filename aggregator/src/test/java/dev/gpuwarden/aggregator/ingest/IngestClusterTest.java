@@ -4,6 +4,10 @@ import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.health.NodeHealth;
+import dev.gpuwarden.aggregator.health.NodeHealthReader;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
 import io.fabric8.kubernetes.client.Config;
@@ -11,7 +15,9 @@ import io.grpc.Status;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -259,6 +265,34 @@ class IngestClusterTest {
             told.event(2, Samples.xid(node, "48"));
             told.hear();
             assertThat(health(".status.faultCount")).isEqualTo("2");
+        }
+    }
+
+    @Test
+    void theWidestFaultsOfAStrangerAreTakenAndCanBeReadAgain() throws Exception {
+        String wide = "<".repeat(300);
+        Fault[] faults = IntStream.range(0, 300)
+                .mapToObj(i -> HealthEvent.of(wide, wide, i + wide)
+                        .id(wide)
+                        .nodeName(node)
+                        .message(wide + wide)
+                        .customAction(wide)
+                        .metadata(Map.of("k", wide + wide))
+                        .generated(Samples.SEEN)
+                        .build())
+                .map(Samples::fault)
+                .toArray(Fault[]::new);
+        try (TestNode told = connect().hello(node)) {
+            told.hear();
+            told.faults(1, 0, faults);
+            assertThat(told.hear().getGeneration()).isEqualTo(1);
+            NodeHealth read = NodeHealthReader.read(api.get("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node));
+            assertThat(read.nodeUid())
+                    .contains(plane.kubectl("get", "node", node, "--output=jsonpath={.metadata.uid}"));
+            assertThat(read.faults())
+                    .hasSizeGreaterThan(20)
+                    .allSatisfy(fault -> assertThat(fault.cause().metadata()).isEqualTo(Map.of("k", wide + wide)));
+            assertThat(read.faults().size() + read.unlistedCount()).isEqualTo(300);
         }
     }
 }

@@ -174,27 +174,29 @@ public record HealthEvent(
         }
     }
 
+    /** The same, to be given other particulars; agent, component class and check stay. */
+    public Builder toBuilder() {
+        return new Builder(agent, componentClass, checkName)
+                .id(id)
+                .version(version)
+                .fatal(fatal)
+                .healthy(healthy)
+                .message(message)
+                .action(action)
+                .errorCodes(errorCodes)
+                .entities(entities)
+                .metadata(metadata)
+                .generated(generated)
+                .nodeName(nodeName)
+                .quarantine(quarantine)
+                .drain(drain)
+                .strategy(strategy)
+                .customAction(customAction);
+    }
+
     /** The same under another id. */
     public HealthEvent withId(String other) {
-        return new HealthEvent(
-                other,
-                version,
-                agent,
-                componentClass,
-                checkName,
-                fatal,
-                healthy,
-                message,
-                action,
-                errorCodes,
-                entities,
-                metadata,
-                generated,
-                nodeName,
-                quarantine,
-                drain,
-                strategy,
-                customAction);
+        return toBuilder().id(other).build();
     }
 
     /** How long all of its texts are together. */

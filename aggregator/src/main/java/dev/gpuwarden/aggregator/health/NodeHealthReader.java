@@ -1,0 +1,49 @@
+package dev.gpuwarden.aggregator.health;
+
+import dev.gpuwarden.core.event.Fault;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The reverse of {@link NodeStatus}. Pure. Fields of later versions are left out. */
+public final class NodeHealthReader {
+
+    private NodeHealthReader() {}
+
+    /** @param resource as the API server's JSON has it */
+    public static NodeHealth read(Map<?, ?> resource) throws UnreadableNodeHealth {
+        TreeReader metadata = new TreeReader("NodeHealth: ", resource)
+                .object("metadata")
+                .orElseGet(() -> new TreeReader("NodeHealth: metadata.", Map.of()));
+        String node = metadata.text("name");
+        Optional<String> uid = owner(metadata, node);
+        Optional<TreeReader> told = new TreeReader(
+                        "NodeHealth " + ShownText.cut(node, ShownFault.LONGEST_NAME) + ": ", resource)
+                .object("status");
+        if (told.isEmpty()) {
+            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of());
+        }
+        TreeReader status = told.get();
+        long generation = status.number("generation");
+        Instant reported = status.time("reported");
+        List<Fault> faults = FaultReader.read(status.objects("faults"), node);
+        return new NodeHealth(
+                node,
+                uid,
+                Optional.of(reported),
+                generation,
+                status.number("unlistedCount"),
+                status.has("droppedEvents") ? status.number("droppedEvents") : 0,
+                faults);
+    }
+
+    private static Optional<String> owner(TreeReader metadata, String node) throws UnreadableNodeHealth {
+        for (TreeReader owner : metadata.objects("ownerReferences")) {
+            if (owner.text("kind").equals("Node") && owner.text("name").equals(node)) {
+                return Optional.of(owner.text("uid"));
+            }
+        }
+        return Optional.empty();
+    }
+}
