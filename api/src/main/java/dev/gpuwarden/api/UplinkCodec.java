@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.time.Instant;
 import java.util.Iterator;
+import java.util.Optional;
 
 /** What a node says to its aggregator. */
 public final class UplinkCodec {
@@ -25,6 +26,11 @@ public final class UplinkCodec {
     /** The first words, to which the caller adds who speaks. */
     public static Hello.Builder hello(Instant now) {
         return Hello.newBuilder().setProtocolVersion(PROTOCOL_VERSION).setNow(Timestamps.toWire(now));
+    }
+
+    /** When the node said it, in its clock; empty where it says no time, or none that there is. */
+    public static Optional<Instant> said(Hello hello) {
+        return hello.hasNow() ? Timestamps.parse(hello.getNow()) : Optional.empty();
     }
 
     public static NodeReport report(Hello hello) {

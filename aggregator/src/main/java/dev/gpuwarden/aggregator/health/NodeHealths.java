@@ -20,6 +20,10 @@ public final class NodeHealths {
     /** Asks for one of them, whichever. */
     public static final String ONE = "/apis/" + GROUP + "/nodehealths?limit=1";
 
+    private static final String CONFLICT = "409";
+    /** Each after somebody else's change of the resource: that often in a row nobody changes it. */
+    private static final int MOST_TRIES = 3;
+
     private static final String PATH = "/apis/" + GROUP + "/nodehealths/";
 
     private final ClusterApi api;
@@ -28,34 +32,47 @@ public final class NodeHealths {
         this.api = api;
     }
 
+    /** What the cluster has of a node. Makes the resource where it is missing, or belongs to no Node. */
+    public Held look(String node) throws ClusterException, NoSuchNode, InterruptedException {
+        Optional<Held> there = find(PATH + node).map(Held::of);
+        return there.isPresent() && !there.get().nodeUid().isEmpty() ? there.get() : make(node);
+    }
+
     /**
-     * The last event of this node that is in its `NodeHealth`; 0 where there is none. Makes the resource where it is missing.
+     * When this returns, the state is kept for good, and nothing that came later is lost by it. One request, unless somebody else
+     * has changed the resource.
+     *
+     * @param seen what the cluster had when this program last knew
+     * @return what it has now
      */
-    public long acknowledged(String node) throws ClusterException, NoSuchNode, InterruptedException {
-        Optional<Map<String, Object>> there = find(PATH + node);
-        if (there.isEmpty()) {
-            make(node);
-            return 0;
-        }
-        return Fields.number(Fields.map(there.get(), "status"), "acknowledgedSequence");
-    }
-
-    /** When this returns, the state is kept for good. */
-    public void write(NodeState state) throws ClusterException, NoSuchNode, InterruptedException {
-        Map<String, Object> body = body(state.node(), Map.of("status", NodeStatus.tree(state)));
-        try {
-            var unused = api.apply(PATH + state.node() + "/status", MANAGER, body);
-        } catch (ClusterException e) {
-            if (!e.notFound()) {
-                throw e;
+    public Held write(NodeState state, Held seen)
+            throws ClusterException, NoSuchNode, Superseded, InterruptedException {
+        Held there = seen;
+        for (int tries = 1; ; tries++) {
+            try {
+                return apply(state, there.version());
+            } catch (ClusterException e) {
+                if (tries == MOST_TRIES || !e.notFound() && !e.kind().equals(CONFLICT)) {
+                    throw e;
+                }
             }
-            // Somebody deleted it, or the Node is another one of the same name.
-            make(state.node());
-            var unused = api.apply(PATH + state.node() + "/status", MANAGER, body);
+            there = look(state.node());
+            Optional<Superseded> old = there.supersedes(state.claim(), seen.nodeUid());
+            if (old.isPresent()) {
+                throw old.get();
+            }
         }
     }
 
-    private void make(String node) throws ClusterException, NoSuchNode, InterruptedException {
+    private Held apply(NodeState state, String version) throws ClusterException, InterruptedException {
+        Map<String, Object> metadata = Map.of("name", state.node(), "resourceVersion", version);
+        return Held.of(api.apply(
+                PATH + state.node() + "/status",
+                MANAGER,
+                body(state.node(), Map.of("metadata", metadata, "status", NodeStatus.tree(state)))));
+    }
+
+    private Held make(String node) throws ClusterException, NoSuchNode, InterruptedException {
         Map<String, Object> owner = find("/api/v1/nodes/" + node).orElseThrow(() -> new NoSuchNode(node));
         Map<String, Object> reference = Map.of(
                 "apiVersion",
@@ -66,10 +83,10 @@ public final class NodeHealths {
                 node,
                 "uid",
                 Fields.text(Fields.map(owner, "metadata"), "uid"));
-        var unused = api.apply(
+        return Held.of(api.apply(
                 PATH + node,
                 MANAGER,
-                body(node, Map.of("metadata", Map.of("name", node, "ownerReferences", List.of(reference)))));
+                body(node, Map.of("metadata", Map.of("name", node, "ownerReferences", List.of(reference))))));
     }
 
     private Optional<Map<String, Object>> find(String path) throws ClusterException, InterruptedException {

@@ -10,6 +10,7 @@ import java.util.List;
  * @param bootId of its kernel; empty where it could not tell
  * @param version of gpuwarden on it
  * @param reported when it last said anything, in this program's clock
+ * @param claim of the stream on which it was told
  * @param generation of the last complete telling of its faults; 0 before the first
  * @param sequence of the last event that is in the faults, or that is refused
  * @param droppedEvents that were lost on the node, ever
@@ -19,6 +20,7 @@ public record NodeState(
         String bootId,
         String version,
         Instant reported,
+        Claim claim,
         long generation,
         long sequence,
         long droppedEvents,

@@ -43,6 +43,8 @@ final class NodeStatus {
         put(status, "bootID", report.bootId());
         put(status, "version", report.version());
         status.put("reported", ShownFault.second(report.reported()).toString());
+        status.put("connected", report.claim().connected().toString());
+        status.put("reporter", report.claim().reporter());
         status.put("generation", report.generation());
         status.put("acknowledgedSequence", report.sequence());
         status.put("droppedEvents", report.droppedEvents());

@@ -7,6 +7,8 @@ import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -38,8 +40,8 @@ public final class IngestServer implements AutoCloseable {
     private final ScheduledExecutorService files;
     private final Server server;
 
-    private IngestServer(IngestOptions options, ClusterApi api) throws IOException {
-        this.reports = new Reports(new NodeHealths(api), tally, Clock.systemUTC());
+    private IngestServer(IngestOptions options, ClusterApi api, String replica) throws IOException {
+        this.reports = new Reports(new NodeHealths(api), tally, Clock.systemUTC(), replica);
         this.threads = threads();
         this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
         TokenReviews tokens = new TokenReviews(api, options.audience, options.account(), System::nanoTime);
@@ -69,14 +71,31 @@ public final class IngestServer implements AutoCloseable {
         }
     }
 
-    /** Throws {@link UserError} where the address or the files cannot be had. */
+    /** As the next, under the name of this host, which in a pod is the pod's. */
     public static IngestServer start(IngestOptions options, ClusterApi api) {
+        return start(options, api, hostName());
+    }
+
+    /**
+     * Throws {@link UserError} where the address or the files cannot be had.
+     *
+     * @param replica which of several aggregators this is, for people and to tell them apart
+     */
+    public static IngestServer start(IngestOptions options, ClusterApi api, String replica) {
         try {
-            return new IngestServer(options, api);
+            return new IngestServer(options, api, replica);
         } catch (IOException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new UserError("cannot listen on " + options.address() + ": " + cause.getMessage()
                     + "; choose another --ingest.listen");
+        }
+    }
+
+    private static String hostName() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+        } catch (IOException e) {
+            return "aggregator";
         }
     }
 

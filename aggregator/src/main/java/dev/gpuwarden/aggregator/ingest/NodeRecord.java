@@ -1,5 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
+import dev.gpuwarden.aggregator.health.Claim;
+import dev.gpuwarden.aggregator.health.Held;
 import dev.gpuwarden.aggregator.health.NodeState;
 import dev.gpuwarden.aggregator.ingest.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
@@ -16,8 +18,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one node has told, and how much of it is kept for good. Lives from the node's first stream until its last has ended and
- * all is kept. Thread-safe.
+ * What a node has told on one stream, and how much of it is kept for good. Lives until the stream has ended and all is kept, or
+ * until the node opens a newer one, on which it tells all again. Thread-safe.
  */
 final class NodeRecord {
 
@@ -25,17 +27,18 @@ final class NodeRecord {
     static final Duration CONFIRM = Duration.ofMinutes(5);
 
     private final String node;
+    private final String bootId;
+    private final String version;
+    private final long dropped;
+    private final Claim claim;
     private FaultTable faults = new FaultTable();
     private Instant reported = Instant.EPOCH;
-    private String bootId = "";
-    private String version = "";
-    private long dropped;
     private long generation;
     private long sequence;
     private boolean told;
 
+    private Held held;
     private @Nullable Stream stream;
-    private long streams;
     /** Refused, and the node does not know yet. */
     private final Deque<Refused> refused = new ArrayDeque<>();
 
@@ -47,20 +50,28 @@ final class NodeRecord {
 
     private boolean dirty;
     private boolean writing;
+    private boolean forgotten;
     private long dirtyNanos;
     private Instant confirmed = Instant.EPOCH;
 
-    NodeRecord(String node) {
-        this.node = node;
+    /** @param held what the cluster had of the node when it greeted */
+    NodeRecord(Hello hello, Claim claim, Held held) {
+        this.node = hello.getNodeName();
+        this.bootId = hello.getBootId();
+        this.version = hello.getVersion();
+        this.dropped = hello.getDroppedEvents();
+        this.claim = claim;
+        this.held = held;
+        this.sequence = held.acknowledged();
     }
 
     /**
      * What is to be written.
      *
-     * @param stream which of the node's streams told it
      * @param sinceNanos when the first news in it came
+     * @param held what the cluster has, as far as is known
      */
-    record Draft(long stream, long sinceNanos, NodeState state) {}
+    record Draft(long sinceNanos, NodeState state, Held held) {}
 
     /**
      * What a stream may tell its node now.
@@ -75,39 +86,20 @@ final class NodeRecord {
 
     // ---- the stream ----
 
-    /** Returns the older of two streams, which is over with this: it may have greeted last, when the API server was slow. */
-    synchronized Optional<Stream> attach(Stream other) {
-        if (stream != null && stream.newerThan(other)) {
-            return Optional.of(other);
-        }
-        Optional<Stream> older = Optional.ofNullable(stream);
-        stream = other;
-        streams++;
-        refused.clear();
-        events = 0;
-        generationOpen = false;
-        return older;
+    synchronized void attach(Stream own) {
+        stream = own;
     }
 
-    /** Nothing where a newer one has taken its place. */
-    synchronized void detach(Stream old) {
-        if (stream == old) {
-            stream = null;
-        }
+    synchronized void detach() {
+        stream = null;
+    }
+
+    synchronized Optional<Stream> stream() {
+        return Optional.ofNullable(stream);
     }
 
     synchronized boolean isOver() {
         return stream == null && !dirty && !writing;
-    }
-
-    /** @param kept the last event that the cluster has of this node, where this record is new */
-    synchronized void greet(Hello hello, long kept) {
-        bootId = hello.getBootId();
-        version = hello.getVersion();
-        dropped = hello.getDroppedEvents();
-        if (!told) {
-            sequence = kept;
-        }
     }
 
     // ---- what it tells; each returns whether somebody must write ----
@@ -152,7 +144,7 @@ final class NodeRecord {
 
     private boolean news(Instant now) {
         reported = now;
-        if (dirty) {
+        if (dirty || forgotten) {
             return false;
         }
         dirty = true;
@@ -167,15 +159,16 @@ final class NodeRecord {
         writing = true;
         eventsInDraft = events;
         return new Draft(
-                streams,
                 dirtyNanos,
-                new NodeState(node, bootId, version, reported, generation, sequence, dropped, faults.faults()));
+                new NodeState(node, bootId, version, reported, claim, generation, sequence, dropped, faults.faults()),
+                held);
     }
 
-    /** The draft is kept. Returns what may be told of that, if the stream is still there. */
-    synchronized Optional<Kept> kept(Draft draft) {
+    /** The draft is kept, and this is what the cluster has now. Returns what may be told of that, if the stream is still there. */
+    synchronized Optional<Kept> kept(Draft draft, Held now) {
+        held = now;
         confirmed = draft.state().reported();
-        if (stream == null || draft.stream() != streams) {
+        if (stream == null) {
             return Optional.empty();
         }
         long upTo = draft.state().sequence();
@@ -192,7 +185,7 @@ final class NodeRecord {
 
     /** It is not kept: all of it is still to be written. */
     synchronized void notKept(Draft draft) {
-        dirty = true;
+        dirty = !forgotten;
         dirtyNanos = draft.sinceNanos();
     }
 
@@ -202,12 +195,9 @@ final class NodeRecord {
         return dirty;
     }
 
-    synchronized Optional<Stream> stream() {
-        return Optional.ofNullable(stream);
-    }
-
     /** Nothing of this is wanted any more. */
     synchronized void forget() {
+        forgotten = true;
         dirty = false;
     }
 }

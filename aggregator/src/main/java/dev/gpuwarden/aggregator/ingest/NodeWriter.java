@@ -1,8 +1,10 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.health.Held;
 import dev.gpuwarden.aggregator.health.NoSuchNode;
 import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.health.Superseded;
 import dev.gpuwarden.aggregator.ingest.NodeRecord.Draft;
 import io.grpc.Status;
 import java.lang.System.Logger.Level;
@@ -35,7 +37,7 @@ final class NodeWriter implements AutoCloseable {
     private final IngestTally tally;
     private final Consumer<NodeRecord> settled;
     private final ScheduledThreadPoolExecutor threads;
-    private final Map<String, Integer> failing = new ConcurrentHashMap<>();
+    private final Map<NodeRecord, Integer> failing = new ConcurrentHashMap<>();
 
     /** @param settled told after each write of a record */
     NodeWriter(NodeHealths healths, IngestTally tally, Consumer<NodeRecord> settled) {
@@ -72,16 +74,18 @@ final class NodeWriter implements AutoCloseable {
         Draft draft = record.begin();
         long wait = EACH_NANOS;
         try {
-            healths.write(draft.state());
+            Held held = healths.write(draft.state(), draft.held());
             tally.written(System.nanoTime() - draft.sinceNanos());
-            if (failing.remove(record.node()) != null) {
+            if (failing.remove(record) != null) {
                 LOG.log(Level.INFO, "NodeHealth " + record.node() + " is kept up to date again");
             }
-            record.kept(draft).ifPresent(kept -> kept.stream().acknowledge(kept));
+            record.kept(draft, held).ifPresent(kept -> kept.stream().acknowledge(kept));
         } catch (NoSuchNode e) {
-            tally.writeFailed("no_node");
-            record.forget();
-            record.stream().ifPresent(stream -> stream.end(Status.PERMISSION_DENIED.withDescription(e.getMessage())));
+            over(record, "no_node", Status.PERMISSION_DENIED.withDescription(e.getMessage()));
+        } catch (Superseded e) {
+            // A node that is there under another UID shall tell all again, and soon.
+            Status status = e.isOtherNode() ? Status.UNAVAILABLE : Status.ABORTED;
+            over(record, "superseded", status.withDescription(e.getMessage()));
         } catch (ClusterException | RuntimeException e) {
             wait = failed(record, draft, e);
         } catch (InterruptedException e) {
@@ -91,10 +95,18 @@ final class NodeWriter implements AutoCloseable {
         later(() -> after(record), wait);
     }
 
+    /** Nobody wants to have this written any more. */
+    private void over(NodeRecord record, String why, Status end) {
+        tally.writeFailed(why);
+        record.forget();
+        record.stream().ifPresent(stream -> stream.end(end));
+    }
+
     private void after(NodeRecord record) {
         if (record.end()) {
             turn(record);
         } else {
+            failing.remove(record);
             settled.accept(record);
         }
     }
@@ -102,7 +114,7 @@ final class NodeWriter implements AutoCloseable {
     private long failed(NodeRecord record, Draft draft, Exception cause) {
         record.notKept(draft);
         tally.writeFailed(cause instanceof ClusterException answered ? answered.kind() : "bug");
-        int times = failing.merge(record.node(), 1, Integer::sum);
+        int times = failing.merge(record, 1, Integer::sum);
         if (times == 1) {
             LOG.log(
                     Level.WARNING,

@@ -1,6 +1,8 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.health.Claim;
+import dev.gpuwarden.aggregator.health.Held;
 import dev.gpuwarden.aggregator.health.NoSuchNode;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.ingest.Step.Alive;
@@ -9,6 +11,7 @@ import dev.gpuwarden.aggregator.ingest.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.FlowLimits;
 import dev.gpuwarden.api.v1.Hello;
@@ -20,10 +23,13 @@ import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** The service `Uplink`: which node's stream is which, and what becomes of what they say. */
 final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
@@ -31,19 +37,24 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     /** What one node may have sent and not have acknowledged. */
     static final int WINDOW = 256;
 
+    private static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
+
     private final NodeHealths healths;
     private final IngestTally tally;
     private final Clock clock;
+    private final String replica;
     private final NodeWriter writer;
     private final Map<String, NodeRecord> records = new ConcurrentHashMap<>();
     private final Map<Stream, NodeRecord> streams = new ConcurrentHashMap<>();
     private final AtomicLong opened = new AtomicLong();
     private volatile boolean stopped;
 
-    Reports(NodeHealths healths, IngestTally tally, Clock clock) {
+    /** @param replica which of several aggregators this is */
+    Reports(NodeHealths healths, IngestTally tally, Clock clock, String replica) {
         this.healths = healths;
         this.tally = tally;
         this.clock = clock;
+        this.replica = replica;
         this.writer = new NodeWriter(healths, tally, this::settled);
     }
 
@@ -106,26 +117,20 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     private void greet(Stream stream, Hello hello) {
         String node = hello.getNodeName();
         try {
-            long kept = healths.acknowledged(node);
-            NodeRecord record = records.compute(node, (name, there) -> {
-                NodeRecord one = there == null ? new NodeRecord(name) : there;
-                streams.put(stream, one);
-                one.attach(stream)
-                        .ifPresent(older -> older.end(
-                                Status.ABORTED.withDescription("the node '" + node + "' has opened a newer stream")));
-                return one;
-            });
+            Held held = healths.look(node);
+            Claim claim = Claim.next(held.claim(), opened(hello), replica);
+            NodeRecord own = new NodeRecord(hello, claim, held);
+            records.compute(node, (name, there) -> newest(stream, own, there));
             if (!streams.containsKey(stream)) {
                 return;
             }
-            record.greet(hello, kept);
             if (stopped) {
                 stream.end(stopping());
                 return;
             }
             stream.welcome(Welcome.newBuilder()
                     .setVersion(Version.program())
-                    .setAcknowledgedSequence(kept)
+                    .setAcknowledgedSequence(held.acknowledged())
                     .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
                     .build());
         } catch (NoSuchNode e) {
@@ -137,6 +142,30 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
             Thread.currentThread().interrupt();
             stream.end(stopping());
         }
+    }
+
+    /** In the node's clock, as far as that is no further ahead than clocks are. */
+    private Instant opened(Hello hello) {
+        Instant latest = clock.instant().plus(CLOCKS_DIFFER);
+        Instant said = UplinkCodec.said(hello).orElseGet(clock::instant);
+        return said.isAfter(latest) ? latest : said;
+    }
+
+    /** Of two streams of a node the one that was opened last stays: it may have greeted first, when the API server was slow. */
+    private NodeRecord newest(Stream stream, NodeRecord own, @Nullable NodeRecord there) {
+        Status older = Status.ABORTED.withDescription("the node '" + own.node() + "' has opened a newer stream");
+        Optional<Stream> other = Optional.ofNullable(there).flatMap(NodeRecord::stream);
+        if (there != null && other.isPresent() && other.get().newerThan(stream)) {
+            stream.end(older);
+            return there;
+        }
+        own.attach(stream);
+        streams.put(stream, own);
+        if (there != null) {
+            there.forget();
+        }
+        other.ifPresent(one -> one.end(older));
+        return own;
     }
 
     // ---- how streams end ----
@@ -153,7 +182,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     void left(Stream stream) {
         NodeRecord record = streams.remove(stream);
         if (record != null) {
-            record.detach(stream);
+            record.detach();
             // Not here: this may be inside of the map's own change of that entry.
             writer.settle(record);
         }

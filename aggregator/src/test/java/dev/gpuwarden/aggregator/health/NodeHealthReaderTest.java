@@ -24,7 +24,7 @@ class NodeHealthReaderTest {
     private static final KubernetesSerialization JSON = new KubernetesSerialization();
 
     private static Map<String, Object> status(List<Fault> faults) {
-        return NodeStatus.tree(new NodeState("n1", "boot", "1.0", NOW, 3, 7, 2, faults));
+        return NodeStatus.tree(new NodeState("n1", "boot", "1.0", NOW, new Claim(NOW, "a"), 3, 7, 2, faults));
     }
 
     /** As it comes back from an API server. */

@@ -20,7 +20,7 @@ class NodeStatusTest {
     private static final Instant NOW = Instant.parse("2026-11-22T01:02:03.456Z");
 
     private static Map<String, Object> status(List<Fault> faults) {
-        return NodeStatus.tree(new NodeState("n1", "boot", "1.0", NOW, 3, 7, 0, faults));
+        return NodeStatus.tree(new NodeState("n1", "boot", "1.0", NOW, new Claim(NOW, "a"), 3, 7, 0, faults));
     }
 
     private static Fault fault(String check, boolean fatal, Instant since, ProcessingStrategy strategy) {

@@ -2,12 +2,15 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.health.Claim;
+import dev.gpuwarden.aggregator.health.Held;
 import dev.gpuwarden.aggregator.ingest.NodeRecord.Draft;
 import dev.gpuwarden.aggregator.ingest.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
 import dev.gpuwarden.api.v1.Hello;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What is written of a node, and when; without a stream nothing is told it. */
@@ -15,7 +18,10 @@ class NodeRecordTest {
 
     private static final Instant NOW = Samples.SEEN;
 
-    private final NodeRecord record = new NodeRecord("n1");
+    private final NodeRecord record = new NodeRecord(
+            Hello.newBuilder().setNodeName("n1").build(),
+            new Claim(NOW, "a"),
+            new Held("u", "7", Optional.empty(), 12));
 
     private boolean told(long generation) {
         return record.told(new Told(generation, List.of(Samples.fault("n1", "79"))), NOW);
@@ -33,9 +39,11 @@ class NodeRecordTest {
         assertThat(draft.state().sequence()).isEqualTo(1);
         assertThat(draft.state().faults()).hasSize(1);
         assertThat(happened(2, false)).as("whoever writes looks again").isFalse();
-        record.kept(draft);
+        record.kept(draft, new Held("u", "8", Optional.empty(), 1));
         assertThat(record.end()).isTrue();
-        assertThat(record.begin().state().faults()).isEmpty();
+        Draft next = record.begin();
+        assertThat(next.state().faults()).isEmpty();
+        assertThat(next.held().version()).isEqualTo("8");
         assertThat(record.end()).isFalse();
         assertThat(record.isOver()).isTrue();
     }
@@ -60,14 +68,14 @@ class NodeRecordTest {
 
     @Test
     void aNodeThatHasNotToldAllIsNotWrittenHoweverLongItLives() {
-        record.greet(Hello.getDefaultInstance(), 12);
         assertThat(record.alive(NOW.plus(NodeRecord.CONFIRM).plusSeconds(1))).isFalse();
     }
 
     @Test
     void aNodeWithoutNewsIsConfirmedNowAndThen() {
         told(1);
-        record.kept(record.begin());
+        Draft draft = record.begin();
+        record.kept(draft, draft.held());
         record.end();
         assertThat(record.alive(NOW.plusSeconds(30))).isFalse();
         assertThat(record.alive(NOW.plus(NodeRecord.CONFIRM).plusSeconds(1))).isTrue();
@@ -77,5 +85,16 @@ class NodeRecordTest {
     void aNodeWaitsUntilItsFaultsAndTheWindowOfEventsAreKept() {
         told(1);
         assertThat(record.full(2)).isTrue();
+    }
+
+    @Test
+    void whatIsForgottenIsNotWrittenAgain() {
+        told(1);
+        Draft draft = record.begin();
+        record.forget();
+        record.notKept(draft);
+        assertThat(happened(2, false)).isFalse();
+        assertThat(record.end()).isFalse();
+        assertThat(record.isOver()).isTrue();
     }
 }

@@ -1,0 +1,182 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.Relay;
+import io.fabric8.kubernetes.client.Config;
+import io.grpc.Status;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** One node, two aggregators that know nothing of each other, one API server; the first of them can lose it. */
+@Timeout(600)
+class TwoAggregatorsTest {
+
+    private static final AtomicInteger NODES = new AtomicInteger();
+
+    @TempDir
+    Path folder;
+
+    private final String node = "moved-" + NODES.incrementAndGet();
+    private ControlPlane plane;
+    private TestKeys keys;
+    private Relay relay;
+    private ClusterApi apiOfA;
+    private ClusterApi apiOfB;
+    private IngestServer a;
+    private IngestServer b;
+
+    @BeforeEach
+    void start() throws Exception {
+        plane = TestCluster.get();
+        TestCluster.node(plane, node);
+        keys = new TestKeys(folder);
+        keys.certificate("aggregator");
+        relay = new Relay(URI.create(plane.url()).getPort());
+        String kubeconfig = Files.readString(TestCluster.aggregatorKubeconfig(plane));
+        apiOfA = ClusterApi.connect(
+                Config.fromKubeconfig(kubeconfig.replace(plane.url(), "https://127.0.0.1:" + relay.port())));
+        apiOfB = ClusterApi.connect(Config.fromKubeconfig(kubeconfig));
+        a = IngestServer.start(options(), apiOfA, "a");
+        b = IngestServer.start(options(), apiOfB, "b");
+    }
+
+    private IngestOptions options() {
+        IngestOptions options = new IngestOptions();
+        options.listen = "127.0.0.1:0";
+        options.tlsCert = folder.resolve("aggregator.pem");
+        options.tlsKey = keys.key("aggregator");
+        return options;
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        if (b != null) {
+            a.close();
+            b.close();
+            apiOfA.close();
+            apiOfB.close();
+            relay.close();
+        }
+    }
+
+    private TestNode connect(IngestServer server) throws Exception {
+        TestNode told = new TestNode(server.address().getPort(), keys, "", TestCluster.token(plane, node));
+        told.hello(node);
+        return told;
+    }
+
+    private String codes() {
+        return TestCluster.health(plane, node, ".status.reporter") + ": "
+                + TestCluster.health(plane, node, ".status.faults[*].errorCode");
+    }
+
+    @Test
+    void aWriteThatIsStuckAtTheOneDoesNotUndoWhatTheOtherHasWritten() throws Exception {
+        try (TestNode told = connect(a)) {
+            told.hear();
+            told.faults(1, 0, Samples.fault(node, "79"));
+            told.hear();
+            relay.away();
+            told.event(2, Samples.xid(node, "48"));
+            await(() -> a.behind() == 1);
+        }
+        try (TestNode told = connect(b)) {
+            assertThat(told.hear().hasWelcome()).isTrue();
+            told.faults(1, 2, Samples.fault(node, "13"));
+            told.hear();
+            relay.back();
+            await(() -> a.tally().failures().containsKey("superseded"));
+            await(() -> a.behind() == 0);
+            assertThat(codes()).isEqualTo("b: 13");
+            told.event(3, Samples.xid(node, "31"));
+            told.awaitSequence(3);
+            assertThat(codes()).isEqualTo("b: 13 31");
+        }
+        try (TestNode told = connect(a)) {
+            assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isEqualTo(3);
+            told.faults(1, 3);
+            told.hear();
+            assertThat(codes()).isEqualTo("a: ");
+        }
+    }
+
+    @Test
+    void aWriteThatWasStuckBeforeTheOtherHasWrittenIsWrittenOver() throws Exception {
+        try (TestNode told = connect(a)) {
+            told.hear();
+            told.faults(1, 0, Samples.fault(node, "79"));
+            told.hear();
+            relay.away();
+            told.event(2, Samples.xid(node, "48"));
+            await(() -> a.behind() == 1);
+        }
+        try (TestNode told = connect(b)) {
+            told.hear();
+            relay.back();
+            await(() -> codes().equals("a: 48 79"));
+            told.faults(1, 2);
+            told.hear();
+            assertThat(codes()).isEqualTo("b: ");
+        }
+    }
+
+    @Test
+    void anOlderStreamThatStillSpeaksIsEnded() throws Exception {
+        try (TestNode older = connect(b)) {
+            older.hear();
+            try (TestNode newer = connect(a)) {
+                newer.hear();
+                newer.faults(1, 0, Samples.fault(node, "79"));
+                newer.hear();
+                older.faults(1, 0);
+                Status end = older.end();
+                assertThat(end.getCode()).isEqualTo(Status.Code.ABORTED);
+                assertThat(end.getDescription()).isEqualTo("the node has opened a newer stream to a");
+                newer.event(1, Samples.xid(node, "48"));
+                newer.awaitSequence(1);
+                assertThat(codes()).isEqualTo("a: 48 79");
+            }
+        }
+    }
+
+    @Test
+    void somebodyElsesChangeOfTheResourceIsNoReasonToLose() throws Exception {
+        try (TestNode told = connect(b)) {
+            told.hear();
+            told.faults(1, 0);
+            told.hear();
+            plane.kubectl("annotate", "nodehealth", node, "somebody=else");
+            told.event(1, Samples.xid(node, "79"));
+            told.awaitSequence(1);
+            assertThat(codes()).isEqualTo("b: 79");
+            assertThat(TestCluster.health(plane, node, ".metadata.annotations.somebody"))
+                    .isEqualTo("else");
+        }
+    }
+
+    @Test
+    void whatWasToldOfAMachineThatIsGoneIsNotWrittenOfTheNextOneOfThatName() throws Exception {
+        try (TestNode told = connect(b)) {
+            told.hear();
+            told.faults(1, 0, Samples.fault(node, "79"));
+            told.hear();
+            plane.kubectl("delete", "node", node);
+            plane.kubectl("delete", "nodehealth", node, "--ignore-not-found");
+            TestCluster.node(plane, node);
+            told.event(2, Samples.xid(node, "48"));
+            assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(codes()).isEqualTo(": ");
+        }
+    }
+}
