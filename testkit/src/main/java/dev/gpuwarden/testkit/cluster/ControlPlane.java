@@ -86,7 +86,7 @@ public final class ControlPlane implements AutoCloseable {
             keys.make(address);
             Files.writeString(
                     adminKubeconfig(),
-                    Kubeconfig.ofCertificate(url(), caCertificate(), keys.certificate("admin"), keys.key("admin")));
+                    Kubeconfig.ofCertificate(url(), caCertificate(), adminCertificate(), adminKey()));
             etcd.await(STARTING, "its socket", () -> Files.exists(folder.resolve(ETCD_SOCKET)));
             run("kube-apiserver", apiServerFlags())
                     .await(STARTING, "a good answer of /readyz", new Ready(url(), "/readyz", caCertificate())::now);
@@ -171,8 +171,8 @@ public final class ControlPlane implements AutoCloseable {
             flags.addAll(List.of(
                     "--enable-admission-plugins=NodeRestriction",
                     "--kubelet-preferred-address-types=InternalIP",
-                    "--kubelet-client-certificate=" + keys.certificate("admin"),
-                    "--kubelet-client-key=" + keys.key("admin")));
+                    "--kubelet-client-certificate=" + adminCertificate(),
+                    "--kubelet-client-key=" + adminKey()));
         }
         return flags;
     }
@@ -218,6 +218,14 @@ public final class ControlPlane implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    Path adminCertificate() {
+        return keys.certificate("admin");
+    }
+
+    Path adminKey() {
+        return keys.key("admin");
     }
 
     /** Text of what a kubelet needs to say which node it is. */
