@@ -1,11 +1,11 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.quarantine.Decision;
-import dev.gpuwarden.aggregator.quarantine.NodeRead;
 import dev.gpuwarden.aggregator.quarantine.Quarantine;
 import dev.gpuwarden.aggregator.quarantine.Report;
 import dev.gpuwarden.aggregator.rules.RuleBook;
@@ -95,7 +95,7 @@ public class QuarantineBenchmark {
                 NodeRead.of(JsonText.readObject(node)),
                 report,
                 rules,
-                yes,
+                any -> yes,
                 dev.gpuwarden.aggregator.quarantine.Mode.ARMED,
                 THEN);
     }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.ingest.IngestOptions;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.cli.ExitCode;
@@ -12,11 +13,14 @@ import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.logging.Level;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /** Runs until it is told to stop: takes what nodes report, and keeps a `NodeHealth` for each. */
 @Command(
@@ -32,11 +36,17 @@ public final class AggregatorCommand implements Callable<Integer> {
 
     private final Stop stop;
 
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
     @Mixin
     IngestOptions ingest = new IngestOptions();
 
     @Mixin
     ClusterOptions cluster = new ClusterOptions();
+
+    @Mixin
+    SteeringOptions steering = new SteeringOptions();
 
     @Mixin
     WebOptions web = new WebOptions();
@@ -50,16 +60,30 @@ public final class AggregatorCommand implements Callable<Integer> {
         Logging.install(Level.INFO);
         ListenAddress address = web.listenAddress();
         ingest.validate();
+        Optional<Steering.Settings> settings = steering.settings();
         try (Stop.Registration running = stop.register();
                 Parts parts = new Parts()) {
             ClusterApi api = parts.add(cluster.connect());
+            AuditLog audits = parts.add(
+                    AuditLog.open(steering.auditFile, spec.commandLine().getOut()));
+            Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(api, set, audits)));
             IngestServer server = parts.add(IngestServer.start(ingest, api));
-            WebServer pages = parts.add(
-                    WebServer.start(address, List.of(new AggregatorSite(new Readiness(api)::pending, server))));
+            WebServer pages = parts.add(WebServer.start(
+                    address,
+                    List.of(new AggregatorSite(new Readiness(api)::pending, new AggregatorMetrics(server, steers)))));
             announce(server.address(), pages.address());
+            announceSteering(settings);
             running.await();
         }
         return ExitCode.OK;
+    }
+
+    private void announceSteering(Optional<Steering.Settings> settings) {
+        LOG.log(
+                System.Logger.Level.INFO,
+                settings.map(set -> "quarantine: " + steering.mode + ", as " + set.identity() + " in namespace "
+                                + set.namespace())
+                        .orElse("quarantine: off"));
     }
 
     private void announce(InetSocketAddress nodes, InetSocketAddress pages) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.ingest.IngestTally;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
@@ -17,6 +18,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.HdrHistogram.Histogram;
 
 /** What the aggregator counts, for Prometheus. No series per node: there are thousands, and NodeHealth tells of each. */
@@ -28,9 +30,11 @@ final class AggregatorMetrics {
     private static final double[] QUANTILES = {0.5, 0.9, 0.99, 1};
 
     private final IngestServer server;
+    private final Optional<Steering> steering;
 
-    AggregatorMetrics(IngestServer server) {
+    AggregatorMetrics(IngestServer server, Optional<Steering> steering) {
         this.server = server;
+        this.steering = steering;
     }
 
     byte[] text() {
@@ -61,7 +65,11 @@ final class AggregatorMetrics {
                 "Writes of a NodeHealth that failed, by the API server's answer.",
                 "answer",
                 tally.failures()));
-        all.add(writes(tally.written()));
+        all.add(seconds(
+                "gpuwarden_aggregator_write_seconds",
+                "From a node's news to its NodeHealth written.",
+                tally.written()));
+        steering.ifPresent(steers -> all.addAll(SteeringMetrics.of(steers)));
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try {
             WRITER.write(out, new MetricSnapshots(all));
@@ -71,7 +79,7 @@ final class AggregatorMetrics {
         return out.toByteArray();
     }
 
-    private static MetricSnapshot gauge(String name, String help, double value) {
+    static MetricSnapshot gauge(String name, String help, double value) {
         return GaugeSnapshot.builder()
                 .name(name)
                 .help(help)
@@ -81,7 +89,7 @@ final class AggregatorMetrics {
                 .build();
     }
 
-    private static MetricSnapshot counter(String name, String help, double value) {
+    static MetricSnapshot counter(String name, String help, double value) {
         return CounterSnapshot.builder()
                 .name(name)
                 .help(help)
@@ -91,7 +99,7 @@ final class AggregatorMetrics {
                 .build();
     }
 
-    private static MetricSnapshot counter(String name, String help, String label, Map<String, Long> values) {
+    static MetricSnapshot counter(String name, String help, String label, Map<String, Long> values) {
         CounterSnapshot.Builder counter = CounterSnapshot.builder().name(name).help(help);
         values.forEach((key, value) -> counter.dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
                 .labels(Labels.of(label, key))
@@ -100,15 +108,15 @@ final class AggregatorMetrics {
         return counter.build();
     }
 
-    private static MetricSnapshot writes(Histogram micros) {
+    static MetricSnapshot seconds(String name, String help, Histogram micros) {
         long count = micros.getTotalCount();
         Quantile[] quantiles = new Quantile[count == 0 ? 0 : QUANTILES.length];
         for (int i = 0; i < quantiles.length; i++) {
             quantiles[i] = new Quantile(QUANTILES[i], micros.getValueAtPercentile(100 * QUANTILES[i]) / 1e6);
         }
         return SummarySnapshot.builder()
-                .name("gpuwarden_aggregator_write_seconds")
-                .help("From a node's news to its NodeHealth written.")
+                .name(name)
+                .help(help)
                 .dataPoint(SummarySnapshot.SummaryDataPointSnapshot.builder()
                         .count(count)
                         .sum(count == 0 ? 0 : micros.getMean() * count / 1e6)

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.cli.web.Answer;
 import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.cli.web.Site;
@@ -18,9 +17,9 @@ final class AggregatorSite implements Site {
     private final Pending pending;
     private final AggregatorMetrics metrics;
 
-    AggregatorSite(Pending pending, IngestServer server) {
+    AggregatorSite(Pending pending, AggregatorMetrics metrics) {
         this.pending = pending;
-        this.metrics = new AggregatorMetrics(server);
+        this.metrics = metrics;
     }
 
     @Override

@@ -1,15 +1,15 @@
 package dev.gpuwarden.aggregator.breaker;
 
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 /**
- * Says whether one more node may be taken out of service. Immutable; the state is the caller's to keep, and who asks for many
- * nodes asks for one after the other, each with the state that the answer before gave.
+ * Says whether one more node may be taken out of service. Immutable; the state is the caller's to keep. Which nodes were let
+ * through, and when, lies on the nodes; who asks for many asks for one after the other, each with a census that has those before.
  *
  * <p>Too many within a window trip a pool, which then stays open until a person has looked. Too many at one time refuse as long
  * as it is so. What brings nodes back does not ask at all.
@@ -24,7 +24,7 @@ public final class Breaker {
 
     /**
      * @param reason why not, or how much room there was
-     * @param next the state to be kept, before the node is touched, if the node is really going to be taken out or was refused
+     * @param next the state to be kept from now on, where it is another one
      */
     public record Answer(boolean allowed, String reason, BreakerState next) {}
 
@@ -40,19 +40,24 @@ public final class Breaker {
             return new Answer(
                     false, "no pool of the breaker selects node " + node + ": nothing to measure it by", state);
         }
-        BreakerState charged = state;
+        BreakerState passed = state;
         StringBuilder room = new StringBuilder();
         for (Pool pool : of) {
-            PoolState before = state.pools().getOrDefault(pool.name(), PoolState.closed(now));
-            Step step = ask(pool, before.within(pool.window(), now), node, census.get(pool.name()), now);
-            if (!step.allowed) {
-                // Nobody is charged in one pool for being refused in another.
-                return new Answer(false, step.reason, state.with(pool.name(), step.next));
+            PoolState before = state.pools().getOrDefault(pool.name(), PoolState.NEW);
+            Step step = ask(pool, before, node, census.get(pool.name()), now);
+            if (!step.next.equals(before)) {
+                passed = passed.with(pool.name(), step.next);
             }
-            charged = charged.with(pool.name(), step.next);
+            if (!step.allowed) {
+                return new Answer(false, step.reason, passed);
+            }
             room.append(room.isEmpty() ? "" : "; ").append(step.reason);
         }
-        return new Answer(true, room.toString(), charged);
+        return new Answer(true, room.toString(), passed);
+    }
+
+    public List<Pool> pools() {
+        return pools;
     }
 
     private record Step(boolean allowed, String reason, PoolState next) {}
@@ -66,47 +71,51 @@ public final class Breaker {
         if (census == null || census.total() < 1) {
             return new Step(false, name + "it is not known how many nodes there are", state);
         }
-        if (state.recent().containsKey(node)) {
-            return new Step(true, name + "already counted", state);
+        if (state.status() == PoolState.Status.HALF_OPEN) {
+            Set<String> passed = passed(census, state.since());
+            int left = state.letThrough() - passed.size();
+            if (left > 0 || passed.contains(node)) {
+                return new Step(true, name + "half open, " + Math.max(0, left - 1) + " more pass", state);
+            }
         }
-        if (state.status() == PoolState.Status.HALF_OPEN && state.letThrough() > 0) {
-            PoolState next = state.with(node, now);
-            return new Step(true, name + "half open, " + next.letThrough() + " more pass", next);
+        // Those that passed while it was half open are counted.
+        PoolState closed = state.status() == PoolState.Status.CLOSED ? state : PoolState.closed(state.since());
+        Set<String> recent =
+                passed(census, later(state.since(), now.minus(pool.window()).plusMillis(1)));
+        recent.add(node);
+        int fast = pool.rate().allowed(census.total());
+        String window = " within " + pool.window().toMinutes() + " min";
+        if (recent.size() > fast) {
+            String why = recent.size() + " of " + census.total() + " nodes" + window + ", limit " + fast;
+            return new Step(false, name + "trips: " + why, PoolState.open(why, milli(now)));
         }
-        PoolState closed = state.status() == PoolState.Status.CLOSED
-                ? state
-                : new PoolState(PoolState.Status.CLOSED, "", now, state.recent(), 0);
-        Optional<String> tooFast = tooFast(pool, closed, census);
-        if (tooFast.isPresent()) {
-            return new Step(false, name + "trips: " + tooFast.get(), PoolState.open(tooFast.get(), now));
-        }
-        Set<String> out = new HashSet<>(census.out());
-        // The census may be of a moment ago, and know nothing yet of those that were let through since.
-        out.addAll(closed.recent().keySet());
         int most = pool.level().allowed(census.total());
-        if (!out.contains(node) && out.size() + 1 > most) {
+        int out = census.out().size();
+        if (!census.out().contains(node) && out + 1 > most) {
             return new Step(
-                    false,
-                    name + out.size() + " of " + census.total() + " nodes are out of service, limit " + most,
-                    closed);
+                    false, name + out + " of " + census.total() + " nodes are out of service, limit " + most, closed);
         }
-        PoolState next = closed.with(node, now);
-        return new Step(
-                true,
-                name + next.recent().size() + " of "
-                        + pool.rate().allowed(census.total()) + " within "
-                        + pool.window().toMinutes() + " min, "
-                        + out.size() + " of " + most + " out of service before",
-                next);
+        String room = recent.size() + " of " + fast + window + ", " + out + " of " + most + " out of service before";
+        return new Step(true, name + room, closed);
     }
 
-    private static Optional<String> tooFast(Pool pool, PoolState state, Census census) {
-        int most = pool.rate().allowed(census.total());
-        int with = state.recent().size() + 1;
-        return with > most
-                ? Optional.of(with + " of " + census.total() + " nodes within "
-                        + pool.window().toMinutes() + " min, limit " + most)
-                : Optional.empty();
+    private static Set<String> passed(Census census, Instant from) {
+        Set<String> passed = new HashSet<>();
+        census.letThrough().forEach((node, at) -> {
+            if (!at.isBefore(from)) {
+                passed.add(node);
+            }
+        });
+        return passed;
+    }
+
+    private static Instant later(Instant a, Instant b) {
+        return a.isAfter(b) ? a : b;
+    }
+
+    /** As exact as the times of nodes are kept. */
+    private static Instant milli(Instant time) {
+        return time.truncatedTo(ChronoUnit.MILLIS);
     }
 
     /**
@@ -118,12 +127,11 @@ public final class Breaker {
         if (nodes < 1) {
             throw new IllegalArgumentException("expected at least one node to let through, found " + nodes);
         }
-        PoolState half = PoolState.closed(now);
-        return state.with(pool, new PoolState(PoolState.Status.HALF_OPEN, "", now, half.recent(), nodes));
+        return state.with(pool, new PoolState(PoolState.Status.HALF_OPEN, "", milli(now), nodes));
     }
 
     /** The limits hold again from now on; nothing of before is counted. */
     public static BreakerState close(BreakerState state, String pool, Instant now) {
-        return state.with(pool, PoolState.closed(now));
+        return state.with(pool, PoolState.closed(milli(now)));
     }
 }

@@ -26,6 +26,14 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
         return new BreakerState(changed);
     }
 
+    /** Of each pool the state of the two that is younger; of equally old ones this one's. */
+    public BreakerState younger(BreakerState other) {
+        TreeMap<String, PoolState> younger = new TreeMap<>(pools);
+        other.pools.forEach((name, pool) ->
+                younger.merge(name, pool, (mine, theirs) -> theirs.since().isAfter(mine.since()) ? theirs : mine));
+        return new BreakerState(younger);
+    }
+
     /** One JSON text for each pool: the data of a ConfigMap. */
     public Map<String, String> toData() {
         Map<String, String> data = new LinkedHashMap<>();
@@ -35,9 +43,6 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
             tree.put("reason", pool.reason());
             tree.put("since", pool.since().toString());
             tree.put("letThrough", (long) pool.letThrough());
-            Map<String, Object> recent = new LinkedHashMap<>();
-            pool.recent().forEach((node, at) -> recent.put(node, at.toString()));
-            tree.put("recent", recent);
             data.put(name, JsonText.write(tree));
         });
         return data;
@@ -60,13 +65,10 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
     }
 
     private static PoolState pool(Map<String, Object> tree) {
-        TreeMap<String, Instant> recent = new TreeMap<>();
-        Trees.texts(tree, "recent").forEach((node, at) -> recent.put(node, Instant.parse(at)));
         return new PoolState(
                 PoolState.Status.valueOf(Trees.text(tree, "status").toUpperCase(Locale.ROOT)),
                 Trees.text(tree, "reason"),
                 Instant.parse(Trees.text(tree, "since")),
-                recent,
                 Trees.number(tree, "letThrough", 0));
     }
 }

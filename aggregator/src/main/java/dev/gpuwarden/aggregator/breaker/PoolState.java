@@ -1,19 +1,13 @@
 package dev.gpuwarden.aggregator.breaker;
 
-import java.time.Duration;
 import java.time.Instant;
-import java.util.Collections;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /**
- * @param reason why it is open; empty when it never was
- * @param since when its status became what it is
- * @param recent when nodes were let through, as far as the window looks back
- * @param letThrough how many more nodes pass while it is half open
+ * @param reason why it is open; empty when it is not
+ * @param since when its status became what it is; nodes that were let through before are not counted any more
+ * @param letThrough how many nodes pass while it is half open, from then on
  */
-public record PoolState(
-        Status status, String reason, Instant since, SortedMap<String, Instant> recent, int letThrough) {
+public record PoolState(Status status, String reason, Instant since, int letThrough) {
 
     public enum Status {
         CLOSED,
@@ -23,28 +17,14 @@ public record PoolState(
         HALF_OPEN
     }
 
-    public PoolState {
-        recent = Collections.unmodifiableSortedMap(new TreeMap<>(recent));
-    }
+    /** Of a pool of which nothing is kept. */
+    static final PoolState NEW = closed(Instant.EPOCH);
 
     static PoolState closed(Instant since) {
-        return new PoolState(Status.CLOSED, "", since, new TreeMap<>(), 0);
+        return new PoolState(Status.CLOSED, "", since, 0);
     }
 
     static PoolState open(String reason, Instant since) {
-        return new PoolState(Status.OPEN, reason, since, new TreeMap<>(), 0);
-    }
-
-    /** Without nodes of before the window. A time ahead of now, after a clock was set back, stays. */
-    PoolState within(Duration window, Instant now) {
-        TreeMap<String, Instant> left = new TreeMap<>(recent);
-        left.values().removeIf(at -> !at.plus(window).isAfter(now));
-        return new PoolState(status, reason, since, left, letThrough);
-    }
-
-    PoolState with(String node, Instant now) {
-        TreeMap<String, Instant> more = new TreeMap<>(recent);
-        more.put(node, now);
-        return new PoolState(status, reason, since, more, status == Status.HALF_OPEN ? letThrough - 1 : letThrough);
+        return new PoolState(Status.OPEN, reason, since, 0);
     }
 }

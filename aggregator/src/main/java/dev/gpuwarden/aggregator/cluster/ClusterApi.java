@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -22,6 +23,7 @@ public final class ClusterApi implements AutoCloseable {
 
     private static final String JSON = "application/json";
     private static final String APPLY = "application/apply-patch+yaml";
+    private static final String PATCH = "application/json-patch+json";
     private static final int CONNECT_MILLIS = 5_000;
     private static final int LONGEST_REASON = 300;
 
@@ -58,6 +60,34 @@ public final class ClusterApi implements AutoCloseable {
     public Map<String, Object> apply(String path, String fieldManager, Map<String, Object> body)
             throws ClusterException, InterruptedException {
         return send("PATCH", path + "?fieldManager=" + fieldManager + "&force=true", APPLY, json.asJson(body));
+    }
+
+    /** A JSON patch, RFC 6902. One whose tests fail is answered as {@link ClusterException#invalid}. */
+    public Map<String, Object> patch(String path, List<Map<String, Object>> operations)
+            throws ClusterException, InterruptedException {
+        return send("PATCH", path, PATCH, json.asJson(operations));
+    }
+
+    /** Puts another in its place; with a resourceVersion in it only if it is still that one. */
+    public Map<String, Object> replace(String path, Map<String, Object> body)
+            throws ClusterException, InterruptedException {
+        return send("PUT", path, JSON, json.asJson(body));
+    }
+
+    /** Has the listener told of all objects of the kind, from now on until it is closed. Does not wait. */
+    public Mirror mirror(Kind kind, Mirror.Listener listener) {
+        return Mirror.open(client, kind, listener);
+    }
+
+    /**
+     * Seeks to lead among all who seek it with this Lease, from now on until it is closed. Does not wait.
+     *
+     * @param identity another one for each who seeks it
+     * @param begin told when it leads; must not block
+     * @param end told when it leads no more
+     */
+    public Leadership seekLeadership(String namespace, String lease, String identity, Runnable begin, Runnable end) {
+        return Leadership.seek(client, namespace, lease, identity, begin, end);
     }
 
     private Map<String, Object> send(String method, String path, String type, String body)

@@ -7,6 +7,8 @@ public final class ClusterException extends Exception {
 
     private static final int NO_ANSWER = 0;
     private static final int NOT_FOUND = 404;
+    private static final int CONFLICT = 409;
+    private static final int INVALID = 422;
 
     private final int status;
 
@@ -22,6 +24,16 @@ public final class ClusterException extends Exception {
     /** Whether the server answered, and what was asked for is not there. */
     public boolean notFound() {
         return status == NOT_FOUND;
+    }
+
+    /** Whether it is another version than was meant, or is there already. */
+    public boolean conflict() {
+        return status == CONFLICT;
+    }
+
+    /** Whether it cannot be what was asked for, which includes a JSON patch whose test fails. */
+    public boolean invalid() {
+        return status == INVALID;
     }
 
     /** For metrics: the status of HTTP, or "none" where no answer came. */

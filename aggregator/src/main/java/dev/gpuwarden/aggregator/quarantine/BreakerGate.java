@@ -2,13 +2,107 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.Census;
+import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
-/** Where the breaker's state is kept, and its nodes are counted. One who asks holds the gate until it has kept the answer. */
-public interface BreakerGate {
+/**
+ * The breaker as all who decide about nodes share it: one asks after the other, and who was let through is counted from then on.
+ * Thread-safe; never waits for the API server.
+ */
+public final class BreakerGate {
 
-    /** What the breaker says of this node now. Changes nothing. */
-    Breaker.Answer ask(NodeRead node);
+    private static final System.Logger LOG = System.getLogger(BreakerGate.class.getName());
 
-    /** Blocks until the state is where a restart finds it. */
-    void keep(BreakerState next);
+    private final Breaker breaker;
+    private final Pools pools;
+    private final Clock clock;
+    private final Runnable changed;
+    private final Set<String> waiting = new TreeSet<>();
+    private BreakerState state = BreakerState.NEW;
+
+    /** @param changed told when the state is another one, and must be kept */
+    public BreakerGate(Breaker breaker, Pools pools, Clock clock, Runnable changed) {
+        this.breaker = breaker;
+        this.pools = pools;
+        this.clock = clock;
+        this.changed = changed;
+    }
+
+    /** What the breaker says; changes nothing. */
+    synchronized Breaker.Answer look(NodeRead node) {
+        return breaker.ask(state, node.name(), node.labels(), pools.census(), clock.instant());
+    }
+
+    /** The same of a node that is going to be taken out of service if it may. {@link #settled} must follow. */
+    synchronized Breaker.Answer ask(NodeRead node) {
+        Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        Breaker.Answer answer = breaker.ask(state, node.name(), node.labels(), pools.census(), now);
+        if (answer.allowed()) {
+            waiting.remove(node.name());
+            pools.passing(node, now);
+        } else {
+            waiting.add(node.name());
+        }
+        become(answer.next());
+        return answer;
+    }
+
+    /** The Node says by now whether it is out of service, or was never written. */
+    void settled(String node) {
+        pools.settled(node);
+    }
+
+    private void become(BreakerState next) {
+        if (next.equals(state)) {
+            return;
+        }
+        next.pools().forEach((name, pool) -> {
+            if (pool.status() == PoolState.Status.OPEN
+                    && !pool.equals(state.pools().get(name))) {
+                LOG.log(
+                        Level.WARNING,
+                        "the breaker " + name + " trips: " + pool.reason()
+                                + "; nodes return, none is taken out of service until somebody closes it");
+            }
+        });
+        state = next;
+        changed.run();
+    }
+
+    public synchronized BreakerState state() {
+        return state;
+    }
+
+    /** What is kept, which somebody else may have changed. Of two states of a pool the younger one holds. */
+    public synchronized void kept(BreakerState other) {
+        BreakerState next = state.younger(other);
+        if (!next.equals(state)) {
+            LOG.log(Level.INFO, "the breaker is as somebody wants it: " + next.toData());
+            state = next;
+        }
+    }
+
+    /** Nodes that were refused; they are forgotten with this. */
+    public synchronized Set<String> takeWaiting() {
+        Set<String> all = new TreeSet<>(waiting);
+        waiting.clear();
+        return all;
+    }
+
+    public synchronized int waiting() {
+        return waiting.size();
+    }
+
+    /** By name of the pool. */
+    public Map<String, Census> census() {
+        return pools.census();
+    }
 }

@@ -20,10 +20,8 @@ public sealed interface Decision {
 
     /**
      * @param patch one JSON patch of the Node, that fails if the Node is not as it was read any more
-     * @param charges whether the breaker's next state must be kept before this is written
      */
-    record Act(Kind kind, String reason, List<Map<String, Object>> patch, boolean charges, Audit audit)
-            implements Decision {
+    record Act(Kind kind, String reason, List<Map<String, Object>> patch, Audit audit) implements Decision {
 
         /** False in a dry run. */
         public boolean writes() {
@@ -31,6 +29,6 @@ public sealed interface Decision {
         }
     }
 
-    /** @param refused whether the breaker said no: its next state must be kept */
+    /** @param refused whether the breaker said no */
     record Leave(String reason, boolean refused) implements Decision {}
 }

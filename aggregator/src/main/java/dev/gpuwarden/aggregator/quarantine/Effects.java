@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
+import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.rules.Label;
 import dev.gpuwarden.aggregator.rules.RuleSet;
 import dev.gpuwarden.aggregator.rules.Taint;

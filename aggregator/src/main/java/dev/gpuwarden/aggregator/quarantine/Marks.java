@@ -22,6 +22,17 @@ final class Marks {
     /** Which faults a person has decided to live with, by {@link Cancelled}. */
     static final String CANCELLED = "gpuwarden.dev/quarantine-cancelled";
 
+    /** When the breaker let it be taken out of service last. Stays when the node returns: it is counted for a while. */
+    static final String LET_THROUGH = "gpuwarden.dev/quarantined-at";
+
+    /** When something was decided about it last. Stays too. */
+    static final String DECIDED = "gpuwarden.dev/quarantine-decided-at";
+
+    /** Label, NVSentinel's: how far the node is on its way through repair. */
+    static final String STATE = "dgxc.nvidia.com/nvsentinel-state";
+
+    static final String QUARANTINED = "quarantined";
+
     static final String TRUE = "True";
 
     /** All that go when the node returns. */

@@ -1,17 +1,20 @@
 package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.core.event.Fault;
 import java.io.IOException;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /**
  * Decides about one node. Pure: the same node, faults and rules give the same decision, and once its patch is on the node, none.
@@ -23,11 +26,17 @@ public final class Quarantine {
     private final NodeRead node;
     private final Report report;
     private final RuleBook rules;
-    private final Breaker.Answer breaker;
+    private final Function<NodeRead, Breaker.Answer> breaker;
     private final Mode mode;
     private final Instant now;
 
-    private Quarantine(NodeRead node, Report report, RuleBook rules, Breaker.Answer breaker, Mode mode, Instant now) {
+    private Quarantine(
+            NodeRead node,
+            Report report,
+            RuleBook rules,
+            Function<NodeRead, Breaker.Answer> breaker,
+            Mode mode,
+            Instant now) {
         this.node = node;
         this.report = report;
         this.rules = rules;
@@ -37,11 +46,16 @@ public final class Quarantine {
     }
 
     /**
-     * @param breaker what it says if this node were to be taken out of service; it matters only if it is
-     * @param now for the audit alone
+     * @param breaker asked once, and only if the node is to be taken out of service: it is if the answer allows it
+     * @param now for the audit, and for when it was
      */
     public static Decision decide(
-            NodeRead node, Report report, RuleBook rules, Breaker.Answer breaker, Mode mode, Instant now) {
+            NodeRead node,
+            Report report,
+            RuleBook rules,
+            Function<NodeRead, Breaker.Answer> breaker,
+            Mode mode,
+            Instant now) {
         return new Quarantine(node, report, rules, breaker, mode, now).decide();
     }
 
@@ -85,8 +99,9 @@ public final class Quarantine {
             return leave("rules are met, but all that they ask for is in the way of others' taints");
         }
         boolean charges = effects.takeCapacity() && !session.takesCapacity() && !held.forced();
-        if (charges && !breaker.allowed()) {
-            return new Decision.Leave(breaker.reason(), true);
+        Optional<Breaker.Answer> passed = charges ? Optional.of(breaker.apply(node)) : Optional.empty();
+        if (passed.isPresent() && !passed.get().allowed()) {
+            return new Decision.Leave(passed.get().reason(), true);
         }
         NodePatch patch = new NodePatch(node);
         boolean cordons = effects.cordon() && !session.cordoned();
@@ -102,6 +117,13 @@ public final class Quarantine {
         patch.annotate(
                 Marks.LABELS,
                 list(effects.labels().stream().map(AppliedLabel::toTree).toList()));
+        if (charges) {
+            patch.annotate(Marks.LET_THROUGH, Optional.of(milli(now)));
+        }
+        if (cordons) {
+            CordonLabels.cordoned(patch, held, now);
+        }
+        patch.label(Marks.STATE, Optional.of(Marks.QUARANTINED));
         if (!session.active()) {
             patch.annotate(Marks.UNCORDONED_MANUALLY, Optional.empty());
             patch.annotate(Marks.UNTAINTED_MANUALLY, Optional.empty());
@@ -115,7 +137,7 @@ public final class Quarantine {
                 .forEach(applied -> patch.label(
                         applied.label().key(), Optional.of(applied.label().value())));
         Decision.Kind kind = session.active() ? Decision.Kind.CHANGE : Decision.Kind.QUARANTINE;
-        return act(kind, Explanation.of(held, effects), patch, charges, held, held.faults());
+        return act(kind, Explanation.of(held, effects), patch, passed.map(Breaker.Answer::reason), held, held.faults());
     }
 
     private Decision giveBack(Session session, Held held) {
@@ -125,10 +147,13 @@ public final class Quarantine {
         NodePatch patch = new NodePatch(node);
         undo(session, patch);
         patch.unschedulable(node.unschedulable() && (!session.cordoned() || session.cordonPreExisting()));
+        if (session.cordoned() && !session.cordonPreExisting()) {
+            CordonLabels.uncordoned(patch, now);
+        }
         patch.annotate(Marks.CANCELLED, stillCancelled(session, List.of()));
         String reason = "none of the faults that held it is left"
                 + (session.cordonPreExisting() ? "; stays cordoned, as it was before" : "");
-        return act(Decision.Kind.RETURN, reason, patch, false, held, report.faults());
+        return act(Decision.Kind.RETURN, reason, patch, Optional.empty(), held, report.faults());
     }
 
     private Decision cancel(Session session, Held held, String mark) {
@@ -150,7 +175,7 @@ public final class Quarantine {
                 Decision.Kind.CANCEL,
                 "somebody " + what + " the node: these faults do not bring it back, others do",
                 patch,
-                false,
+                Optional.empty(),
                 held,
                 known);
     }
@@ -158,6 +183,8 @@ public final class Quarantine {
     /** All but the cordon. */
     private void undo(Session session, NodePatch patch) {
         Marks.OF_SESSION.forEach(name -> patch.annotate(name, Optional.empty()));
+        patch.label(Marks.STATE, Optional.empty());
+        CordonLabels.gone(patch);
         session.taints().stream()
                 .filter(applied -> !applied.preExisting())
                 .forEach(applied -> patch.removeTaint(applied.taint()));
@@ -184,6 +211,10 @@ public final class Quarantine {
         return digests.isEmpty() ? Optional.empty() : Optional.of(Cancelled.write(digests));
     }
 
+    private static String milli(Instant time) {
+        return time.truncatedTo(ChronoUnit.MILLIS).toString();
+    }
+
     private static Optional<String> mark(boolean set) {
         return set ? Optional.of(Marks.TRUE) : Optional.empty();
     }
@@ -193,11 +224,17 @@ public final class Quarantine {
     }
 
     private Decision act(
-            Decision.Kind kind, String reason, NodePatch patch, boolean charges, Held held, List<Fault> faults) {
-        List<Map<String, Object>> operations = patch.operations();
-        if (operations.isEmpty()) {
+            Decision.Kind kind,
+            String reason,
+            NodePatch patch,
+            Optional<String> breaker,
+            Held held,
+            List<Fault> faults) {
+        if (patch.operations().isEmpty()) {
             return leave("in quarantine already: " + reason);
         }
+        patch.annotate(Marks.DECIDED, Optional.of(milli(now)));
+        List<Map<String, Object>> operations = patch.operations();
         Audit audit = new Audit(
                 now,
                 node.name(),
@@ -211,8 +248,8 @@ public final class Quarantine {
                 held.unanswered().stream()
                         .map(unanswered -> unanswered.ruleSet() + ": " + unanswered.why())
                         .toList(),
-                charges ? breaker.reason() : "",
+                breaker.orElse(""),
                 operations);
-        return new Decision.Act(kind, reason, operations, charges, audit);
+        return new Decision.Act(kind, reason, operations, audit);
     }
 }

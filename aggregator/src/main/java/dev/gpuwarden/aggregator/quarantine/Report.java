@@ -1,6 +1,8 @@
 package dev.gpuwarden.aggregator.quarantine;
 
+import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.core.event.Fault;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -30,6 +32,11 @@ public record Report(String node, String nodeUid, Standing standing, String why,
 
     public static Report trusted(String node, List<Fault> faults) {
         return new Report(node, "", Standing.TRUSTED, "", faults, 0);
+    }
+
+    /** Since when its youngest fault is; empty where there is none. */
+    public Optional<Instant> youngest() {
+        return faults.stream().map(Fault::since).max(Instant::compareTo);
     }
 
     /** Why nothing may be done because of it, whatever it says. */

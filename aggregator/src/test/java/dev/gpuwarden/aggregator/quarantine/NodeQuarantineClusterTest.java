@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.breaker.Breaker;
-import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.breaker.Census;
 import dev.gpuwarden.aggregator.breaker.Limit;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.aggregator.rules.RuleSet;
@@ -19,8 +22,6 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import io.fabric8.kubernetes.client.Config;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,7 +32,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,32 +49,24 @@ class NodeQuarantineClusterTest {
 
     private final FaultTable faults = new FaultTable();
     private final List<Audit> audits = new ArrayList<>();
-    private final Gate gate = new Gate();
+    private final Breaker breaker = new Breaker(List.of(new Pool(
+            "all", NodeSelector.parse("q-test"), Limit.percent(100), Duration.ofMinutes(5), Limit.percent(100))));
+    private final Pools pools = new Pools(breaker);
+    private final BreakerGate gate = new BreakerGate(breaker, pools, Clock.systemUTC(), () -> {});
+    private final Fleet fleet = new Fleet(new Fleet.Listener() {
+        @Override
+        public void node(String name, Optional<NodeRead> node) {
+            pools.node(name, node);
+        }
+
+        @Override
+        public void health(String name) {}
+    });
+    private Runnable meanwhile = () -> {};
     private ControlPlane plane;
-    private KubernetesClient client;
+    private ClusterApi api;
+    private Mirror nodes;
     private RuleBook rules;
-
-    /** Remembers what was kept; writes a Node behind the back of who has just read it, when told to. */
-    private final class Gate implements BreakerGate {
-        private final Breaker breaker = new Breaker(List.of(
-                new Pool("all", NodeSelector.parse(""), Limit.percent(50), Duration.ofMinutes(5), Limit.percent(50))));
-        private BreakerState state = BreakerState.NEW;
-        private int kept;
-        private Runnable meanwhile = () -> {};
-
-        @Override
-        public Breaker.Answer ask(NodeRead node) {
-            meanwhile.run();
-            return breaker.ask(
-                    state, node.name(), node.labels(), Map.of("all", new Census(2, Set.of())), Instant.now());
-        }
-
-        @Override
-        public void keep(BreakerState next) {
-            state = next;
-            kept++;
-        }
-    }
 
     @BeforeEach
     void start() throws IOException {
@@ -83,7 +78,8 @@ class NodeQuarantineClusterTest {
         plane.apply(Files.readString(MANIFESTS.resolve("quarantine-rules.yaml")));
         Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
         config.setClientKeyAlgo("EC");
-        client = new KubernetesClientBuilder().withConfig(config).build();
+        api = ClusterApi.connect(config);
+        nodes = api.mirror(Fleet.NODES, fleet.nodes());
         List<RuleSet> sets = new ArrayList<>();
         Map<String, Object> list = JsonText.readObject(plane.kubectl("get", "quarantinerulesets", "--output=json"));
         for (Map<String, Object> item : dev.gpuwarden.aggregator.json.Trees.objects(list, "items")) {
@@ -95,8 +91,9 @@ class NodeQuarantineClusterTest {
 
     @AfterEach
     void end() {
-        if (client != null) {
-            client.close();
+        if (nodes != null) {
+            nodes.close();
+            api.close();
         }
     }
 
@@ -104,9 +101,10 @@ class NodeQuarantineClusterTest {
         plane.apply("""
                 apiVersion: v1
                 kind: Node
-                metadata: {name: %s, labels: {zone: a}}
+                metadata: {name: %s, labels: {zone: a, q-test: ""}}
                 spec: {taints: [{key: dedicated, value: ml, effect: NoSchedule}]}
                 """.formatted(name));
+        until(() -> fleet.node(name).isPresent());
     }
 
     private HealthEvent.Builder xid(String node) {
@@ -123,8 +121,29 @@ class NodeQuarantineClusterTest {
     }
 
     private Decision settle(String node) {
-        return new NodeQuarantine(client, gate, Clock.systemUTC(), audits::add)
-                .settle(Report.trusted(node, faults.faults()), rules, Mode.ARMED);
+        try {
+            return new NodeQuarantine(api, fleet, gate, Clock.systemUTC(), audit -> {
+                        audits.add(audit);
+                        meanwhile.run();
+                    })
+                    .settle(Report.trusted(node, faults.faults()), rules, Mode.ARMED);
+        } catch (ClusterException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void until(BooleanSupplier done) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!done.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("within 30 s").isLessThan(end);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
+    }
+
+    /** What a person has done has come here. */
+    private void seen(String node) {
+        String version = get(node, ".metadata.resourceVersion");
+        until(() -> fleet.node(node).orElseThrow().resourceVersion().equals(version));
     }
 
     private String get(String node, String path) {
@@ -140,7 +159,10 @@ class NodeQuarantineClusterTest {
         assertThat(get("q-cordon", ".metadata.annotations.gpuwarden\\.dev/quarantine-reason"))
                 .startsWith("SysLogsXIDError 79 on PCI 0000:3b:00 since 2026-11-22T03:00:00Z: fallen off the bus.")
                 .contains("Rules: syslog-fatal.");
-        assertThat(gate.kept).isEqualTo(1);
+        assertThat(gate.census().get("all").out()).contains("q-cordon");
+        assertThat(gate.census().get("all").letThrough()).containsKey("q-cordon");
+        assertThat(get("q-cordon", ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state"))
+                .isEqualTo("quarantined");
         assertThat(audits).hasSize(1);
         assertThat(settle("q-cordon")).isInstanceOf(Decision.Leave.class);
 
@@ -151,13 +173,17 @@ class NodeQuarantineClusterTest {
                 .isEmpty();
         assertThat(get("q-cordon", ".spec.taints[?(@.key==\"dedicated\")].value"))
                 .isEqualTo("ml");
-        assertThat(gate.kept).isEqualTo(1);
+        assertThat(gate.census().get("all").out()).doesNotContain("q-cordon");
+        assertThat(gate.census().get("all").letThrough())
+                .as("it is counted for a while")
+                .containsKey("q-cordon");
     }
 
     @Test
     void anAdminsOwnCordonSurvivesAndAnUncordonIsObeyed() {
         node("q-admin");
         plane.kubectl("cordon", "q-admin");
+        seen("q-admin");
         tell(xid("q-admin"));
         settle("q-admin");
         tell(xid("q-admin").healthy(true).fatal(false));
@@ -165,9 +191,11 @@ class NodeQuarantineClusterTest {
         assertThat(get("q-admin", ".spec.unschedulable")).isEqualTo("true");
 
         plane.kubectl("uncordon", "q-admin");
+        seen("q-admin");
         tell(xid("q-admin"));
         settle("q-admin");
         plane.kubectl("uncordon", "q-admin");
+        seen("q-admin");
         settle("q-admin");
         settle("q-admin");
         assertThat(get("q-admin", ".spec.unschedulable")).isEmpty();
@@ -180,7 +208,7 @@ class NodeQuarantineClusterTest {
         node("q-conflict");
         tell(xid("q-conflict"));
         int[] times = {0};
-        gate.meanwhile = () -> {
+        meanwhile = () -> {
             if (times[0]++ == 0) {
                 plane.kubectl("taint", "node", "q-conflict", "others=1:NoExecute");
                 plane.kubectl("cordon", "q-conflict");

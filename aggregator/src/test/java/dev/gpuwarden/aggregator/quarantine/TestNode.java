@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
+import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.json.Trees;
 import java.io.IOException;

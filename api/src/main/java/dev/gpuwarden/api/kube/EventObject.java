@@ -96,7 +96,8 @@ public record EventObject(
         return time.truncatedTo(ChronoUnit.SECONDS);
     }
 
-    static String name(String node, long sequence) {
+    /** Under which name an Event of this node with this number is known. */
+    public static String name(String node, long sequence) {
         String cut =
                 node.length() > LONGEST_NODE ? node.substring(0, LONGEST_NODE).replaceAll("[-.]+$", "") : node;
         return cut + "." + Long.toHexString(sequence);

@@ -1,4 +1,4 @@
-package dev.gpuwarden.aggregator.quarantine;
+package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.rules.Taint;
@@ -10,7 +10,7 @@ import java.util.Map;
  * A Node as the API server had it.
  *
  * @param taints as they are there, with fields that nobody here knows
- * @param tree all of it
+ * @param tree all of it, but for what is large and nobody asks for: images, volumes, fields of others
  */
 public record NodeRead(
         String name,
@@ -36,16 +36,16 @@ public record NodeRead(
                 tree);
     }
 
-    static Taint taint(Map<String, Object> tree) {
+    public static Taint taint(Map<String, Object> tree) {
         return new Taint(Trees.text(tree, "key"), Trees.text(tree, "value"), Trees.text(tree, "effect"));
     }
 
-    boolean has(Taint taint) {
+    public boolean has(Taint taint) {
         return taints.stream().anyMatch(there -> taint(there).equals(taint));
     }
 
     /** For expressions, which would stumble over maps that are left out because they are empty. */
-    Map<String, Object> forRules() {
+    public Map<String, Object> forRules() {
         Map<String, Object> metadata = Trees.object(Trees.object(tree, "metadata"));
         metadata.putIfAbsent("labels", Map.of());
         metadata.putIfAbsent("annotations", Map.of());

@@ -1,0 +1,86 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.breaker.Census;
+import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.control.Steering;
+import dev.gpuwarden.aggregator.rules.RuleCondition;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** What is decided about nodes, and what keeps it from being done. */
+final class SteeringMetrics {
+
+    private SteeringMetrics() {}
+
+    static List<MetricSnapshot> of(Steering steering) {
+        List<MetricSnapshot> all = new ArrayList<>();
+        all.add(AggregatorMetrics.gauge(
+                "gpuwarden_aggregator_leads", "1 if this replica is the one that acts.", steering.works() ? 1 : 0));
+        all.add(AggregatorMetrics.gauge(
+                "gpuwarden_aggregator_nodes_queued", "Nodes that are to be looked at, or are.", steering.queued()));
+        all.add(AggregatorMetrics.gauge(
+                "gpuwarden_aggregator_nodes_failing",
+                "Nodes and chores that the API server does not let us finish; tried again.",
+                steering.failing()));
+        all.add(AggregatorMetrics.counter(
+                "gpuwarden_aggregator_decisions",
+                "Decisions about nodes, by what was decided.",
+                "decision",
+                steering.tally().decisions()));
+        all.add(AggregatorMetrics.counter(
+                "gpuwarden_aggregator_breaker_refusals",
+                "How often the breaker kept a node in service.",
+                steering.tally().refused()));
+        all.add(AggregatorMetrics.gauge(
+                "gpuwarden_aggregator_breaker_waiting_nodes",
+                "Nodes that would be out of service but for the breaker.",
+                steering.gate().waiting()));
+        Map<String, Census> census = steering.gate().census();
+        Map<String, PoolState> states = steering.gate().state().pools();
+        GaugeSnapshot.Builder open =
+                gauge("gpuwarden_aggregator_breaker_open", "1 if the breaker of this pool is open.");
+        GaugeSnapshot.Builder nodes = gauge("gpuwarden_aggregator_pool_nodes", "Nodes of this pool.");
+        GaugeSnapshot.Builder out = gauge(
+                "gpuwarden_aggregator_pool_nodes_out_of_service", "Those of them that are cordoned or in quarantine.");
+        census.forEach((name, pool) -> {
+            PoolState state = states.get(name);
+            boolean isOpen = state != null && state.status() == PoolState.Status.OPEN;
+            Labels labels = Labels.of("pool", name);
+            open.dataPoint(point(labels, isOpen ? 1 : 0));
+            nodes.dataPoint(point(labels, pool.total()));
+            out.dataPoint(point(labels, pool.out().size()));
+        });
+        all.add(open.build());
+        all.add(nodes.build());
+        all.add(out.build());
+        GaugeSnapshot.Builder ready = gauge(
+                "gpuwarden_aggregator_rule_set_ready",
+                "1 if this QuarantineRuleSet is asked; else its condition says why.");
+        for (RuleCondition condition : steering.ruleConditions()) {
+            ready.dataPoint(point(
+                    Labels.of("rule_set", condition.ruleSet(), "reason", condition.reason()),
+                    condition.ready() ? 1 : 0));
+        }
+        all.add(ready.build());
+        all.add(AggregatorMetrics.seconds(
+                "gpuwarden_aggregator_decision_seconds",
+                "From a node's faults to its Node written.",
+                steering.tally().micros()));
+        return all;
+    }
+
+    private static GaugeSnapshot.Builder gauge(String name, String help) {
+        return GaugeSnapshot.builder().name(name).help(help);
+    }
+
+    private static GaugeSnapshot.GaugeDataPointSnapshot point(Labels labels, double value) {
+        return GaugeSnapshot.GaugeDataPointSnapshot.builder()
+                .labels(labels)
+                .value(value)
+                .build();
+    }
+}

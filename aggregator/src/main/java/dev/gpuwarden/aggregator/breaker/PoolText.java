@@ -1,0 +1,73 @@
+package dev.gpuwarden.aggregator.breaker;
+
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Pools as people write them: {@code gpu-nodes;nvidia.com/gpu.present=true;rate=50%,20/5m;level=50%}. */
+public final class PoolText {
+
+    /** What a key of a ConfigMap may be. */
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,63}");
+
+    private static final Pattern RATE = Pattern.compile("rate=([^/]+)/(\\d+[smh])");
+    private static final Pattern LEVEL = Pattern.compile("level=(.+)");
+    private static final Pattern LIMIT = Pattern.compile("(?:(\\d{1,3})%)?,?(\\d{1,6})?");
+
+    private PoolText() {}
+
+    /** @throws IllegalArgumentException with what was expected and what was found */
+    public static Pool parse(String text) {
+        String[] parts = text.split(";", -1);
+        if (parts.length != 4) {
+            throw new IllegalArgumentException(
+                    "expected NAME;SELECTOR;rate=LIMIT/TIME;level=LIMIT, found \"" + text + "\"");
+        }
+        if (!NAME.matcher(parts[0]).matches()) {
+            throw new IllegalArgumentException(
+                    "expected a name of letters, digits and .-_, found \"" + parts[0] + "\"");
+        }
+        Matcher rate = RATE.matcher(parts[2].strip());
+        Matcher level = LEVEL.matcher(parts[3].strip());
+        if (!rate.matches()) {
+            throw new IllegalArgumentException(
+                    "expected rate=LIMIT/TIME as in rate=50%/5m, found \"" + parts[2] + "\"");
+        }
+        if (!level.matches()) {
+            throw new IllegalArgumentException("expected level=LIMIT as in level=50%,20, found \"" + parts[3] + "\"");
+        }
+        return new Pool(
+                parts[0],
+                NodeSelector.parse(parts[1].strip()),
+                limit(rate.group(1)),
+                window(rate.group(2)),
+                limit(level.group(1)));
+    }
+
+    private static Limit limit(String text) {
+        Matcher limit = LIMIT.matcher(text);
+        if (text.isEmpty() || !limit.matches()) {
+            throw new IllegalArgumentException("expected a limit as 50%, 20 or 50%,20, found \"" + text + "\"");
+        }
+        return new Limit(number(limit.group(1)), number(limit.group(2)));
+    }
+
+    private static OptionalInt number(@org.jspecify.annotations.Nullable String digits) {
+        return digits == null ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(digits));
+    }
+
+    private static Duration window(String text) {
+        try {
+            Duration window = Duration.parse("PT" + text.toUpperCase(Locale.ROOT));
+            if (window.isZero()) {
+                throw new IllegalArgumentException("expected a time above 0, found " + text);
+            }
+            return window;
+        } catch (DateTimeException e) {
+            throw new IllegalArgumentException("expected a time as 5m, found \"" + text + "\"", e);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package dev.gpuwarden.aggregator.control;
+
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.quarantine.Decision;
+import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.aggregator.quarantine.NodeQuarantine;
+import dev.gpuwarden.aggregator.quarantine.QuarantineNews;
+import dev.gpuwarden.aggregator.quarantine.Report;
+import dev.gpuwarden.aggregator.rules.RuleShelf;
+import dev.gpuwarden.aggregator.tell.Conditions;
+import dev.gpuwarden.aggregator.tell.News;
+import dev.gpuwarden.aggregator.tell.Teller;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Optional;
+
+/** All that is to be done about one node, the urgent first: out of service or back, then its conditions, then Events. */
+final class NodeWork {
+
+    private final Mode mode;
+    private final Fleet fleet;
+    private final RuleShelf rules;
+    private final NodeQuarantine quarantine;
+    private final Conditions conditions;
+    private final Teller teller;
+    private final Clock clock;
+    private final SteeringTally tally;
+
+    NodeWork(
+            Mode mode,
+            Fleet fleet,
+            RuleShelf rules,
+            NodeQuarantine quarantine,
+            Conditions conditions,
+            Teller teller,
+            Clock clock,
+            SteeringTally tally) {
+        this.mode = mode;
+        this.fleet = fleet;
+        this.rules = rules;
+        this.quarantine = quarantine;
+        this.conditions = conditions;
+        this.teller = teller;
+        this.clock = clock;
+        this.tally = tally;
+    }
+
+    void on(String node) throws ClusterException, InterruptedException {
+        Instant now = clock.instant();
+        Report report = Reports.of(node, fleet.health(node), now);
+        long start = System.nanoTime();
+        Decision decision = quarantine.settle(report, rules.book(), mode);
+        tally.decided(decision, System.nanoTime() - start);
+        if (report.standing() == Report.Standing.TRUSTED && mode == Mode.ARMED) {
+            var unused = conditions.settle(node, report.faults());
+        }
+        Optional<NodeRead> there = fleet.node(node);
+        if (there.isPresent()) {
+            Optional<QuarantineNews> news = mode == Mode.ARMED
+                    ? QuarantineNews.of(there.get())
+                    : QuarantineNews.would(decision, report.youngest().orElse(now));
+            teller.tell(node, News.of(there.get(), news, report.faults(), now));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+package dev.gpuwarden.aggregator.control;
+
+import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.Kind;
+import dev.gpuwarden.aggregator.cluster.Leadership;
+import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.quarantine.Audit;
+import dev.gpuwarden.aggregator.quarantine.BreakerGate;
+import dev.gpuwarden.aggregator.quarantine.BreakerStore;
+import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.aggregator.quarantine.NodeQuarantine;
+import dev.gpuwarden.aggregator.quarantine.Pools;
+import dev.gpuwarden.aggregator.rules.RuleCondition;
+import dev.gpuwarden.aggregator.rules.RuleShelf;
+import dev.gpuwarden.aggregator.tell.Conditions;
+import dev.gpuwarden.aggregator.tell.Teller;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Keeps all Nodes as their faults and the rules want them. Every replica follows the cluster, so that any of them can go on at
+ * once; only the one that leads writes. It begins with all nodes, whatever anybody did before, and from then on with each that
+ * changes.
+ */
+public final class Steering implements AutoCloseable {
+
+    /** Each waits for one answer; more than the API server answers at once only wait there. */
+    private static final int THREADS = 32;
+
+    /** How soon nodes that the breaker refused ask again without anybody's doing. */
+    private static final long ASK_AGAIN_SECONDS = 5;
+
+    private static final String LEASE = "gpuwarden-aggregator";
+    private static final String BREAKER = "breaker";
+
+    /**
+     * @param namespace of the Lease and the breaker's ConfigMap
+     * @param identity another one for each replica
+     */
+    public record Settings(String namespace, String identity, Mode mode, List<Pool> pools) {}
+
+    private final Clock clock = Clock.systemUTC();
+    private final List<AutoCloseable> parts = new ArrayList<>();
+    private final List<Mirror> mirrors = new ArrayList<>();
+    private final SteeringTally tally = new SteeringTally();
+    private final Fleet fleet;
+    private final Pools pools;
+    private final BreakerGate gate;
+    private final RuleShelf rules;
+    private final Rounds nodes;
+    private final Rounds chores;
+    private final Leadership leadership;
+    private boolean leads;
+    private boolean works;
+
+    private Steering(ClusterApi api, Settings settings, Consumer<Audit> audits) {
+        Breaker breaker = new Breaker(settings.pools());
+        this.pools = new Pools(breaker);
+        this.fleet = new Fleet(new Fleet.Listener() {
+            @Override
+            public void node(String name, Optional<NodeRead> node) {
+                pools.node(name, node);
+                Steering.this.changed(name);
+            }
+
+            @Override
+            public void health(String name) {
+                Steering.this.changed(name);
+            }
+        });
+        this.rules = new RuleShelf(api, clock, this::rulesChanged);
+        this.gate = new BreakerGate(breaker, pools, clock, () -> Steering.this.chore(BREAKER));
+        BreakerStore store = new BreakerStore(settings.namespace(), api, gate, clock, this::askAgain);
+        NodeWork work = new NodeWork(
+                settings.mode(),
+                fleet,
+                rules,
+                new NodeQuarantine(api, fleet, gate, clock, audits),
+                new Conditions(api, fleet, clock),
+                new Teller(api),
+                clock,
+                tally);
+        this.nodes = keep(new Rounds("node", THREADS, work::on));
+        this.chores = keep(new Rounds("chore", 2, name -> {
+            if (name.equals(BREAKER)) {
+                store.save();
+            } else {
+                rules.tell(name);
+            }
+        }));
+        follow(api, RuleShelf.KIND, rules.listener());
+        follow(api, store.kind(), store.listener());
+        follow(api, Fleet.HEALTHS, fleet.healths());
+        follow(api, Fleet.NODES, fleet.nodes());
+        ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, "gpuwarden-breaker");
+            thread.setDaemon(true);
+            return thread;
+        });
+        parts.add(ticks::shutdownNow);
+        var unused =
+                ticks.scheduleWithFixedDelay(this::askAgain, ASK_AGAIN_SECONDS, ASK_AGAIN_SECONDS, TimeUnit.SECONDS);
+        this.leadership = keep(api.seekLeadership(
+                settings.namespace(), LEASE, settings.identity(), this::beginLeading, this::endLeading));
+    }
+
+    /** Does not wait for the cluster. */
+    public static Steering start(ClusterApi api, Settings settings, Consumer<Audit> audits) {
+        return new Steering(api, settings, audits);
+    }
+
+    private <T extends AutoCloseable> T keep(T part) {
+        parts.add(part);
+        return part;
+    }
+
+    private void follow(ClusterApi api, Kind kind, Mirror.Listener listener) {
+        mirrors.add(keep(api.mirror(kind, new Mirror.Listener() {
+            @Override
+            public void there(String name, String json) {
+                listener.there(name, json);
+            }
+
+            @Override
+            public void gone(String name) {
+                listener.gone(name);
+            }
+
+            @Override
+            public void complete() {
+                listener.complete();
+                begin();
+            }
+        })));
+    }
+
+    // ---- who works ----
+
+    private synchronized void beginLeading() {
+        leads = true;
+        begin();
+    }
+
+    /** With half of the nodes known, the breaker would count wrong, and without rules every faulty node be left. */
+    private synchronized void begin() {
+        if (!leads || works || !waitingFor().isEmpty()) {
+            return;
+        }
+        works = true;
+        nodes.open();
+        chores.open();
+        chores.add(BREAKER);
+        rulesChanged();
+    }
+
+    private synchronized void endLeading() {
+        leads = false;
+        works = false;
+        nodes.stop();
+        chores.stop();
+    }
+
+    /** What has not been told completely yet, by its plural. */
+    public synchronized List<String> waitingFor() {
+        List<String> waiting = new ArrayList<>();
+        mirrors.stream()
+                .filter(mirror -> !mirror.complete())
+                .forEach(mirror -> waiting.add(mirror.kind().plural()));
+        return waiting;
+    }
+
+    // ---- what there is to do ----
+
+    private void changed(String node) {
+        nodes.add(node);
+    }
+
+    private void chore(String name) {
+        chores.add(name);
+    }
+
+    private void rulesChanged() {
+        rules.conditions().stream().map(RuleCondition::ruleSet).forEach(chores::add);
+        fleet.names().forEach(nodes::add);
+    }
+
+    private void askAgain() {
+        gate.takeWaiting().forEach(nodes::add);
+    }
+
+    // ---- what is told of it ----
+
+    public SteeringTally tally() {
+        return tally;
+    }
+
+    public synchronized boolean works() {
+        return works;
+    }
+
+    public String leader() {
+        return leadership.leader();
+    }
+
+    public int queued() {
+        return nodes.size();
+    }
+
+    public int failing() {
+        return nodes.failing() + chores.failing();
+    }
+
+    public BreakerGate gate() {
+        return gate;
+    }
+
+    public List<RuleCondition> ruleConditions() {
+        return rules.conditions();
+    }
+
+    /** Stops acting, then lets another one lead. */
+    @Override
+    public void close() {
+        endLeading();
+        for (int i = parts.size() - 1; i >= 0; i--) {
+            try {
+                parts.get(i).close();
+            } catch (Exception e) {
+                throw new IllegalStateException("closing never fails here", e);
+            }
+        }
+    }
+}

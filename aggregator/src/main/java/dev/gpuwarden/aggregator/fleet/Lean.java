@@ -1,0 +1,39 @@
+package dev.gpuwarden.aggregator.fleet;
+
+import dev.gpuwarden.aggregator.json.Trees;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Leaves out of objects what is large and nobody here asks for. */
+final class Lean {
+
+    /** Whose fields are of interest: those that this program has applied. */
+    private static final String MANAGER = "gpuwarden";
+
+    private static final Set<String> OF_STATUS = Set.of("images", "volumesInUse", "volumesAttached");
+
+    private Lean() {}
+
+    static Map<String, Object> node(Map<String, Object> tree) {
+        Map<String, Object> node = Trees.object(tree);
+        Map<String, Object> status = Trees.object(Trees.object(tree, "status"));
+        status.keySet().removeAll(OF_STATUS);
+        Map<String, Object> metadata = Trees.object(Trees.object(tree, "metadata"));
+        List<Map<String, Object>> ours = Trees.objects(metadata, "managedFields").stream()
+                .filter(fields -> Trees.text(fields, "manager").startsWith(MANAGER))
+                .toList();
+        metadata.put("managedFields", ours);
+        node.put("metadata", metadata);
+        node.put("status", status);
+        return node;
+    }
+
+    static Map<String, Object> other(Map<String, Object> tree) {
+        Map<String, Object> other = Trees.object(tree);
+        Map<String, Object> metadata = Trees.object(Trees.object(tree, "metadata"));
+        metadata.remove("managedFields");
+        other.put("metadata", metadata);
+        return other;
+    }
+}

@@ -1,0 +1,156 @@
+package dev.gpuwarden.aggregator.rules;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.cluster.Kind;
+import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** The cluster's QuarantineRuleSets as they are now, compiled; and in their status what is wrong with them. Thread-safe. */
+public final class RuleShelf {
+
+    public static final Kind KIND =
+            Kind.ofCluster("gpuwarden.dev", "v1alpha1", "quarantinerulesets", "QuarantineRuleSet");
+
+    private static final String MANAGER = "gpuwarden-aggregator";
+
+    private final ClusterApi api;
+    private final Clock clock;
+    private final Runnable changed;
+    private final Map<String, Map<String, Object>> resources = new TreeMap<>();
+    private boolean complete;
+    private volatile RuleBook book = RuleBook.EMPTY;
+    private volatile List<RuleCondition> conditions = List.of();
+
+    /** @param changed told when the rules are others */
+    public RuleShelf(ClusterApi api, Clock clock, Runnable changed) {
+        this.api = api;
+        this.clock = clock;
+        this.changed = changed;
+    }
+
+    public RuleBook book() {
+        return book;
+    }
+
+    /** One for each rule set, in order of their names. */
+    public List<RuleCondition> conditions() {
+        return conditions;
+    }
+
+    /** What follows the rule sets. Compiles, which takes milliseconds, in the thread that tells of a change. */
+    public Mirror.Listener listener() {
+        return new Mirror.Listener() {
+            @Override
+            public void there(String name, String json) {
+                change(name, read(name, json));
+            }
+
+            @Override
+            public void gone(String name) {
+                change(name, Optional.empty());
+            }
+
+            @Override
+            public void complete() {
+                synchronized (RuleShelf.this) {
+                    complete = true;
+                    compile();
+                }
+            }
+        };
+    }
+
+    private static Optional<Map<String, Object>> read(String name, String json) {
+        try {
+            return Optional.of(JsonText.readObject(json));
+        } catch (IOException e) {
+            throw new IllegalStateException("rule set " + name + " is no JSON", e);
+        }
+    }
+
+    private synchronized void change(String name, Optional<Map<String, Object>> resource) {
+        Optional<Map<String, Object>> before = Optional.ofNullable(
+                resource.isPresent() ? resources.put(name, resource.get()) : resources.remove(name));
+        // Our own writes of conditions come back here too.
+        if (complete && !spec(before).equals(spec(resource))) {
+            compile();
+        }
+    }
+
+    private static Optional<Object> spec(Optional<Map<String, Object>> resource) {
+        return resource.map(tree ->
+                List.of(Trees.object(tree, "spec"), Trees.number(Trees.object(tree, "metadata"), "generation", 0)));
+    }
+
+    private void compile() {
+        List<RuleSet> sets = new ArrayList<>();
+        List<RuleCondition> all = new ArrayList<>();
+        resources.forEach((name, resource) -> {
+            try {
+                sets.add(RuleSet.of(resource));
+            } catch (IllegalArgumentException e) {
+                int generation = Trees.number(Trees.object(resource, "metadata"), "generation", 0);
+                all.add(new RuleCondition(name, generation, false, "Invalid", String.valueOf(e.getMessage())));
+            }
+        });
+        RuleBook compiled = RuleBook.compile(sets);
+        all.addAll(compiled.conditions());
+        all.sort(java.util.Comparator.comparing(RuleCondition::ruleSet));
+        conditions = List.copyOf(all);
+        book = compiled;
+        changed.run();
+    }
+
+    /** Writes into the status of this rule set what there is to be said of it. Blocks until it is there. */
+    public void tell(String name) throws ClusterException, InterruptedException {
+        Optional<RuleCondition> wanted = conditions.stream()
+                .filter(condition -> condition.ruleSet().equals(name))
+                .findFirst();
+        if (wanted.isEmpty()) {
+            return;
+        }
+        Map<String, Object> there = condition(name);
+        Map<String, Object> condition = new LinkedHashMap<>(wanted.get().toTree());
+        boolean same = condition.entrySet().stream()
+                .allMatch(field -> String.valueOf(field.getValue()).equals(String.valueOf(there.get(field.getKey()))));
+        if (same) {
+            return;
+        }
+        boolean stands = Trees.text(condition, "status").equals(Trees.text(there, "status"));
+        String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
+        condition.put("lastTransitionTime", stands ? Trees.text(there, "lastTransitionTime") : now);
+        try {
+            var unused = api.apply(
+                    KIND.path(name) + "/status",
+                    MANAGER,
+                    Map.of(
+                            "apiVersion", KIND.apiVersion(),
+                            "kind", KIND.kind(),
+                            "metadata", Map.of("name", name),
+                            "status", Map.of("conditions", List.of(condition))));
+        } catch (ClusterException e) {
+            if (!e.notFound()) {
+                throw e;
+            }
+        }
+    }
+
+    private synchronized Map<String, Object> condition(String name) {
+        Map<String, Object> status = Trees.object(resources.getOrDefault(name, Map.of()), "status");
+        return Trees.objects(status, "conditions").stream()
+                .filter(condition -> Trees.text(condition, "type").equals("Ready"))
+                .findFirst()
+                .orElse(Map.of());
+    }
+}

@@ -1,0 +1,69 @@
+package dev.gpuwarden.aggregator.tell;
+
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.quarantine.QuarantineNews;
+import dev.gpuwarden.api.kube.EventObject;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.StoredEvent;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Which Events a Node should have because of how it is: that it is in quarantine or was given back, and its faults that make no
+ * condition. A level, so that what was not told because the program was killed is told by the next. Pure.
+ */
+public final class News {
+
+    /** As long as the API server keeps Events. What is older is no news. */
+    static final Duration YOUNG = Duration.ofHours(1);
+
+    private static final int LONGEST = 1024;
+
+    private News() {}
+
+    /**
+     * @param quarantine what there is to say of the Node's quarantine, if anything
+     * @param faults current ones of a node that has told all
+     */
+    public static List<EventObject> of(
+            NodeRead node, Optional<QuarantineNews> quarantine, List<Fault> faults, Instant now) {
+        List<EventObject> news = new ArrayList<>();
+        quarantine.filter(said -> young(said.at(), now)).ifPresent(said -> news.add(of(node, said)));
+        List<StoredEvent> minor = faults.stream()
+                .filter(fault ->
+                        !fault.cause().fatal() && fault.cause().strategy().actedOn())
+                .filter(fault -> young(fault.since(), now))
+                // One that its node's disk has not taken yet has no number, and is told when it has.
+                .filter(fault -> fault.sequence() > 0)
+                .map(fault -> new StoredEvent(
+                        fault.sequence(), fault.cause(), fault.since(), fault.since(), fault.occurrences()))
+                .toList();
+        news.addAll(EventObject.of(once(minor), node.name()));
+        return news;
+    }
+
+    /** One event may have raised several faults. */
+    private static List<StoredEvent> once(List<StoredEvent> events) {
+        Map<Long, StoredEvent> once = new TreeMap<>();
+        events.forEach(event -> once.putIfAbsent(event.sequence(), event));
+        return List.copyOf(once.values());
+    }
+
+    private static EventObject of(NodeRead node, QuarantineNews said) {
+        String text =
+                said.text().length() <= LONGEST ? said.text() : said.text().substring(0, LONGEST - 1) + "…";
+        String name = EventObject.name(
+                node.name(), Integer.toUnsignedLong(Map.entry(said, node.uid()).hashCode()));
+        return new EventObject(
+                name, said.good() ? "Normal" : "Warning", said.reason(), text, 1, false, said.at(), said.at());
+    }
+
+    private static boolean young(Instant at, Instant now) {
+        return at.plus(YOUNG).isAfter(now);
+    }
+}

@@ -1,0 +1,157 @@
+package dev.gpuwarden.aggregator.control;
+
+import static dev.gpuwarden.aggregator.control.TestFleet.settings;
+import static dev.gpuwarden.aggregator.control.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.quarantine.Audit;
+import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From NodeHealths to Nodes, on a real API server and with the rights that are shipped. */
+class SteeringClusterTest {
+
+    @TempDir
+    Path folder;
+
+    private final List<Audit> audits = new CopyOnWriteArrayList<>();
+    private TestFleet fleet;
+
+    @BeforeEach
+    void start() throws Exception {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        fleet = new TestFleet(ControlPlane.start(folder));
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    @Test
+    void aFaultyNodeIsTakenOutOfServiceTellsWhyAndReturns() {
+        fleet.node("good");
+        fleet.node("bad");
+        fleet.plane.kubectl("cordon", "good");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audits::add)) {
+            until(steering::works, "it leads");
+            fleet.fail("bad");
+            until(() -> fleet.cordoned("bad"), "the node is cordoned");
+            String condition = ".status.conditions[?(@.type==\"SysLogsXIDError\")]";
+            until(() -> fleet.get("bad", condition + ".status").equals("True"), "the condition says so");
+            assertThat(fleet.get("bad", condition + ".message")).contains("ErrorCode:79", "fallen off the bus");
+            until(() -> events("bad").contains("Quarantined"), "an Event says so");
+            assertThat(audits).hasSize(1);
+            assertThat(audits.get(0).toLine()).contains("syslog-fatal", "\"decision\":\"quarantine\"");
+            until(
+                    () -> fleet.plane
+                            .kubectl("get", "quarantineruleset", "syslog-fatal", "--no-headers")
+                            .contains("True"),
+                    "the rule set is said to be ready");
+
+            fleet.heal("bad");
+            until(() -> !fleet.cordoned("bad"), "the node returns");
+            until(() -> fleet.get("bad", condition + ".status").equals("False"), "the condition says so");
+            until(() -> events("bad").contains("ReturnedToService"), "an Event says so");
+            assertThat(fleet.cordoned("good")).as("somebody else's").isTrue();
+            assertThat(steering.failing()).isZero();
+        }
+    }
+
+    private String events(String node) {
+        return fleet.plane.kubectl("get", "events", "--field-selector=involvedObject.name=" + node);
+    }
+
+    @Test
+    void aDryRunTellsAndChangesNothing() {
+        fleet.node("bad");
+        String before = fleet.get("bad", ".metadata.resourceVersion");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, settings("one", Mode.DRY_RUN, 100), audits::add)) {
+            until(steering::works, "it leads");
+            fleet.fail("bad");
+            until(() -> !audits.isEmpty(), "it is audited");
+            until(() -> events("bad").contains("DryRun"), "an Event says so");
+            assertThat(fleet.get("bad", ".metadata.resourceVersion")).isEqualTo(before);
+        }
+    }
+
+    @Test
+    void theBreakerTripsIsKeptAndGivesWayToAPerson() {
+        List<String> nodes = List.of("n1", "n2", "n3", "n4");
+        nodes.forEach(fleet::node);
+        nodes.forEach(fleet::fail);
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, settings("one", Mode.ARMED, 50), audits::add)) {
+            until(() -> steering.gate().waiting() == 2, "two are refused");
+            assertThat(nodes.stream().filter(fleet::cordoned).count()).isEqualTo(2);
+            until(() -> breaker().contains("\"status\":\"open\""), "it is kept");
+        }
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, settings("two", Mode.ARMED, 50), audits::add)) {
+            until(() -> steering.gate().waiting() == 2, "another one still refuses");
+            assertThat(nodes.stream().filter(fleet::cordoned).count()).isEqualTo(2);
+            fleet.plane.kubectl(
+                    "patch",
+                    "configmap",
+                    "gpuwarden-breaker",
+                    "--namespace=gpuwarden",
+                    "--patch",
+                    "{\"data\":{\"all\":\"{\\\"status\\\":\\\"half_open\\\",\\\"since\\\":\\\""
+                            + java.time.Instant.now() + "\\\",\\\"letThrough\\\":1}\"}}");
+            until(() -> nodes.stream().filter(fleet::cordoned).count() == 3, "one more passes on request");
+            nodes.forEach(fleet::heal);
+            until(() -> nodes.stream().noneMatch(fleet::cordoned), "recoveries flow");
+        }
+    }
+
+    private String breaker() {
+        return fleet.plane.kubectl(
+                "get",
+                "configmap",
+                "gpuwarden-breaker",
+                "--namespace=gpuwarden",
+                "--ignore-not-found",
+                "--output=yaml");
+    }
+
+    @Test
+    void oneLeadsAndWhenItGoesAnotherGoesOn() {
+        fleet.node("bad");
+        ClusterApi api = fleet.asAggregator();
+        Steering first = Steering.start(api, settings("first", Mode.ARMED, 100), audits::add);
+        try (Steering second = Steering.start(api, settings("second", Mode.ARMED, 100), audits::add)) {
+            until(() -> first.works() || second.works(), "one leads");
+            Steering leads = first.works() ? first : second;
+            until(() -> second.waitingFor().isEmpty() && first.waitingFor().isEmpty(), "both know all");
+            assertThat(first.works()).isNotEqualTo(second.works());
+            if (leads == first) {
+                first.close();
+                long start = System.nanoTime();
+                fleet.fail("bad");
+                until(() -> fleet.cordoned("bad"), "the other one goes on");
+                assertThat(System.nanoTime() - start).as("hand-over, in ns").isLessThan(5_000_000_000L);
+            }
+        } finally {
+            if (first.works()) {
+                first.close();
+            }
+            api.close();
+        }
+    }
+}

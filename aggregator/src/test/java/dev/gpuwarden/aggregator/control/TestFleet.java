@@ -1,0 +1,162 @@
+package dev.gpuwarden.aggregator.control;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.breaker.Limit;
+import dev.gpuwarden.aggregator.breaker.NodeSelector;
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.health.Claim;
+import dev.gpuwarden.aggregator.health.Held;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.health.NodeState;
+import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import io.fabric8.kubernetes.client.Config;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** A real API server with the shipped manifests, and nodes whose NodeHealths say what a test wants. */
+final class TestFleet implements AutoCloseable {
+
+    private static final Path MANIFESTS =
+            Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
+
+    final ControlPlane plane;
+    private final ClusterApi admin;
+    private final NodeHealths healths;
+    private final Map<String, FaultTable> faults = new HashMap<>();
+    private long sequence;
+
+    TestFleet(ControlPlane plane) {
+        this.plane = plane;
+        try {
+            for (String manifest : List.of(
+                    "crds/nodehealths.gpuwarden.dev.yaml",
+                    "crds/quarantinerulesets.gpuwarden.dev.yaml",
+                    "gpuwarden-aggregator.yaml")) {
+                plane.apply(Files.readString(MANIFESTS.resolve(manifest)));
+            }
+            plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all");
+            plane.apply(Files.readString(MANIFESTS.resolve("quarantine-rules.yaml")));
+            this.admin = connect(plane.adminKubeconfig());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        this.healths = new NodeHealths(admin);
+    }
+
+    private static ClusterApi connect(Path kubeconfig) {
+        try {
+            Config config = Config.fromKubeconfig(Files.readString(kubeconfig));
+            config.setClientKeyAlgo("EC");
+            return ClusterApi.connect(config);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** With the rights of the aggregator, and no more. */
+    ClusterApi asAggregator() {
+        return connect(plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
+    }
+
+    /** All nodes are in one pool. */
+    static Steering.Settings settings(String identity, Mode mode, int percent) {
+        return new Steering.Settings(
+                "gpuwarden",
+                identity,
+                mode,
+                List.of(new Pool(
+                        "all",
+                        NodeSelector.parse(""),
+                        Limit.percent(percent),
+                        Duration.ofMinutes(5),
+                        Limit.percent(percent))));
+    }
+
+    void node(String name) {
+        plane.apply("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {zone: a}}}".formatted(name));
+        faults.put(name, new FaultTable());
+        write(name);
+    }
+
+    HealthEvent.Builder xid(String node) {
+        return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                .nodeName(node)
+                .id("event-" + node)
+                .fatal(true)
+                .message("GPU has fallen off the bus")
+                .errorCodes(List.of("79"))
+                .entities(List.of(new Entity("PCI", "0000:3b:00")));
+    }
+
+    void fail(String node) {
+        tell(node, xid(node).build());
+    }
+
+    void heal(String node) {
+        tell(node, xid(node).fatal(false).healthy(true).build());
+    }
+
+    void tell(String node, HealthEvent event) {
+        faults.get(node).apply(event, ++sequence, Instant.now());
+        write(node);
+    }
+
+    private void write(String node) {
+        try {
+            Held seen = healths.look(node);
+            Claim claim = Claim.next(seen.claim(), Instant.now(), "test");
+            var unused = healths.write(
+                    new NodeState(
+                            node,
+                            "boot",
+                            "1",
+                            Instant.now(),
+                            claim,
+                            1,
+                            sequence,
+                            0,
+                            faults.get(node).faults()),
+                    seen);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    String get(String node, String path) {
+        return plane.kubectl("get", "node", node, "--output=jsonpath={" + path + "}");
+    }
+
+    boolean cordoned(String node) {
+        return get(node, ".spec.unschedulable").equals("true");
+    }
+
+    static void until(BooleanSupplier done, String what) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!done.getAsBoolean()) {
+            assertThat(System.nanoTime()).as(what + ", within a minute").isLessThan(end);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+        }
+    }
+
+    @Override
+    public void close() {
+        admin.close();
+        plane.close();
+    }
+}
