@@ -53,8 +53,8 @@ public final class Binaries {
     /** The same, for a cluster with real nodes. */
     Optional<String> missingForNodes() {
         String containerd = containerd();
-        Stream<String> ofNodes =
-                Stream.of("kubelet", containerd + "/containerd", containerd + "/" + SHIM, containerd + "/ctr");
+        Stream<String> ofNodes = Stream.of(
+                "kubelet", "kube-proxy", containerd + "/containerd", containerd + "/" + SHIM, containerd + "/ctr");
         return missing(Part.values())
                 .or(() -> missing(ofNodes, "get-kubernetes --nodes, in testkit's resources, builds them"));
     }

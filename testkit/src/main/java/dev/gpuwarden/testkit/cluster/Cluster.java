@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A whole cluster on this machine: a control plane, and real nodes with simulated GPUs that run pods. Needs root. The image
- * `localhost/busybox:1` is on every node.
+ * `localhost/busybox:1` is on every node. Pods and the API server reach Services by their ClusterIPs, this machine does not; there
+ * is no DNS.
  *
  * <p>Thread-safe. Everything ends with {@link #close()}, and with this Java process, even when it is killed.
  */
@@ -23,6 +24,7 @@ public final class Cluster implements AutoCloseable {
     private final List<ClusterNode> nodes = new ArrayList<>();
     private @Nullable Network network;
     private @Nullable ControlPlane plane;
+    private @Nullable ServiceProxy services;
 
     private Cluster(Path folder) {
         this.folder = folder;
@@ -73,7 +75,7 @@ public final class Cluster implements AutoCloseable {
         Network network = Network.start(folder);
         this.network = network;
         ControlPlane plane =
-                ControlPlane.start(folder.resolve("control-plane"), binaries, network.host(), Part.values());
+                ControlPlane.start(folder.resolve("control-plane"), binaries, network.middle(), Part.values());
         this.plane = plane;
         ready.accept("control plane");
         Path image = folder.resolve("busybox.tar");
@@ -86,6 +88,9 @@ public final class Cluster implements AutoCloseable {
             node.awaitReady(plane);
             ready.accept(node.name());
         }
+        // Only now: it waits half a minute for a node that is not there yet.
+        services = ServiceProxy.start(
+                folder.resolve("services"), binaries, network.middle(), plane.proxyKubeconfig(), "node-1");
     }
 
     private Path folder(int k) {
@@ -115,6 +120,9 @@ public final class Cluster implements AutoCloseable {
         try {
             nodes.forEach(ClusterNode::close);
         } finally {
+            if (services != null) {
+                services.close();
+            }
             if (plane != null) {
                 plane.close();
             }

@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A real node of a cluster on this machine, with simulated GPUs: own kubelet, own containerd, own namespaces for processes,
- * mounts, network and name, own cgroups. On it, and so for hostPath volumes, /run/simulated-gpus holds the folders `lib`,
+ * A real node of a cluster on this machine, with simulated GPUs: own kubelet, own containerd, own kube-proxy, own namespaces
+ * for processes, mounts, network and name, own cgroups. On it, and so for hostPath volumes, /run/simulated-gpus holds the folders `lib`,
  * `proc`, `sys`, `pods` and `dev` of the {@link SimulatedNode}.
  *
  * <p>Thread-safe.
@@ -52,6 +52,8 @@ public final class ClusterNode implements AutoCloseable {
             write(folder.resolve(CGROUP), cgroup);
             Files.copy(plane.caCertificate(), conf.resolve("ca.crt"));
             write(conf.resolve("kubeconfig"), plane.nodeKubeconfig(name));
+            write(conf.resolve("proxy.kubeconfig"), plane.proxyKubeconfig());
+            write(conf.resolve("kube-proxy.yaml"), ServiceProxy.configuration("/run/node/conf/proxy.kubeconfig", name));
             write(
                     conf.resolve("kubelet.yaml"),
                     Resource.text("node/kubelet.yaml").replace("CGROUP", "/" + cgroup));

@@ -27,14 +27,21 @@ public final class ControlPlane implements AutoCloseable {
     /** 2 s on an idle machine; only a machine that is stuck takes this long. */
     private static final Duration STARTING = Duration.ofMinutes(3);
 
-    private static final String LOOPBACK = "127.0.0.1";
+    /**
+     * Where an API server is.
+     *
+     * @param enter what starts a program there: words before its own
+     */
+    record Place(String address, List<String> enter) {}
+
+    private static final Place LOOPBACK = new Place("127.0.0.1", List.of());
     private static final String ETCD_SOCKET = "etcd.sock";
 
     private static @Nullable ControlPlane shared;
 
     private final Path folder;
     private final Binaries binaries;
-    private final String address;
+    private final Place place;
     private final Keys keys;
     private final int port = Ports.free();
     private final Kubectl kubectl;
@@ -42,10 +49,10 @@ public final class ControlPlane implements AutoCloseable {
     /** In order of their start. */
     private final List<Program> programs = new ArrayList<>();
 
-    private ControlPlane(Path folder, Binaries binaries, String address) {
+    private ControlPlane(Path folder, Binaries binaries, Place place) {
         this.folder = folder;
         this.binaries = binaries;
-        this.address = address;
+        this.place = place;
         this.keys = new Keys(folder);
         this.kubectl = new Kubectl(binaries.path("kubectl"), folder);
     }
@@ -66,10 +73,10 @@ public final class ControlPlane implements AutoCloseable {
         return start(folder, binaries, LOOPBACK, parts);
     }
 
-    /** @param address of this machine's, where the API server is for real nodes and their pods */
-    static ControlPlane start(Path folder, Binaries binaries, String address, Part... parts) {
+    /** @param place of the API server: one that real nodes and their pods reach */
+    static ControlPlane start(Path folder, Binaries binaries, Place place, Part... parts) {
         binaries.need(parts);
-        ControlPlane plane = new ControlPlane(folder.toAbsolutePath().normalize(), binaries, address);
+        ControlPlane plane = new ControlPlane(folder.toAbsolutePath().normalize(), binaries, place);
         Folder.claim(plane.folder);
         try {
             plane.start(Set.of(parts));
@@ -82,13 +89,13 @@ public final class ControlPlane implements AutoCloseable {
 
     private void start(Set<Part> parts) {
         try {
-            Program etcd = run("etcd", etcdFlags());
-            keys.make(address);
+            Program etcd = run("etcd", List.of(), etcdFlags());
+            keys.make(place.address());
             Files.writeString(
                     adminKubeconfig(),
                     Kubeconfig.ofCertificate(url(), caCertificate(), adminCertificate(), adminKey()));
             etcd.await(STARTING, "its socket", () -> Files.exists(folder.resolve(ETCD_SOCKET)));
-            run("kube-apiserver", apiServerFlags())
+            run("kube-apiserver", place.enter(), apiServerFlags())
                     .await(STARTING, "a good answer of /readyz", new Ready(url(), "/readyz", caCertificate())::now);
             for (Part part : parts) {
                 startPart(part);
@@ -107,12 +114,15 @@ public final class ControlPlane implements AutoCloseable {
         if (part == Part.CONTROLLER_MANAGER) {
             flags.addAll(controllerManagerFlags());
         }
-        run(part.binary(), flags)
+        run(part.binary(), List.of(), flags)
                 .await(STARTING, "a good answer of /healthz", new Ready(url, "/healthz", caCertificate())::now);
     }
 
-    private Program run(String name, List<String> flags) {
-        Program program = Program.start(folder, binaries.path(name), flags);
+    private Program run(String name, List<String> enter, List<String> flags) {
+        List<String> command = new ArrayList<>(enter);
+        command.add(binaries.path(name).toString());
+        command.addAll(flags);
+        Program program = Program.start(folder, name, "", command);
         programs.add(program);
         return program;
     }
@@ -151,9 +161,9 @@ public final class ControlPlane implements AutoCloseable {
     private List<String> apiServerFlags() {
         List<String> flags = new ArrayList<>(List.of(
                 "--etcd-servers=unix://" + ETCD_SOCKET,
-                "--bind-address=" + address,
+                "--bind-address=" + place.address(),
                 // Else the address of the default route, without which it would not start.
-                "--advertise-address=" + address,
+                "--advertise-address=" + place.address(),
                 "--secure-port=" + port,
                 "--tls-cert-file=" + keys.certificate("server"),
                 "--tls-private-key-file=" + keys.key("server"),
@@ -164,7 +174,7 @@ public final class ControlPlane implements AutoCloseable {
                 "--service-account-key-file=" + keys.certificate("service-accounts"),
                 "--service-account-signing-key-file=" + keys.key("service-accounts"),
                 "--service-cluster-ip-range=10.0.0.0/24"));
-        if (address.equals(LOOPBACK)) {
+        if (place.equals(LOOPBACK)) {
             // A loopback address cannot be an endpoint of the service `kubernetes`.
             flags.add("--endpoint-reconciler-type=none");
         } else {
@@ -197,7 +207,7 @@ public final class ControlPlane implements AutoCloseable {
 
     /** Of the API server, as in `https://127.0.0.1:23456`. */
     public String url() {
-        return "https://" + address + ":" + port;
+        return "https://" + place.address() + ":" + port;
     }
 
     /** Of the authority that the API server's certificate is from: a file in PEM. */
@@ -226,6 +236,11 @@ public final class ControlPlane implements AutoCloseable {
 
     Path adminKey() {
         return keys.key("admin");
+    }
+
+    /** Text of what a kube-proxy needs. */
+    String proxyKubeconfig() {
+        return Kubeconfig.ofCertificate(url(), caCertificate(), keys.certificate("proxy"), keys.key("proxy"));
     }
 
     /** Text of what a kubelet needs to say which node it is. */

@@ -37,6 +37,7 @@ final class Keys {
         certificate("ca", "authority", "/CN=gpuwarden testkit");
         certificate("server", "server", "/CN=kube-apiserver", "-CA", "ca.crt", "-CAkey", "ca.key");
         certificate("admin", "client", "/O=system:masters/CN=admin", "-CA", "ca.crt", "-CAkey", "ca.key");
+        certificate("proxy", "client", "/CN=system:kube-proxy", "-CA", "ca.crt", "-CAkey", "ca.key");
         // The API server takes public keys from certificates too.
         certificate("service-accounts", "client", "/CN=service accounts");
     }

@@ -5,10 +5,11 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Joins the nodes of one cluster and this machine: a bridge in a network namespace of its own. The kernel takes all of it back,
- * this machine's end too, when the process that holds the namespace has ended.
+ * Joins the nodes of one cluster and this machine: a bridge in a network namespace of its own, where the API server is too. The
+ * kernel takes all of it back, this machine's end too, when the processes in the namespace have ended.
  *
- * <p>Cluster number c of this machine has 10.88.c.0/24: this machine is .254, node k is .k and its pods are in 10.(100+k).c.0/24.
+ * <p>Cluster number c of this machine has 10.88.c.0/24: this machine is .254, the API server .253, node k is .k and its pods are
+ * in 10.(100+k).c.0/24.
  */
 final class Network implements AutoCloseable {
 
@@ -62,9 +63,15 @@ final class Network implements AutoCloseable {
         return number;
     }
 
-    /** This machine's own address. */
-    String host() {
-        return "10.88." + number + ".254";
+    /** Where the API server is. */
+    ControlPlane.Place middle() {
+        return new ControlPlane.Place(
+                "10.88." + number + ".253",
+                List.of(
+                        "nsenter",
+                        "--target",
+                        Long.toString(holder.inside().orElseThrow().pid()),
+                        "--net"));
     }
 
     String node(int k) {

@@ -26,6 +26,7 @@ final class NodeNeeds {
     /** Debian's packages, by the files that tell that they are there. */
     private static final Map<String, List<String>> PACKAGES = new TreeMap<>(Map.of(
             "containernetworking-plugins", List.of("/usr/lib/cni/ptp"),
+            "nftables", List.of("/usr/sbin/nft", "/sbin/nft"),
             "iproute2", List.of("/sbin/ip", "/usr/sbin/ip"),
             "runc", List.of("/usr/sbin/runc", "/usr/bin/runc"),
             "util-linux", List.of("/usr/bin/unshare")));

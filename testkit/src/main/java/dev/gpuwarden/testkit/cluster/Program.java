@@ -27,14 +27,10 @@ final class Program implements AutoCloseable {
         this.log = log;
     }
 
-    /** @param folder where its log is; deleted when this process dies before {@link #close()} */
-    static Program start(Path folder, Path binary, List<String> flags) {
-        List<String> command = new ArrayList<>(List.of(binary.toString()));
-        command.addAll(flags);
-        return start(folder, binary.getFileName().toString(), "", command);
-    }
-
-    /** @param after what a shell does before it deletes the folder */
+    /**
+     * @param folder where its log is; deleted when this process dies before {@link #close()}
+     * @param after what a shell does before it deletes the folder
+     */
     static Program start(Path folder, String name, String after, List<String> program) {
         Path log = folder.resolve(name + ".log");
         List<String> command = new ArrayList<>(

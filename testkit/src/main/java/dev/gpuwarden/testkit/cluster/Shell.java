@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs scripts that lie beside these classes. */
+/** Runs scripts that lie beside these classes, and programs. */
 final class Shell {
 
     private Shell() {}
@@ -20,22 +20,33 @@ final class Shell {
     static String run(String script, String... arguments) {
         List<String> command = new ArrayList<>(List.of("sh", "-c", Resource.text(script), script));
         command.addAll(List.of(arguments));
+        Result result = run(command);
+        if (result.code() != 0) {
+            throw new IllegalStateException(script + " " + String.join(" ", arguments) + ": ended with exit code "
+                    + result.code() + ": " + result.said());
+        }
+        return result.said();
+    }
+
+    /** Whether a program ends well; blocks until it ends. */
+    static boolean succeeds(List<String> command) {
+        return run(command).code() == 0;
+    }
+
+    private record Result(int code, String said) {}
+
+    private static Result run(List<String> command) {
         try {
             Process process =
                     new ProcessBuilder(command).redirectErrorStream(true).start();
             process.getOutputStream().close();
             String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            int code = process.waitFor();
-            if (code != 0) {
-                throw new IllegalStateException(
-                        script + " " + String.join(" ", arguments) + ": ended with exit code " + code + ": " + said);
-            }
-            return said;
+            return new Result(process.waitFor(), said);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while " + script + " runs", e);
+            throw new IllegalStateException("interrupted while " + command.get(0) + " runs", e);
         }
     }
 }

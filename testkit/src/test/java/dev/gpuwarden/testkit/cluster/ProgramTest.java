@@ -27,7 +27,7 @@ class ProgramTest {
     @Test
     void mayEndInOrderAndLeavesTheFolderToItsOwner() throws InterruptedException {
         Path log = folder.resolve("sh.log");
-        try (Program program = Program.start(folder, Path.of("/bin/sh"), List.of("-c", TAKES_LEAVE))) {
+        try (Program program = Program.start(folder, "sh", "", List.of("/bin/sh", "-c", TAKES_LEAVE))) {
             program.await(Duration.ofMinutes(1), "a word", () -> text(log).contains("hello"));
         }
         assertThat(text(log).lines()).containsExactly("hello", "bye");

@@ -1,4 +1,4 @@
-# Joins a node to the cluster's bridge, and tells it and this machine where pods are.
+# Joins a node to the cluster's bridge, and tells it, the API server and this machine where pods are.
 # Arguments: a process in the bridge's network namespace, one in the node's, number of the cluster, of the node, most nodes.
 set -eu
 bridge=$1 node=$2 number=$3 k=$4 most=$5
@@ -16,4 +16,5 @@ nsenter --target "$node" --net sh -euc '
         [ "$other" = "$k" ] || echo "route add 10.$((100 + other)).$number.0/24 via 10.88.$number.$other"
         other=$((other + 1))
     done | ip -batch -' connect "$number" "$k" "$most"
+nsenter --target "$bridge" --net ip route add "10.$((100 + k)).$number.0/24" via "10.88.$number.$k"
 ip route replace "10.$((100 + k)).$number.0/24" via "10.88.$number.$k"

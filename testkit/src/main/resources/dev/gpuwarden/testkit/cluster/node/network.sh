@@ -1,4 +1,5 @@
-# Makes the bridge in a network namespace, and this machine's way into it; prints the number of the cluster.
+# Makes the bridge in a network namespace, with an address for the API server, and this machine's way into it; prints the number
+# of the cluster.
 # Arguments: a process in that namespace, how many numbers there are.
 set -eu
 pid=$1 numbers=$2
@@ -15,7 +16,9 @@ nsenter --target "$pid" --net sh -euc '
     ip link set lo up
     ip link add nodes type bridge
     ip link set nodes up
-    ip link set host master nodes up'
+    ip link set host master nodes up
+    ip address add "10.88.$1.253/24" dev nodes
+    ip route add default via "10.88.$1.254"' network "$number"
 ip address add "10.88.$number.254/24" dev "gpuwarden$number"
 ip link set "gpuwarden$number" up
 echo "$number"

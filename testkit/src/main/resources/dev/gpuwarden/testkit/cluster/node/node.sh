@@ -37,4 +37,5 @@ for archive in images/*; do
 done
 keep kubelet.log /run/kubernetes/kubelet --config=conf/kubelet.yaml --kubeconfig=conf/kubeconfig \
     --hostname-override="$name" --node-ip="$address" &
+keep kube-proxy.log /run/kubernetes/kube-proxy --config=conf/kube-proxy.yaml &
 while :; do wait || true; sleep 1; done

@@ -1,0 +1,64 @@
+package dev.gpuwarden.testkit.cluster;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The kube-proxy that serves ClusterIPs to the API server, for webhooks behind Services. Nodes have their own. */
+final class ServiceProxy implements AutoCloseable {
+
+    private static final Duration STARTING = Duration.ofMinutes(1);
+
+    private final Program program;
+
+    private ServiceProxy(Program program) {
+        this.program = program;
+    }
+
+    /**
+     * Blocks until it has written its rules.
+     *
+     * @param folder empty or not there yet
+     * @param node one that the API server knows
+     */
+    static ServiceProxy start(Path folder, Binaries binaries, ControlPlane.Place place, String kubeconfig, String node)
+            throws InterruptedException {
+        Path itsKubeconfig = folder.resolve("kubeconfig");
+        Path configuration = folder.resolve("kube-proxy.yaml");
+        try {
+            Files.createDirectories(folder);
+            Files.writeString(itsKubeconfig, kubeconfig);
+            Files.writeString(configuration, configuration(itsKubeconfig.toString(), node));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        List<String> inside = new ArrayList<>(place.enter());
+        List<String> command = new ArrayList<>(inside);
+        command.addAll(List.of(binaries.path("kube-proxy").toString(), "--config=" + configuration));
+        Program program = Program.start(folder, "kube-proxy", "", command);
+        inside.addAll(List.of("nft", "list", "table", "ip", "kube-proxy"));
+        try {
+            program.await(STARTING, "its rules", () -> Shell.succeeds(inside));
+            return new ServiceProxy(program);
+        } catch (RuntimeException | Error | InterruptedException e) {
+            program.close();
+            throw e;
+        }
+    }
+
+    /** Text of a kube-proxy's configuration. */
+    static String configuration(String kubeconfig, String node) {
+        return Resource.text("node/kube-proxy.yaml")
+                .replace("KUBECONFIG", kubeconfig)
+                .replace("NODE", node);
+    }
+
+    @Override
+    public void close() {
+        program.close();
+    }
+}
