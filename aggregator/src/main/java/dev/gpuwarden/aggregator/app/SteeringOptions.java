@@ -44,7 +44,6 @@ final class SteeringOptions {
 
     @Option(
             names = "--breaker.pool",
-            split = ",",
             paramLabel = "POOL",
             description =
                     "How many nodes may be taken out of service: NAME;SELECTOR;rate=LIMIT/TIME;level=LIMIT, where a"
@@ -73,7 +72,7 @@ final class SteeringOptions {
             return Optional.empty();
         }
         List<Pool> parsed = new ArrayList<>();
-        for (String pool : PoolText.separate(pools)) {
+        for (String pool : pools) {
             try {
                 parsed.add(PoolText.parse(pool));
             } catch (IllegalArgumentException e) {

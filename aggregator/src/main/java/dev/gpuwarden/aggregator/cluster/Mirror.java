@@ -41,7 +41,6 @@ public final class Mirror implements AutoCloseable {
 
     private final Kind kind;
     private final SharedIndexInformer<GenericKubernetesResource> informer;
-    private volatile boolean complete;
     private volatile boolean failing;
 
     private Mirror(KubernetesClient client, Kind kind, Listener listener) {
@@ -70,11 +69,6 @@ public final class Mirror implements AutoCloseable {
         Mirror mirror = new Mirror(client, kind, listener);
         var unused = mirror.informer.start();
         return mirror;
-    }
-
-    /** Whether all has been told once. */
-    public boolean complete() {
-        return complete;
     }
 
     /** Whether it is being told of changes now. */
@@ -135,7 +129,6 @@ public final class Mirror implements AutoCloseable {
         @Override
         public void onList(String resourceVersion, boolean remainedEmpty) {
             works();
-            complete = true;
             listener.complete();
         }
     }

@@ -22,6 +22,8 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +53,9 @@ public final class Steering implements AutoCloseable {
 
     private final Clock clock = Clock.systemUTC();
     private final List<AutoCloseable> parts = new ArrayList<>();
-    private final List<Mirror> mirrors = new ArrayList<>();
+    /** What is followed and has not been told completely yet, by its plural. */
+    private final Set<String> waiting = new TreeSet<>();
+
     private final SteeringTally tally = new SteeringTally();
     private final Fleet fleet;
     private final Pools pools;
@@ -125,7 +129,10 @@ public final class Steering implements AutoCloseable {
     }
 
     private void follow(ClusterApi api, Kind kind, Mirror.Listener listener) {
-        mirrors.add(keep(api.mirror(kind, new Mirror.Listener() {
+        synchronized (this) {
+            waiting.add(kind.plural());
+        }
+        keep(api.mirror(kind, new Mirror.Listener() {
             @Override
             public void there(String name, String json) {
                 listener.there(name, json);
@@ -139,9 +146,15 @@ public final class Steering implements AutoCloseable {
             @Override
             public void complete() {
                 listener.complete();
-                begin();
+                told(kind);
             }
-        })));
+        }));
+    }
+
+    private synchronized void told(Kind kind) {
+        if (waiting.remove(kind.plural())) {
+            begin();
+        }
     }
 
     // ---- who works ----
@@ -153,7 +166,7 @@ public final class Steering implements AutoCloseable {
 
     /** With half of the nodes known, the breaker would count wrong, and without rules every faulty node be left. */
     private synchronized void begin() {
-        if (!leads || works || !waitingFor().isEmpty()) {
+        if (!leads || works || !waiting.isEmpty()) {
             return;
         }
         works = true;
@@ -170,13 +183,9 @@ public final class Steering implements AutoCloseable {
         chores.stop();
     }
 
-    /** What has not been told completely yet, by its plural. */
-    public synchronized List<String> waitingFor() {
-        List<String> waiting = new ArrayList<>();
-        mirrors.stream()
-                .filter(mirror -> !mirror.complete())
-                .forEach(mirror -> waiting.add(mirror.kind().plural()));
-        return waiting;
+    /** What has not been told completely yet, by its plural: nothing is done before. */
+    public synchronized Set<String> waitingFor() {
+        return Set.copyOf(waiting);
     }
 
     // ---- what there is to do ----

@@ -15,6 +15,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -61,17 +62,26 @@ final class TestFleet implements AutoCloseable {
 
     private static ClusterApi connect(Path kubeconfig) {
         try {
-            Config config = Config.fromKubeconfig(Files.readString(kubeconfig));
-            config.setClientKeyAlgo("EC");
-            return ClusterApi.connect(config);
+            return connect(Files.readString(kubeconfig));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
+    private static ClusterApi connect(String kubeconfig) {
+        Config config = Config.fromKubeconfig(kubeconfig);
+        config.setClientKeyAlgo("EC");
+        return ClusterApi.connect(config);
+    }
+
     /** With the rights of the aggregator, and no more. */
     ClusterApi asAggregator() {
         return connect(plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
+    }
+
+    /** The same through somebody who lets requests fail. */
+    ClusterApi asAggregator(FaultyApi through) {
+        return connect(through.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
     }
 
     /** All nodes are in one pool. */
@@ -89,7 +99,12 @@ final class TestFleet implements AutoCloseable {
     }
 
     void node(String name) {
-        plane.apply("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {zone: a}}}".formatted(name));
+        node(name, "zone");
+    }
+
+    /** @param label that it has */
+    void node(String name, String label) {
+        plane.apply("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {%s: a}}}".formatted(name, label));
         faults.put(name, new FaultTable());
         write(name);
     }

@@ -1,0 +1,192 @@
+package dev.gpuwarden.aggregator.control;
+
+import static dev.gpuwarden.aggregator.control.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.breaker.PoolText;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Kills the one that leads at each of its writes, once before the API server has it and once after, and looks whether the next
+ * one brings everything to where it had come without.
+ */
+class KillBetweenWritesTest {
+
+    private static final Set<String> WRITES = Set.of("POST", "PUT", "PATCH");
+
+    @TempDir
+    Path folder;
+
+    private TestFleet fleet;
+
+    @BeforeEach
+    void start() throws Exception {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        fleet = new TestFleet(ControlPlane.start(folder));
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    /** One pool of which all may go, and one of which none may. */
+    private static Steering.Settings pools(String identity) {
+        return new Steering.Settings(
+                "gpuwarden",
+                identity,
+                Mode.ARMED,
+                List.of(
+                        PoolText.parse("zone;zone;rate=100%/5m;level=100%"),
+                        PoolText.parse("trips;trips;rate=0/5m;level=0")));
+    }
+
+    /** A node that falls, one that returns, one with a minor fault, and one that trips the breaker. */
+    private final class Scene {
+        private final List<String> nodes;
+        private final String falls;
+        private final String returns;
+        private final String minor;
+        private final String trips;
+
+        Scene(String name) {
+            this.falls = name + "-falls";
+            this.returns = name + "-returns";
+            this.minor = name + "-minor";
+            this.trips = name + "-trips";
+            this.nodes = List.of(falls, returns, minor, trips);
+            List.of(falls, returns, minor).forEach(fleet::node);
+            fleet.node(trips, "trips");
+            fleet.fail(returns);
+            try (ClusterApi api = fleet.asAggregator();
+                    Steering steering = Steering.start(api, pools(name + "-first"), audit -> {})) {
+                until(() -> said(returns).contains("Quarantined") && steering.queued() == 0, "one is in quarantine");
+            }
+            fleet.tell(
+                    minor,
+                    fleet.xid(minor).fatal(false).errorCodes(List.of("43")).build());
+            fleet.fail(falls);
+            fleet.fail(trips);
+            fleet.heal(returns);
+        }
+
+        /** Of all that must be so in the end. */
+        String state() {
+            String breaker = fleet.plane.kubectl(
+                    "get",
+                    "configmap",
+                    "gpuwarden-breaker",
+                    "--namespace=gpuwarden",
+                    "--ignore-not-found",
+                    "--output=jsonpath={.data.trips}");
+            return nodes.stream().map(this::state).collect(Collectors.joining("\n")) + "\nbreaker open="
+                    + breaker.contains("\"open\"");
+        }
+
+        private String state(String node) {
+            String name = node.substring(node.indexOf('-'));
+            return name + " cordoned=" + fleet.cordoned(node)
+                    + " held="
+                    + !fleet.get(node, ".metadata.annotations.quarantineHealthEvent")
+                            .isEmpty()
+                    + " condition=" + fleet.get(node, ".status.conditions[?(@.type==\"SysLogsXIDError\")].status")
+                    + " events=" + said(node);
+        }
+
+        void done() {
+            fleet.plane.kubectl("delete", "configmap", "gpuwarden-breaker", "--namespace=gpuwarden");
+            fleet.plane.kubectl(
+                    Stream.concat(Stream.of("delete", "node"), nodes.stream()).toArray(String[]::new));
+        }
+    }
+
+    /** Reasons of its Events, each as often as it is there. */
+    private String said(String node) {
+        return Stream.of(fleet.plane
+                        .kubectl(
+                                "get",
+                                "events",
+                                "--field-selector=involvedObject.name=" + node,
+                                "--output=jsonpath={.items[*].reason}")
+                        .split(" "))
+                .sorted()
+                .collect(Collectors.joining(" "));
+    }
+
+    private static boolean writes(ApiCall call) {
+        return WRITES.contains(call.method()) && !call.path().contains("/leases");
+    }
+
+    /** Nobody gives it up who is killed, and this test has no time to wait. */
+    private void lease() {
+        fleet.plane.kubectl("delete", "lease", "gpuwarden-aggregator", "--namespace=gpuwarden", "--ignore-not-found");
+    }
+
+    @Test
+    void whereverItIsKilledTheNextOneBringsItToTheSameEnd() throws Exception {
+        String wanted;
+        int writes;
+        try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
+            Scene scene = new Scene("all");
+            try (ClusterApi api = fleet.asAggregator(faulty);
+                    Steering steering = Steering.start(api, pools("all"), audit -> {})) {
+                until(() -> said(scene.falls).contains("Quarantined"), "one falls");
+                until(() -> said(scene.returns).contains("ReturnedToService"), "one returns");
+                until(() -> steering.queued() == 0 && scene.state().contains("breaker open=true"), "one trips");
+                wanted = scene.state();
+                writes = (int) faulty.count(KillBetweenWritesTest::writes);
+            }
+            scene.done();
+        }
+        assertThat(wanted).contains("falls cordoned=true", "returns cordoned=false");
+        for (int k = 1; k <= writes; k++) {
+            killed(k, new ApiFault.CutBefore(), wanted);
+            killed(k, new ApiFault.CutAfter(), wanted);
+        }
+    }
+
+    private void killed(int at, ApiFault how, String wanted) throws Exception {
+        String name = "k" + at + how.getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT);
+        Scene scene = new Scene(name);
+        try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
+            AtomicInteger count = new AtomicInteger();
+            faulty.fail(call -> writes(call) && count.incrementAndGet() == at, 1, how);
+            faulty.fail(call -> count.get() >= at, new ApiFault.CutBefore());
+            try (ClusterApi api = fleet.asAggregator(faulty);
+                    Steering steering = Steering.start(api, pools(name), audit -> {})) {
+                until(() -> count.get() >= at, "write " + at + " of " + name);
+                assertThat(steering.failing()).as("nobody knows yet").isLessThan(100);
+            }
+        }
+        lease();
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, pools(name + "-next"), audit -> {})) {
+            until(() -> scene.state().equals(wanted), name + ": expected\n" + wanted + "\nfound\n" + scene.state());
+            until(() -> steering.queued() == 0 && steering.failing() == 0, "all is done");
+            assertThat(scene.state()).as(name + ", and it stays so").isEqualTo(wanted);
+        }
+        scene.done();
+        lease();
+    }
+}
