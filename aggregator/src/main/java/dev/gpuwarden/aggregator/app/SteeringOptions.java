@@ -44,6 +44,7 @@ final class SteeringOptions {
 
     @Option(
             names = "--breaker.pool",
+            split = ",",
             paramLabel = "POOL",
             description =
                     "How many nodes may be taken out of service: NAME;SELECTOR;rate=LIMIT/TIME;level=LIMIT, where a"
@@ -72,7 +73,7 @@ final class SteeringOptions {
             return Optional.empty();
         }
         List<Pool> parsed = new ArrayList<>();
-        for (String pool : pools) {
+        for (String pool : PoolText.separate(pools)) {
             try {
                 parsed.add(PoolText.parse(pool));
             } catch (IllegalArgumentException e) {

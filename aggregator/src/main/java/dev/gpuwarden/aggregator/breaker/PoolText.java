@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.breaker;
 
 import java.time.DateTimeException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.regex.Matcher;
@@ -13,16 +15,32 @@ public final class PoolText {
     /** What a key of a ConfigMap may be. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,63}");
 
+    private static final int PARTS = 4;
     private static final Pattern RATE = Pattern.compile("rate=([^/]+)/(\\d+[smh])");
     private static final Pattern LEVEL = Pattern.compile("level=(.+)");
     private static final Pattern LIMIT = Pattern.compile("(?:(\\d{1,3})%)?,?(\\d{1,6})?");
 
     private PoolText() {}
 
+    /** The pools of a list that was split at each comma, as settings are: those within a pool belong to it. */
+    public static List<String> separate(List<String> pieces) {
+        List<String> pools = new ArrayList<>();
+        for (String piece : pieces) {
+            int last = pools.size() - 1;
+            boolean next = last < 0 || piece.contains(";") && pools.get(last).split(";", -1).length >= PARTS;
+            if (next) {
+                pools.add(piece);
+            } else {
+                pools.set(last, pools.get(last) + "," + piece);
+            }
+        }
+        return pools;
+    }
+
     /** @throws IllegalArgumentException with what was expected and what was found */
     public static Pool parse(String text) {
         String[] parts = text.split(";", -1);
-        if (parts.length != 4) {
+        if (parts.length != PARTS) {
             throw new IllegalArgumentException(
                     "expected NAME;SELECTOR;rate=LIMIT/TIME;level=LIMIT, found \"" + text + "\"");
         }

@@ -120,8 +120,14 @@ public final class ClusterApi implements AutoCloseable {
         String reason = String.valueOf(tree.getOrDefault("message", "without a reason"));
         throw new ClusterException(
                 answer.code(),
+                retryAfterSeconds(answer),
                 what + ": answer " + answer.code() + ": "
                         + (reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON) + "..."));
+    }
+
+    private static long retryAfterSeconds(HttpResponse<String> answer) {
+        String seconds = answer.header("Retry-After");
+        return seconds != null && seconds.matches("[0-9]{1,6}") ? Long.parseLong(seconds) : 0;
     }
 
     /** Empty where it is no JSON object: what stands between this program and the server answers what it likes. */

@@ -11,14 +11,17 @@ public final class ClusterException extends Exception {
     private static final int INVALID = 422;
 
     private final int status;
+    private final long retryAfterSeconds;
 
-    ClusterException(int status, String message) {
+    /** @param retryAfterSeconds 0 where the server says nothing of that */
+    ClusterException(int status, long retryAfterSeconds, String message) {
         super(message);
         this.status = status;
+        this.retryAfterSeconds = retryAfterSeconds;
     }
 
     static ClusterException noAnswer(String message) {
-        return new ClusterException(NO_ANSWER, message);
+        return new ClusterException(NO_ANSWER, 0, message);
     }
 
     /** Whether the server answered, and what was asked for is not there. */
@@ -39,5 +42,10 @@ public final class ClusterException extends Exception {
     /** For metrics: the status of HTTP, or "none" where no answer came. */
     public String kind() {
         return status == NO_ANSWER ? "none" : Integer.toString(status);
+    }
+
+    /** So long the server wants not to be asked again; 0 where it says nothing of that. */
+    public long retryAfterSeconds() {
+        return retryAfterSeconds;
     }
 }

@@ -122,8 +122,12 @@ final class NodeWriter implements AutoCloseable {
                             + (cause instanceof ClusterException ? cause.getMessage() : cause.toString()));
         }
         long wait = Math.min(LAST_RETRY_NANOS, FIRST_RETRY_NANOS << Math.min(times - 1, 10));
+        long told = cause instanceof ClusterException answered
+                ? Math.min(LAST_RETRY_NANOS, TimeUnit.SECONDS.toNanos(answered.retryAfterSeconds()))
+                : 0;
         // Thousands of nodes fail at the same moment.
-        return (long) (wait * (0.5 + ThreadLocalRandom.current().nextDouble() / 2));
+        double random = ThreadLocalRandom.current().nextDouble();
+        return Math.max((long) (wait * (0.5 + random / 2)), (long) (told * (1 + random / 2)));
     }
 
     /** Nodes of which the cluster does not have the newest. */

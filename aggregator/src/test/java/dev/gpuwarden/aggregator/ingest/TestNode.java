@@ -18,6 +18,7 @@ import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -91,11 +92,20 @@ final class TestNode implements AutoCloseable {
 
     /** The next thing that the aggregator says. */
     Acknowledgement hear() throws InterruptedException {
-        Acknowledgement next = heard.poll(2, TimeUnit.MINUTES);
-        if (next == null) {
-            throw new AssertionError("nothing was heard within two minutes; end: " + end.getNow(null));
+        return hearOrEnd().orElseThrow(() -> new AssertionError("the stream has ended: " + end.getNow(null)));
+    }
+
+    /** The next thing that the aggregator says; empty where it ends the stream instead. */
+    Optional<Acknowledgement> hearOrEnd() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+        while (System.nanoTime() - deadline < 0) {
+            boolean over = end.isDone();
+            Acknowledgement next = heard.poll(20, TimeUnit.MILLISECONDS);
+            if (next != null || over) {
+                return Optional.ofNullable(next);
+            }
         }
-        return next;
+        throw new AssertionError("nothing was heard within two minutes");
     }
 
     /** What was heard and not yet asked for. */

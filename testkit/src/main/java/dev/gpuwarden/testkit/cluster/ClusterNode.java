@@ -7,11 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A real node of a cluster on this machine, with simulated GPUs: own kubelet, own containerd, own kube-proxy, own namespaces
  * for processes, mounts, network and name, own cgroups. On it, and so for hostPath volumes, /run/simulated-gpus holds the folders `lib`,
- * `proc`, `sys`, `pods` and `dev` of the {@link SimulatedNode}.
+ * `proc`, `sys`, `pods` and `dev` of the {@link SimulatedNode}. Pods ask for GPUs as `nvidia.com/gpu`; what they get is told at
+ * {@link DevicePlugin}.
  *
  * <p>Thread-safe.
  */
@@ -28,6 +30,7 @@ public final class ClusterNode implements AutoCloseable {
     private final Path containerd;
     private final SimulatedNode gpus;
     private final Program program;
+    private @Nullable DevicePlugin plugin;
 
     private ClusterNode(String name, Path folder, Path containerd, SimulatedNode gpus, Program program) {
         this.name = name;
@@ -92,8 +95,10 @@ public final class ClusterNode implements AutoCloseable {
         ClusterNode node = new ClusterNode(name, folder, containerd, gpus, program);
         try {
             program.await(STARTING, "namespaces", () -> program.inside().isPresent());
-            network.connect(k, program.inside().orElseThrow().pid());
+            long inside = program.inside().orElseThrow().pid();
+            network.connect(k, inside);
             Files.createFile(folder.resolve("connected"));
+            node.plugin = DevicePlugin.start(inside, gpus.control());
             return node;
         } catch (InterruptedException e) {
             node.close();
@@ -158,6 +163,9 @@ public final class ClusterNode implements AutoCloseable {
     /** Switches it off, as if its power were cut: what it kept goes with it. */
     @Override
     public void close() {
+        if (plugin != null) {
+            plugin.close();
+        }
         program.kill();
         removeCgroups(folder);
         gpus.close();

@@ -21,8 +21,7 @@ import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
-import java.util.Locale;
-import java.util.Set;
+import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
@@ -30,7 +29,7 @@ import javax.net.ssl.TrustManagerFactory;
 /** The way from a proxy on to the API server. Thread-safe. */
 final class Passing {
 
-    private static final Set<String> PASSED = Set.of("accept", "authorization", "content-type", "user-agent");
+    private static final List<String> PASSED = List.of("Accept", "Authorization", "Content-Type", "User-Agent");
     private static final char[] NO_PASSWORD = {};
 
     private final String target;
@@ -91,11 +90,9 @@ final class Passing {
     HttpResponse<InputStream> send(HttpExchange exchange, byte[] body) throws IOException, InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(target + exchange.getRequestURI()))
                 .method(exchange.getRequestMethod(), BodyPublishers.ofByteArray(body));
-        exchange.getRequestHeaders().forEach((name, values) -> {
-            if (PASSED.contains(name.toLowerCase(Locale.ROOT))) {
-                values.forEach(value -> request.header(name, value));
-            }
-        });
+        for (String name : PASSED) {
+            exchange.getRequestHeaders().getOrDefault(name, List.of()).forEach(value -> request.header(name, value));
+        }
         boolean token = exchange.getRequestHeaders().containsKey("Authorization");
         return (token ? others : admin).send(request.build(), BodyHandlers.ofInputStream());
     }

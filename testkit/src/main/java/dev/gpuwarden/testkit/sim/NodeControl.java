@@ -65,6 +65,23 @@ public final class NodeControl {
         return (int) table.number("header.gpu_count");
     }
 
+    /**
+     * A GPU as the driver has it now.
+     *
+     * @param fit whether the driver is there and says nothing against using it
+     */
+    public record Gpu(String uuid, boolean fit) {}
+
+    /** In order of their indices. */
+    public List<Gpu> gpus() {
+        boolean driver = table.number("header.init_result") == 0;
+        long ok = table.layout().constant("STATE_OK");
+        return IntStream.range(0, gpuCount())
+                .mapToObj(TableWriter::gpu)
+                .map(gpu -> new Gpu(table.text(gpu + ".uuid"), driver && table.number(gpu + ".state") == ok))
+                .toList();
+    }
+
     NicFiles nics() {
         return nics;
     }

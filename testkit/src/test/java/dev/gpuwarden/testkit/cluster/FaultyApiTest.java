@@ -85,6 +85,10 @@ class FaultyApiTest {
         assertThat(plane.kubectl(admin, "get", "--raw=/readyz")).isEqualTo("ok");
         assertThat(plane.kubectl(admin, "get", "namespace", "default", "--output=name"))
                 .isEqualTo("namespace/default\n");
+        plane.kubectl(admin, "create", "configmap", name);
+        plane.kubectl(admin, "patch", "configmap", name, "--type=merge", "--patch={\"data\":{\"a\":\"b\"}}");
+        assertThat(plane.kubectl("get", "configmap", name, "--output=jsonpath={.data.a}"))
+                .isEqualTo("b");
         plane.apply("""
                 apiVersion: v1
                 kind: ServiceAccount
@@ -97,7 +101,7 @@ class FaultyApiTest {
                 BodyHandlers.ofString());
         assertThat(answer.statusCode()).isEqualTo(403);
         assertThat(answer.body()).contains("system:serviceaccount:default:nobody");
-        assertThat(api.count(ApiCall.of("GET", "configmaps"))).isEqualTo(1);
+        assertThat(api.count(ApiCall.of("PATCH", "configmaps/" + name))).isEqualTo(1);
     }
 
     @Test

@@ -12,9 +12,10 @@ until ip link add "gpuwarden$number" type veth peer name host netns "$pid" 2>/de
         exit 1
     fi
 done
+# An address of its own: else the bridge takes the lowest of its devices', which changes as nodes come, and they would not know.
 nsenter --target "$pid" --net sh -euc '
     ip link set lo up
-    ip link add nodes type bridge
+    ip link add nodes address 02:88:00:00:00:fd type bridge
     ip link set nodes up
     ip link set host master nodes up
     ip address add "10.88.$1.253/24" dev nodes

@@ -1,0 +1,198 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.Fields;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import io.fabric8.kubernetes.client.Config;
+import io.grpc.Status;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whatever goes wrong with whichever request: the right state in the end, nothing acknowledged before it is kept, few requests. */
+@Timeout(600)
+class IngestFaultsTest {
+
+    private static final AtomicInteger NODES = new AtomicInteger();
+    private static final Predicate<ApiCall> WRITE = ApiCall.of("PATCH", "/status");
+    private static final int TIMES = 2;
+
+    @TempDir
+    Path folder;
+
+    private final String node = "unlucky-" + NODES.incrementAndGet();
+    private ControlPlane plane;
+    private TestKeys keys;
+    private FaultyApi faulty;
+    private ClusterApi api;
+    private ClusterApi direct;
+    private IngestServer server;
+    private String token;
+
+    @BeforeEach
+    void start() throws Exception {
+        plane = TestCluster.get();
+        TestCluster.node(plane, node);
+        token = TestCluster.token(plane, node);
+        keys = new TestKeys(folder);
+        keys.certificate("aggregator");
+        faulty = new FaultyApi(plane);
+        api = ClusterApi.connect(
+                Config.fromKubeconfig(faulty.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"))));
+        direct = ClusterApi.connect(Config.fromKubeconfig(Files.readString(TestCluster.aggregatorKubeconfig(plane))));
+        IngestOptions options = new IngestOptions();
+        options.listen = "127.0.0.1:0";
+        options.tlsCert = folder.resolve("aggregator.pem");
+        options.tlsKey = keys.key("aggregator");
+        server = IngestServer.start(options, api);
+    }
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            server.close();
+            api.close();
+            direct.close();
+            faulty.close();
+        }
+    }
+
+    private TestNode connect() throws Exception {
+        return new TestNode(server.address().getPort(), keys, "", token).hello(node);
+    }
+
+    @SuppressWarnings("unchecked") // keys of a JSON object are strings
+    private Map<String, Object> status() throws Exception {
+        return (Map<String, Object>)
+                Fields.map(direct.get("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node), "status");
+    }
+
+    static Stream<Arguments> faults() {
+        List<Arguments> requests = List.of(
+                Arguments.of("the question whose token it is", ApiCall.of("POST", "/tokenreviews")),
+                Arguments.of("the look at the NodeHealth", ApiCall.of("GET", "/nodehealths/")),
+                Arguments.of("the look at the Node", ApiCall.of("GET", "/nodes/")),
+                Arguments.of("making the NodeHealth", WRITE.negate().and(ApiCall.of("PATCH", "/nodehealths/"))),
+                Arguments.of("writing the NodeHealth", WRITE));
+        List<ApiFault> faults = List.of(
+                ApiFault.conflict(),
+                ApiFault.gone(),
+                ApiFault.tooMany(Duration.ofSeconds(1)),
+                ApiFault.broken(),
+                ApiFault.unavailable(),
+                new ApiFault.CutBefore(),
+                new ApiFault.CutAfter(),
+                new ApiFault.Delay(Duration.ofMillis(500)));
+        Stream<Arguments> all = requests.stream()
+                .flatMap(request ->
+                        faults.stream().map(fault -> Arguments.of(request.get()[0], request.get()[1], fault)));
+        // Ten seconds each.
+        return Stream.concat(all, Stream.of(Arguments.of("writing the NodeHealth", WRITE, new ApiFault.Hang())));
+    }
+
+    @ParameterizedTest(name = "{0}: {2}")
+    @MethodSource("faults")
+    void allIsWellInTheEnd(String what, Predicate<ApiCall> requests, ApiFault fault) throws Exception {
+        faulty.fail(requests, TIMES, fault);
+        int connections = 0;
+        boolean done = false;
+        while (!done) {
+            connections++;
+            assertThat(connections).isLessThanOrEqualTo(TIMES + 1);
+            try (TestNode told = connect()) {
+                done = tellAll(told);
+            }
+        }
+        await(() -> server.behind() == 0);
+        assertThat(status())
+                .containsEntry("state", "Faulty")
+                .containsEntry("faultCount", 2)
+                .containsEntry("acknowledgedSequence", 2);
+        assertThat(faulty.count(requests)).as("it was among the requests").isGreaterThan(0);
+        // Well: 1 token, 3 to make it, 2 or 3 writes. A failure costs its repetition, and after a conflict one look.
+        assertThat(faulty.calls()).hasSizeLessThanOrEqualTo(7 + 6 * TIMES);
+    }
+
+    /** Returns false when it must connect again. */
+    private boolean tellAll(TestNode told) throws Exception {
+        Optional<Acknowledgement> welcome = told.hearOrEnd();
+        if (welcome.isEmpty()) {
+            Status end = told.end();
+            assertThat(end.getCode()).as(end.toString()).isEqualTo(Status.Code.UNAVAILABLE);
+            return false;
+        }
+        told.faults(1, 0, Samples.fault(node, "79"));
+        assertThat(told.hear().getGeneration()).isEqualTo(1);
+        assertThat(status()).containsEntry("faultCount", 1).containsEntry("generation", 1);
+        told.event(2, Samples.xid(node, "48"));
+        assertThat(told.hear().getSequence()).isEqualTo(2);
+        assertThat(status()).containsEntry("faultCount", 2).containsEntry("acknowledgedSequence", 2);
+        return true;
+    }
+
+    @Test
+    void whatIsWellCostsOneRequestForEachChange() throws Exception {
+        try (TestNode told = connect()) {
+            told.hear();
+            told.faults(1, 0);
+            told.hear();
+            for (int i = 1; i <= 5; i++) {
+                told.event(i, Samples.xid(node, Integer.toString(i)));
+                told.awaitSequence(i);
+            }
+        }
+        assertThat(faulty.calls()).hasSize(4 + 6);
+        assertThat(faulty.count(WRITE)).isEqualTo(6);
+    }
+
+    @Test
+    void whoFailsForLongIsAskedLessAndLess() throws Exception {
+        try (TestNode told = connect()) {
+            told.hear();
+            faulty.fail(WRITE, ApiFault.unavailable());
+            told.faults(1, 0);
+            await(() -> faulty.count(WRITE) == 1);
+            long first = System.nanoTime();
+            await(() -> faulty.count(WRITE) == 5);
+            assertThat(Duration.ofNanos(System.nanoTime() - first)).isGreaterThan(Duration.ofMillis(3_500));
+            assertThat(told.unheard()).isZero();
+            faulty.heal();
+            assertThat(told.hear().getGeneration()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void whoSaysWhenToAskAgainIsNotAskedBefore() throws Exception {
+        try (TestNode told = connect()) {
+            told.hear();
+            faulty.fail(WRITE, 1, ApiFault.tooMany(Duration.ofSeconds(4)));
+            told.faults(1, 0);
+            await(() -> faulty.count(WRITE) == 1);
+            long first = System.nanoTime();
+            assertThat(told.hear().getGeneration()).isEqualTo(1);
+            assertThat(Duration.ofNanos(System.nanoTime() - first)).isGreaterThan(Duration.ofMillis(3_900));
+            assertThat(faulty.count(WRITE)).isEqualTo(2);
+        }
+    }
+}

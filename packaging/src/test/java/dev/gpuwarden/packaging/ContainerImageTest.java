@@ -1,0 +1,80 @@
+package dev.gpuwarden.packaging;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(300)
+class ContainerImageTest {
+
+    private static final String SCRIPT = "gpuwarden-image-archive";
+
+    @TempDir
+    Path folder;
+
+    private String archive(Path file) throws Exception {
+        Scripts.Run run = Scripts.run(folder, Map.of(), SCRIPT, "--output", file.toString());
+        assumeTrue(
+                run.code() == 0 || !run.said().contains("apt-get"),
+                () -> "no container image was made, so none was looked at: " + run.said());
+        assertThat(run.code()).as(run.said()).isZero();
+        return run.out();
+    }
+
+    @Test
+    void theSameInputsGiveTheSameBytesAndEveryPartIsWhatItsDigestSays() throws Exception {
+        Path one = folder.resolve("one.tar");
+        String printed = archive(one);
+        Path two = folder.resolve("two.tar");
+        archive(two);
+        assertThat(Files.mismatch(one, two)).isEqualTo(-1);
+        Scripts.must(folder, "tar", "-xf", one.toString());
+        Matcher digest = Pattern.compile("sha256:([0-9a-f]{64})\n$").matcher(printed);
+        assertThat(digest.find()).as(printed).isTrue();
+        try (Stream<Path> blobs = Files.list(folder.resolve("blobs/sha256"))) {
+            List<String> names =
+                    blobs.map(Path::getFileName).map(Path::toString).toList();
+            // Three layers, their configuration, the manifest.
+            assertThat(names).hasSize(5).contains(digest.group(1));
+            for (String name : names) {
+                assertThat(Scripts.must(folder, "sha256sum", "blobs/sha256/" + name))
+                        .startsWith(name);
+                if (!name.equals(digest.group(1))) {
+                    assertThat(Files.readString(folder.resolve("blobs/sha256/" + digest.group(1))))
+                            .contains(name);
+                }
+            }
+        }
+        assertThat(Files.readString(folder.resolve("index.json"))).contains(digest.group(1));
+    }
+
+    @Test
+    void whatIsMissingIsNamed() throws Exception {
+        Path bin = Files.createDirectory(folder.resolve("bin"));
+        for (String needed : List.of("bash", "readlink", "env")) {
+            Files.copy(
+                    Path.of(Scripts.must(folder, "which", needed).strip()),
+                    bin.resolve(needed),
+                    StandardCopyOption.COPY_ATTRIBUTES);
+        }
+        assertThat(Scripts.run(folder, Map.of("PATH", bin.toString()), SCRIPT))
+                .isEqualTo(new Scripts.Run(
+                        2, "", SCRIPT + ": expected apt-get, which is not here (Debian package apt)\n"));
+        assertThat(Scripts.run(folder, Map.of(), SCRIPT, "--out").said())
+                .isEqualTo(SCRIPT + ": unknown argument '--out'; --help tells all\n");
+        assertThat(Scripts.run(folder, Map.of(), SCRIPT, "--name", "Upper:1").said())
+                .contains("expected NAME:TAG, seen 'Upper:1'");
+        assertThat(Scripts.run(folder, Map.of(), SCRIPT, "--help").out()).contains("--output FILE");
+    }
+}

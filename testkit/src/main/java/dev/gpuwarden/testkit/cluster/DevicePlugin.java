@@ -1,0 +1,160 @@
+package dev.gpuwarden.testkit.cluster;
+
+import dev.gpuwarden.testkit.deviceplugin.RegisterRequest;
+import dev.gpuwarden.testkit.deviceplugin.RegistrationGrpc;
+import dev.gpuwarden.testkit.sim.NodeControl;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.NettyServerBuilder;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Offers a node's simulated GPUs to its kubelet as `nvidia.com/gpu`: ids are UUIDs, a GPU is healthy while nothing in the table
+ * speaks against it. A container gets the variable `NVIDIA_VISIBLE_DEVICES`, and the node's simulated driver where
+ * `LD_LIBRARY_PATH` points; the driver shows it all of the node's GPUs.
+ *
+ * <p>It runs in this process; its socket is in the node.
+ */
+final class DevicePlugin implements AutoCloseable {
+
+    private static final String RESOURCE = "nvidia.com/gpu";
+    private static final String SOCKET = "simulated-gpus.sock";
+    private static final long LOOK_MILLIS = 200;
+    private static final long REGISTERING_SECONDS = 5;
+
+    // Named here so that nobody collects them, and their level with them. gRPC sets an option that Unix sockets do not
+    // have.
+    private static final Logger BOOTSTRAP = Logger.getLogger("io.netty.bootstrap.Bootstrap");
+    private static final Logger SERVER_BOOTSTRAP = Logger.getLogger("io.netty.bootstrap.ServerBootstrap");
+
+    static {
+        BOOTSTRAP.setLevel(Level.SEVERE);
+        SERVER_BOOTSTRAP.setLevel(Level.SEVERE);
+    }
+
+    private final Path folder;
+    private final NodeControl gpus;
+    private final GpuService service = new GpuService();
+    private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(
+            1, new DefaultThreadFactory("device-plugin-grpc", true), EpollIoHandler.newFactory());
+    private final ScheduledExecutorService looker =
+            Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("device-plugin", true));
+    private @Nullable Server server;
+
+    /** Of the kubelet's socket that it registered at. */
+    private @Nullable String registered;
+
+    private DevicePlugin(Path folder, NodeControl gpus) {
+        this.folder = folder;
+        this.gpus = gpus;
+    }
+
+    /** @param inside a process that sees the node's mounts: by way of it paths are short, as those of sockets must be */
+    static DevicePlugin start(long inside, NodeControl gpus) {
+        DevicePlugin plugin =
+                new DevicePlugin(Path.of("/proc/" + inside + "/root/var/lib/kubelet/device-plugins"), gpus);
+        var unused = plugin.looker.scheduleWithFixedDelay(plugin::look, 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        return plugin;
+    }
+
+    private void look() {
+        try {
+            service.tell(gpus.gpus());
+            Optional<String> kubelet = identity(folder.resolve("kubelet.sock"));
+            // A kubelet that starts removes the sockets of all plugins.
+            if (kubelet.isPresent() && !(kubelet.get().equals(registered) && Files.exists(folder.resolve(SOCKET)))) {
+                serve();
+                register();
+                registered = kubelet.get();
+            }
+        } catch (IOException | StatusRuntimeException notYet) {
+            // The kubelet comes or goes; the next look is soon.
+        }
+    }
+
+    /** Tells one socket from another of the same path. */
+    private static Optional<String> identity(Path socket) {
+        try {
+            BasicFileAttributes attributes = Files.readAttributes(socket, BasicFileAttributes.class);
+            return Optional.of(attributes.fileKey() + " " + attributes.lastModifiedTime());
+        } catch (IOException notThere) {
+            return Optional.empty();
+        }
+    }
+
+    private void serve() throws IOException {
+        stopServing();
+        Files.deleteIfExists(folder.resolve(SOCKET));
+        server = NettyServerBuilder.forAddress(
+                        new DomainSocketAddress(folder.resolve(SOCKET).toFile()))
+                .channelType(EpollServerDomainSocketChannel.class)
+                .bossEventLoopGroup(loop)
+                .workerEventLoopGroup(loop)
+                .directExecutor()
+                .addService(service)
+                .build()
+                .start();
+    }
+
+    private void stopServing() {
+        if (server != null) {
+            server.shutdownNow();
+            server = null;
+        }
+    }
+
+    private void register() {
+        ManagedChannel channel = NettyChannelBuilder.forAddress(
+                        new DomainSocketAddress(folder.resolve("kubelet.sock").toFile()))
+                .channelType(EpollDomainSocketChannel.class)
+                .eventLoopGroup(loop)
+                .usePlaintext()
+                // A path is no name that HTTP/2 could carry.
+                .overrideAuthority("localhost")
+                .build();
+        try {
+            var unused = RegistrationGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(REGISTERING_SECONDS, TimeUnit.SECONDS)
+                    .register(RegisterRequest.newBuilder()
+                            .setVersion("v1beta1")
+                            .setEndpoint(SOCKET)
+                            .setResourceName(RESOURCE)
+                            .build());
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
+    @Override
+    public void close() {
+        looker.shutdownNow();
+        try {
+            if (!looker.awaitTermination(2 * REGISTERING_SECONDS, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("the device plugin at " + folder + " does not end");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        stopServing();
+        var unused = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    }
+}

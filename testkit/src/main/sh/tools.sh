@@ -1,0 +1,162 @@
+# What tests and `cluster up` need besides a build. The script `gpuwarden` reads this file; steps, messages and the installing of
+# packages are there.
+# shellcheck shell=bash disable=SC2154 # its variables
+
+# Prints those without which some tests cannot look.
+missing_test_packages() {
+    command -v curl >/dev/null || echo curl
+    command -v python3 >/dev/null || echo python3
+    command -v openssl >/dev/null || echo openssl
+    command -v go >/dev/null || echo golang-go
+    command -v chromium >/dev/null || printf '%s\n' chromium fonts-dejavu-core
+    python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
+}
+
+# Prints those without which no real node can run.
+missing_node_packages() {
+    command -v go >/dev/null || echo golang-go
+    command -v openssl >/dev/null || echo openssl
+    command -v ip >/dev/null || echo iproute2
+    command -v nft >/dev/null || echo nftables
+    command -v runc >/dev/null || echo runc
+    [ -x /usr/lib/cni/ptp ] || echo containernetworking-plugins
+    dpkg-query -W busybox-static >/dev/null 2>&1 || echo busybox-static
+}
+
+absent=()
+
+# Unpacks Debian packages without installing them. Arguments: target folder, apt options as one word list, packages.
+unpack() {
+    local target=$1 options=$2 work
+    shift 2
+    work=$(mktemp -d)
+    mkdir -p "$target"
+    # shellcheck disable=SC2086 # options are a list
+    (cd "$work" && apt-get -q $options download "$@") >>"$tools_log" 2>&1 || { rm -rf "$work"; return 1; }
+    local package
+    for package in "$work"/*.deb; do
+        dpkg -x "$package" "$target" || { rm -rf "$work"; return 1; }
+    done
+    rm -rf "$work"
+}
+
+# This machine's own sources of its Debian release, with the component non-free, in private files.
+non_free_sources() {
+    local file codename
+    codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+        [ ! -r "$file" ] || awk -v suite=" $codename(-updates|-security)? (.* )?main( |\$)" \
+            '$1 == "deb" && $0 ~ suite { print $0, "non-free" }' "$file"
+    done >"$1/non-free.list"
+    for file in /etc/apt/sources.list.d/*.sources; do
+        [ ! -r "$file" ] || awk -v RS= -v suite="(^|\n)Suites:( [^\n]*)? $codename(-updates|-security)?( |\n)" \
+            '$0 ~ suite { sub(/\nComponents:[^\n]*/, "\nComponents: non-free"); print $0 "\n" }' "$file"
+    done >"$1/non-free.sources"
+}
+
+# Arguments: what, why it matters, file that is there when it is had, command that gets it.
+tool() {
+    local what=$1 why=$2 file=$3
+    shift 3
+    [ ! -e "$tools/$file" ] || return 0
+    step "get $what"
+    if "$@" && [ -e "$tools/$file" ]; then
+        step_done
+    else
+        rm -f "$tools/$file"
+        not_had "$what" "$why"
+    fi
+}
+
+# Arguments: what, why it matters.
+not_had() {
+    say "  $1 could not be had: $2 (see $tools_log)"
+    absent+=("$1: $2")
+}
+
+get_promtool() {
+    local at=$tools/unpacked/prometheus
+    unpack "$at" '' prometheus || { apt-get -q update >>"$tools_log" 2>&1 && unpack "$at" '' prometheus; } || return 1
+    mkdir -p "$tools/bin" && ln -sf "$at/usr/bin/promtool" "$tools/bin/promtool"
+    "$tools/bin/promtool" --version >/dev/null 2>>"$tools_log"
+}
+
+get_nvidia_smi() {
+    local apt=$tools/apt at=$tools/unpacked/nvidia
+    mkdir -p "$apt/lists/partial" "$apt/sources.d"
+    non_free_sources "$apt/sources.d"
+    local options="-o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$apt/sources.d -o Dir::State::lists=$apt/lists -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache="
+    # shellcheck disable=SC2086 # options are a list
+    apt-get -q $options update >>"$tools_log" 2>&1 || return 1
+    unpack "$at" "$options" nvidia-smi libnvidia-ml1 || return 1
+    mkdir -p "$tools/bin" "$tools/lib"
+    ln -sf "$(find "$at" -type f -name nvidia-smi -perm -u+x | head -n 1)" "$tools/bin/nvidia-smi"
+    ln -sf "$(find "$at" -type f -name 'libnvidia-ml.so.*' | head -n 1)" "$tools/lib/libnvidia-ml.so.1"
+    LD_LIBRARY_PATH=$tools/lib "$tools/bin/nvidia-smi" --help >/dev/null 2>>"$tools_log"
+}
+
+get_nvidia_ml_py() {
+    python3 -m pip install -q --target "$tools/python" nvidia-ml-py >>"$tools_log" 2>&1
+}
+
+get_grpcurl() {
+    command -v go >/dev/null || { echo "grpcurl is built by Go 1.21 or newer, and there is no go" >>"$tools_log" && return 1; }
+    local work
+    work=$(mktemp -d)
+    GOBIN=$tools/bin GOPATH=$work GOFLAGS=-modcacherw \
+        go install github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3 >>"$tools_log" 2>&1 || { rm -rf "$work"; return 1; }
+    rm -rf "$work"
+    "$tools/bin/grpcurl" -version >/dev/null 2>>"$tools_log"
+}
+
+get_python_grpc() {
+    python3 -m pip install -q --target "$tools/python-grpc" grpcio grpcio-tools >>"$tools_log" 2>&1
+}
+
+# ---- Kubernetes: in a folder of its own, keyed by version, since it takes minutes to build --------
+
+# Whether this machine lets real nodes be, packages and binaries apart.
+nodes_can_run() {
+    [ "$(id -u)" = 0 ] && { [ -w /sys/fs/cgroup/cgroup.procs ] || [ -w /sys/fs/cgroup/memory/cgroup.procs ]; }
+}
+
+# Arguments: --nodes, or nothing for a control plane alone.
+build_kubernetes() {
+    local get=$root/testkit/src/main/resources/dev/gpuwarden/testkit/cluster/get-kubernetes line
+    ! "$get" --check "$@" >>"$tools_log" || return 0
+    step "build Kubernetes (minutes, once)"
+    "$get" "$@" 2>>"$tools_log" | while IFS= read -r line; do progress "$line"; done || return 1
+    step_done
+}
+
+# What `cluster up` needs.
+need_nodes() {
+    local missing
+    mkdir -p "$root/target"
+    mapfile -t missing < <(missing_node_packages)
+    install_packages "${missing[@]}" || exit 2
+    build_kubernetes --nodes || fail "Kubernetes does not build; see $tools_log"
+}
+
+# ---- all that tests use --------------------------------------------------------------------------
+
+need_test_tools() {
+    mkdir -p "$tools"
+    local missing with_nodes=()
+    if nodes_can_run; then
+        with_nodes=(--nodes)
+    else
+        absent+=("real nodes: they need root, and cgroups that can be written; nothing is tried on them")
+    fi
+    mapfile -t missing < <({
+        missing_test_packages
+        [ ${#with_nodes[@]} = 0 ] || missing_node_packages
+    } | sort -u)
+    install_packages "${missing[@]}" || absent+=("${missing[*]}: some tests use them")
+    tool promtool "metrics are not checked by Prometheus's own tool" bin/promtool get_promtool
+    tool nvidia-smi "the simulated driver is not read by NVIDIA's own tool" bin/nvidia-smi get_nvidia_smi
+    tool grpcurl "the daemon is not asked by the tool that people use" bin/grpcurl get_grpcurl
+    tool grpcio "the daemon is not asked from Python" python-grpc/grpc_tools/protoc.py get_python_grpc
+    tool nvidia-ml-py "the simulated driver is not read by NVIDIA's Python binding" python/pynvml.py get_nvidia_ml_py
+    build_kubernetes "${with_nodes[@]}" || not_had Kubernetes "something of it is not tried for real"
+}
