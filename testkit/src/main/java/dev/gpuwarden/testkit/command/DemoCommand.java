@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
+        subcommands = DemoClusterCommand.class,
         description = {
             "Show the daemon on a simulated node with eight GPUs while things go wrong there: a GPU is lost and comes back,",
             "one hangs, a pod fills one, a memory row fails, a link flaps, a program floods the kernel log.",

@@ -4,6 +4,8 @@
 set -eu
 folder=$1 gpus=$2 kubernetes=$3 containerd=/run/kubernetes/$4 name=$5 address=$6
 hostname "$name"
+# As an init system has it: pods may ask to see mounts that come later.
+mount --make-rshared /
 # Its own places, by the same paths on every node.
 own() {
     mkdir -p "$folder/run/$2"

@@ -1,0 +1,74 @@
+package dev.gpuwarden.testkit.command;
+
+import java.time.Duration;
+import java.util.List;
+
+/** What happens on a cluster of three nodes. */
+final class ClusterStory {
+
+    private static final List<String> HEALTH = List.of("get", "nodehealth");
+    private static final List<String> NODES = List.of(
+            "get",
+            "nodes",
+            "--output=custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,TAINTS:.spec.taints[*].key,"
+                    + "CONDITIONS:.status.conditions[?(@.status==\"True\")].type");
+
+    private ClusterStory() {}
+
+    static List<ClusterAct> of(ClusterStage stage) {
+        return List.of(
+                act("the nodes are given a container image, which comes from no registry", 0, stage::loadImage),
+                act(
+                        "aggregator and daemons are installed, and nodes report",
+                        120,
+                        stage::install,
+                        health("node-1 +Healthy"),
+                        health("node-2 +Healthy"),
+                        health("node-3 +Healthy")),
+                act(
+                        "rules say which faults take a node out of service; a label, which nodes the breaker counts",
+                        30,
+                        stage::arm,
+                        new DemoLook(List.of("get", "quarantinerulesets"), DemoSign.of("^syslog-fatal .*True"))),
+                act(
+                        "an administrator takes node-3 out of service",
+                        10,
+                        () -> stage.kubectl(List.of("cordon", "node-3")),
+                        node("node-3 +true ")),
+                act(
+                        "GPU 4 of node-2 falls off the bus (XID 79)",
+                        10,
+                        () -> {
+                            stage.set("node-2", "gpu.4.state", "lost");
+                            stage.set("node-2", "gpu.4.xid", "79");
+                        },
+                        health("node-2 +Faulty .*SysLogsXIDError 79 .*RESTART_BM"),
+                        health("node-1 +Healthy"),
+                        node("node-2 +true .*SysLogsXIDError"),
+                        node("node-1 +<none> +<none> +Ready$")),
+                act(
+                        "GPU 4 is found on the bus again, and reset",
+                        60,
+                        () -> {
+                            stage.set("node-2", "gpu.4.on-bus", "no");
+                            stage.set("node-2", "gpu.4.on-bus", "yes");
+                            stage.set("node-2", "gpu.4.reset", "yes");
+                        },
+                        health("node-2 +Healthy"),
+                        node("node-2 +<none> +<none> +Ready$"),
+                        // What people did is theirs.
+                        node("node-3 +true ")));
+    }
+
+    private static ClusterAct act(String what, int limitSeconds, Runnable doing, DemoLook... looks) {
+        return new ClusterAct(what, doing, List.of(looks), Duration.ofSeconds(limitSeconds));
+    }
+
+    private static DemoLook health(String row) {
+        return new DemoLook(HEALTH, DemoSign.of("^" + row));
+    }
+
+    private static DemoLook node(String row) {
+        return new DemoLook(NODES, DemoSign.of("^" + row));
+    }
+}

@@ -1,0 +1,68 @@
+package dev.gpuwarden.testkit.command;
+
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.cluster.Cluster;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Shows the program at work in a cluster, and checks that it sees what happens there. */
+@Command(
+        name = "cluster",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Show gpuwarden in a real Kubernetes cluster on this machine, with three nodes of eight simulated GPUs each:",
+            "it is installed as a user installs it, a GPU falls off the bus and comes back, and kubectl shows it.",
+            "Everything is taken down at the end. Needs root, takes a minute and a half."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:everything that happened was seen in time",
+            "1:something was not seen; the state of the pods is shown",
+            "2:it cannot run here"
+        })
+final class DemoClusterCommand implements Callable<Integer> {
+
+    private static final int NODES = 3;
+    private static final String SCENARIO = "h100x8";
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws InterruptedException, IOException {
+        Path image = ClusterStage.image();
+        Cluster.missing().ifPresent(message -> {
+            throw new UserError(message);
+        });
+        long start = System.nanoTime();
+        say("a cluster of " + NODES + " nodes, each with eight simulated GPUs");
+        try (Cluster cluster = Cluster.start(
+                Files.createTempDirectory("gpuwarden-cluster-"),
+                Collections.nCopies(NODES, SCENARIO),
+                part -> say("ready    " + ClusterStage.seconds(start) + "  " + part))) {
+            ClusterStage stage = new ClusterStage(cluster, image, this::say);
+            boolean all = new ClusterPlay(stage::kubectl, out()).play(ClusterStory.of(stage));
+            say(all ? "\nall of it was seen; the cluster is taken down" : stage.state());
+            return all ? ExitCode.OK : ExitCode.NOT_FIT;
+        } finally {
+            say("over after " + ClusterStage.seconds(start).strip());
+        }
+    }
+
+    private PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    private void say(String line) {
+        out().println(line);
+        out().flush();
+    }
+}
