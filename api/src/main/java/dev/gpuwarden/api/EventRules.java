@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * What a stranger's events must be like to be taken. Pure. One event that breaks a rule refuses the call: its sender is told
@@ -35,6 +36,9 @@ public final class EventRules {
     /** Metadata key of an event whose message was cut: how many bytes it had. */
     public static final String MESSAGE_CUT = "gpuwarden.dev/message-cut-from-bytes";
 
+    /** RFC 1123, as Kubernetes takes it for names. */
+    public static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
+
     /** Room for saying that a message was cut. */
     private static final int CUT_NOTE = MESSAGE_CUT.length() + 10;
 
@@ -57,6 +61,19 @@ public final class EventRules {
      * @param now for events that do not say when they were made
      */
     public static Judgement judge(HealthEvents call, String nodeName, Instant now) {
+        return judge(call, Optional.of(nodeName), now);
+    }
+
+    /**
+     * Of a sender who may speak for any node; each event must say for which.
+     *
+     * @param now for events that do not say when they were made
+     */
+    public static Judgement judgeOfAnyNode(HealthEvents call, Instant now) {
+        return judge(call, Optional.empty(), now);
+    }
+
+    private static Judgement judge(HealthEvents call, Optional<String> only, Instant now) {
         int count = call.getEventsCount();
         if (count > MAX_EVENTS) {
             return new Refused(false, "events: " + count + ", at most " + MAX_EVENTS + " in one call");
@@ -70,9 +87,13 @@ public final class EventRules {
             } catch (Broken rule) {
                 return new Refused(false, "events[" + i + "]." + rule.why);
             }
+            String nodeName = only.orElse(event.getNodeName());
             if (!event.getNodeName().isEmpty() && !event.getNodeName().equals(nodeName)) {
                 String why = "events[" + i + "].nodeName: another node's name; this is '" + nodeName + "'";
                 return new Refused(true, why);
+            }
+            if (!NODE_NAME.matcher(nodeName).matches() && only.isEmpty()) {
+                return new Refused(false, "events[" + i + "].nodeName: expected the name of a Node");
             }
             faults += (long) Math.max(1, event.getEntitiesImpactedCount()) * Math.max(1, event.getErrorCodeCount());
             if (faults > MAX_FAULTS) {

@@ -149,6 +149,20 @@ class EventRulesTest {
                 .matches(event -> event.healthy() && !event.fatal());
     }
 
+    @Test
+    void whoMaySpeakForAnyNodeSaysForWhich() {
+        HealthEvents.Builder call =
+                HealthEvents.newBuilder().addEvents(event().setNodeName("a")).addEvents(event().setNodeName("b.c"));
+        assertThat(((Taken) EventRules.judgeOfAnyNode(call.build(), NOW)).events())
+                .extracting(dev.gpuwarden.core.event.HealthEvent::nodeName)
+                .containsExactly("a", "b.c");
+        for (String name : new String[] {"", "../a", "A", "a/b"}) {
+            assertThat(EventRules.judgeOfAnyNode(
+                            call.setEvents(1, event().setNodeName(name)).build(), NOW))
+                    .isEqualTo(new EventRules.Refused(false, "events[1].nodeName: expected the name of a Node"));
+        }
+    }
+
     private static HealthEvent.Builder event() {
         return HealthEvent.newBuilder()
                 .setAgent("agent")

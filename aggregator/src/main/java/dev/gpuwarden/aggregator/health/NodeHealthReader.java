@@ -1,10 +1,13 @@
 package dev.gpuwarden.aggregator.health;
 
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The reverse of {@link NodeStatus}. Pure. Fields of later versions are left out. */
 public final class NodeHealthReader {
@@ -25,6 +28,10 @@ public final class NodeHealthReader {
             return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of());
         }
         TreeReader status = told.get();
+        List<Fault> ofMonitors = MonitorPlace.all(status, node);
+        if (!status.has("generation")) {
+            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, ofMonitors);
+        }
         long generation = status.number("generation");
         Instant reported = status.time("reported");
         List<Fault> faults = FaultReader.read(status.objects("faults"), node);
@@ -35,7 +42,16 @@ public final class NodeHealthReader {
                 generation,
                 status.number("unlistedCount"),
                 status.has("droppedEvents") ? status.number("droppedEvents") : 0,
-                faults);
+                ofMonitors.isEmpty() ? faults : joined(faults, ofMonitors));
+    }
+
+    /** Of what both know, the worse. */
+    private static List<Fault> joined(List<Fault> ofNode, List<Fault> ofMonitors) {
+        Map<FaultKey, Fault> byKey = new LinkedHashMap<>();
+        Stream.concat(ofNode.stream(), ofMonitors.stream())
+                .sorted(NodeStatus.WORST_FIRST)
+                .forEach(fault -> byKey.putIfAbsent(fault.key(), fault));
+        return List.copyOf(byKey.values());
     }
 
     private static Optional<String> owner(TreeReader metadata, String node) throws UnreadableNodeHealth {

@@ -3,6 +3,8 @@ package dev.gpuwarden.aggregator.health;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Fields;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,11 +18,12 @@ public final class NodeHealths {
     static final String GROUP = "gpuwarden.dev/v1alpha1";
     static final String KIND = "NodeHealth";
     static final String MANAGER = "gpuwarden-aggregator";
+    /** Each monitor is a field manager of its own, so that applying its place leaves the others'. */
+    private static final String MONITOR = "gpuwarden-monitor:";
 
     /** Asks for one of them, whichever. */
     public static final String ONE = "/apis/" + GROUP + "/nodehealths?limit=1";
 
-    private static final String CONFLICT = "409";
     /** Each after somebody else's change of the resource: that often in a row nobody changes it. */
     private static final int MOST_TRIES = 3;
 
@@ -52,7 +55,7 @@ public final class NodeHealths {
             try {
                 return apply(state, there.version());
             } catch (ClusterException e) {
-                if (tries == MOST_TRIES || !e.notFound() && !e.kind().equals(CONFLICT)) {
+                if (tries == MOST_TRIES || !e.notFound() && !e.conflict()) {
                     throw e;
                 }
             }
@@ -60,6 +63,39 @@ public final class NodeHealths {
             Optional<Superseded> old = there.supersedes(state.claim(), seen.nodeUid());
             if (old.isPresent()) {
                 throw old.get();
+            }
+        }
+    }
+
+    /**
+     * Adds to what a monitor of the whole cluster has told of a node. When this returns, it is kept for good.
+     *
+     * @param monitor its name
+     * @param events of that node, in order
+     */
+    public void tell(String node, String monitor, List<HealthEvent> events, Instant now)
+            throws ClusterException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
+        for (int tries = 1; ; tries++) {
+            Map<String, Object> there = find(PATH + node).orElse(Map.of());
+            Optional<Map<String, Object>> place = MonitorPlace.after(
+                    new TreeReader("NodeHealth " + node + ": ", there).object("status"), node, monitor, events, now);
+            if (place.isEmpty()) {
+                return;
+            }
+            String version =
+                    there.isEmpty() ? make(node).version() : Held.of(there).version();
+            Map<String, Object> metadata = Map.of("name", node, "resourceVersion", version);
+            Map<String, Object> status = Map.of("monitors", List.of(place.get()));
+            try {
+                var unused = api.apply(
+                        PATH + node + "/status",
+                        MONITOR + monitor,
+                        body(node, Map.of("metadata", metadata, "status", status)));
+                return;
+            } catch (ClusterException e) {
+                if (tries == MOST_TRIES || !e.notFound() && !e.conflict()) {
+                    throw e;
+                }
             }
         }
     }

@@ -66,12 +66,20 @@ final class NodeStatus {
     }
 
     /** What is told for statistics alone makes no node unfit. */
-    private static boolean actedOn(Fault fault) {
+    static boolean actedOn(Fault fault) {
         return fault.cause().strategy().actedOn();
     }
 
     private static Map<String, Object> worst(Fault fault) {
         Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("summary", summary(fault));
+        tree.put("recommendedAction", action(fault.cause()));
+        tree.put("since", fault.since().toString());
+        return tree;
+    }
+
+    /** Check, code and part. */
+    static String summary(Fault fault) {
         List<String> name = new ArrayList<>(List.of(fault.key().checkName()));
         if (!fault.key().errorCode().isEmpty()) {
             name.add(fault.key().errorCode());
@@ -79,10 +87,7 @@ final class NodeStatus {
         if (!fault.key().entity().equals(Entity.WHOLE)) {
             name.add(fault.key().entity().type() + ":" + fault.key().entity().value());
         }
-        tree.put("summary", ShownText.cut(String.join(" ", name), ShownFault.LONGEST_MESSAGE));
-        tree.put("recommendedAction", action(fault.cause()));
-        tree.put("since", fault.since().toString());
-        return tree;
+        return ShownText.cut(String.join(" ", name), ShownFault.LONGEST_MESSAGE);
     }
 
     private static String action(HealthEvent cause) {

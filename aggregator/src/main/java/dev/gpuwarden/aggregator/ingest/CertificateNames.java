@@ -22,7 +22,7 @@ final class CertificateNames {
         Set<String> names = names(certificate);
         return names.isEmpty()
                 ? TokenVerdict.no("the client certificate names no node")
-                : new TokenVerdict(Optional.of(new Caller(names, "client certificate")), "");
+                : new TokenVerdict(Optional.of(Caller.node(names, "client certificate")), "");
     }
 
     static Set<String> names(X509Certificate certificate) {

@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.ingest.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.api.EventRules;
 import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.FaultPage;
@@ -22,7 +23,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
 
 /**
  * One stream of uplink.proto from the first message to the last: what each message means, and whether it may be said now. Pure
@@ -31,8 +31,6 @@ import java.util.regex.Pattern;
 final class Conversation {
 
     private static final int LONGEST_TEXT = 64;
-    /** RFC 1123, as Kubernetes takes it for names. */
-    private static final Pattern NODE = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
 
     private final Caller caller;
     private final List<Fault> pages = new ArrayList<>();
@@ -65,7 +63,7 @@ final class Conversation {
         if (!caller.speaksFor(hello.getNodeName())) {
             return otherNode("Hello.node_name is not the caller's own (" + caller.proof() + ")");
         }
-        if (!NODE.matcher(hello.getNodeName()).matches()) {
+        if (!EventRules.NODE_NAME.matcher(hello.getNodeName()).matches()) {
             return limit("Hello.node_name: expected the name of a Node");
         }
         if (hello.getProtocolVersion() != UplinkCodec.PROTOCOL_VERSION) {

@@ -4,8 +4,11 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.ListenAddress;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -14,6 +17,11 @@ import picocli.CommandLine.Option;
 public final class IngestOptions {
 
     private static final Pattern ACCOUNT = Pattern.compile("[a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*");
+
+    /** Each has a place in every NodeHealth. */
+    static final int MOST_MONITORS = 8;
+    /** Their names are also those of field managers. */
+    private static final int LONGEST_MONITOR = 100;
 
     @Option(
             names = "--ingest.listen",
@@ -53,6 +61,16 @@ public final class IngestOptions {
             description = "Whose tokens are taken: the ServiceAccount of the daemons (default: ${DEFAULT-VALUE}).")
     String serviceAccount = "gpuwarden/gpuwarden";
 
+    @Option(
+            names = "--ingest.monitor",
+            paramLabel = "NAMESPACE/NAME",
+            description =
+                    "A ServiceAccount that may report faults of any node, with tokens for the same audience: that of a"
+                            + " program that watches the whole cluster. At most " + MOST_MONITORS
+                            + " of them, each with an option of"
+                            + " its own (default: none).")
+    List<String> monitors = List.of();
+
     /** Throws {@link UserError} where the options are of no use. */
     public void validate() {
         var unused = address();
@@ -61,6 +79,7 @@ public final class IngestOptions {
             throw new UserError("--ingest.audience: expected a name, but it is empty");
         }
         var unusedAsWell = account();
+        var unusedLast = monitors();
     }
 
     ListenAddress address() {
@@ -83,11 +102,31 @@ public final class IngestOptions {
         return serviceAccount.replace('/', ':');
     }
 
+    Set<String> monitors() {
+        for (String monitor : monitors) {
+            if (!ACCOUNT.matcher(monitor).matches() || monitor.length() > LONGEST_MONITOR) {
+                throw new UserError("--ingest.monitor must be namespace/name of at most " + LONGEST_MONITOR
+                        + " characters, but was '" + monitor + "'");
+            }
+            if (monitor.equals(serviceAccount)) {
+                throw new UserError(
+                        "--ingest.monitor '" + monitor + "' is that of the daemons (--ingest.service-account):"
+                                + " each of them could then speak for any node. Give the monitor a ServiceAccount of its own");
+            }
+        }
+        Set<String> different = new TreeSet<>(monitors);
+        if (different.size() > MOST_MONITORS) {
+            throw new UserError("--ingest.monitor: at most " + MOST_MONITORS + ", but there are " + different.size());
+        }
+        return different;
+    }
+
     /** The settings in force, by flag. */
     public Map<String, String> effective() {
         Map<String, String> all = new LinkedHashMap<>();
         all.put("--ingest.audience", audience);
         all.put("--ingest.service-account", serviceAccount);
+        all.put("--ingest.monitor", String.join(",", monitors));
         all.put("--ingest.tls-client-ca", tlsClientCa == null ? "" : tlsClientCa.toString());
         return all;
     }

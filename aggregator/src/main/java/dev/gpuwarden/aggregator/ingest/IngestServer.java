@@ -41,16 +41,19 @@ public final class IngestServer implements AutoCloseable {
     private final Server server;
 
     private IngestServer(IngestOptions options, ClusterApi api, String replica) throws IOException {
-        this.reports = new Reports(new NodeHealths(api), tally, Clock.systemUTC(), replica);
+        NodeHealths healths = new NodeHealths(api);
+        this.reports = new Reports(healths, tally, Clock.systemUTC(), replica);
         this.threads = threads();
         this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
-        TokenReviews tokens = new TokenReviews(api, options.audience, options.account(), System::nanoTime);
+        TokenReviews tokens =
+                new TokenReviews(api, options.audience, options.account(), options.monitors(), System::nanoTime);
         try {
             this.server = NettyServerBuilder.forAddress(options.address().resolve())
                     .sslContext(options.tls().context(files))
                     .executor(threads)
                     .intercept(new CallerCheck(tokens, tally))
                     .addService(reports)
+                    .addService(new MonitorEvents(healths, tally, Clock.systemUTC()))
                     .maxInboundMessageSize(MAX_MESSAGE_BYTES)
                     .maxInboundMetadataSize(MAX_METADATA_BYTES)
                     .maxConcurrentCallsPerConnection(MAX_CALLS)

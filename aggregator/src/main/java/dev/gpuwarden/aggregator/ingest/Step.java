@@ -36,6 +36,8 @@ sealed interface Step {
     enum Reason {
         /** It speaks for a node that is not its own. */
         OTHER_NODE,
+        /** The cluster has no such node. */
+        NO_NODE,
         /** Not the place for that message. */
         ORDER,
         /** More, or longer, than is allowed. */

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -30,6 +31,7 @@ final class TokenReviews {
     private final ClusterApi api;
     private final String audience;
     private final String account;
+    private final Set<String> monitors;
     private final LongSupplier nanoTime;
 
     /** By the token's hash; the one that was put in first goes when there are too many. */
@@ -42,10 +44,11 @@ final class TokenReviews {
         }
     };
 
-    TokenReviews(ClusterApi api, String audience, String account, LongSupplier nanoTime) {
+    TokenReviews(ClusterApi api, String audience, String account, Set<String> monitors, LongSupplier nanoTime) {
         this.api = api;
         this.audience = audience;
         this.account = account;
+        this.monitors = monitors;
         this.nanoTime = nanoTime;
     }
 
@@ -62,7 +65,7 @@ final class TokenReviews {
                         "apiVersion", "authentication.k8s.io/v1",
                         "kind", "TokenReview",
                         "spec", Map.of("token", token, "audiences", List.of(audience))));
-        TokenVerdict verdict = TokenVerdict.of(Fields.map(answer, "status"), audience, account);
+        TokenVerdict verdict = TokenVerdict.of(Fields.map(answer, "status"), audience, account, monitors);
         long until = nanoTime.getAsLong() + (verdict.caller().isPresent() ? GOOD_NANOS : BAD_NANOS);
         synchronized (known) {
             known.remove(hash);

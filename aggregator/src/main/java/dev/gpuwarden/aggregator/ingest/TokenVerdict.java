@@ -21,8 +21,9 @@ record TokenVerdict(Optional<Caller> caller, String why) {
     /**
      * @param audience that the token must be for, so that one for the API server or another program opens nothing here
      * @param account `namespace:name` of the daemons' service account
+     * @param monitors `namespace/name` of the service accounts that may report faults of any node
      */
-    static TokenVerdict of(Map<?, ?> status, String audience, String account) {
+    static TokenVerdict of(Map<?, ?> status, String audience, String account, Set<String> monitors) {
         if (!Fields.flag(status, "authenticated")) {
             return no("the API server does not know the token, or it is of another audience than '" + audience + "'");
         }
@@ -31,8 +32,14 @@ record TokenVerdict(Optional<Caller> caller, String why) {
         }
         Map<?, ?> user = Fields.map(status, "user");
         String name = Fields.text(user, "username");
+        if (name.startsWith(ACCOUNT)) {
+            String monitor = name.substring(ACCOUNT.length()).replace(':', '/');
+            if (monitors.contains(monitor)) {
+                return new TokenVerdict(Optional.of(Caller.monitor(monitor)), "");
+            }
+        }
         if (!name.equals(ACCOUNT + account)) {
-            return no("the token is of '" + name + "', not of '" + ACCOUNT + account + "'");
+            return no("the token is of '" + name + "', neither of '" + ACCOUNT + account + "' nor of a monitor");
         }
         Map<?, ?> extra = Fields.map(user, "extra");
         List<String> nodes = Fields.texts(extra, NODE);
@@ -40,7 +47,7 @@ record TokenVerdict(Optional<Caller> caller, String why) {
         if (nodes.size() != 1 || pods.size() != 1) {
             return no("the token is not bound to one pod on one node, as projected tokens are");
         }
-        return new TokenVerdict(Optional.of(new Caller(Set.of(nodes.get(0)), "token of pod " + pods.get(0))), "");
+        return new TokenVerdict(Optional.of(Caller.node(Set.of(nodes.get(0)), "token of pod " + pods.get(0))), "");
     }
 
     static TokenVerdict no(String why) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What a node may say when, and what becomes of it. */
 class ConversationTest {
 
-    private static final Caller CALLER = new Caller(Set.of("n1"), "token of pod p");
+    private static final Caller CALLER = Caller.node(Set.of("n1"), "token of pod p");
 
     private static NodeReport hello(String node) {
         return UplinkCodec.report(UplinkCodec.hello(Instant.EPOCH)
@@ -186,7 +186,7 @@ class ConversationTest {
 
     @Test
     void aNameThatIsNoNodesIsRefusedWhateverACertificateSays() {
-        Conversation conversation = new Conversation(new Caller(Set.of("../secrets"), "client certificate"));
+        Conversation conversation = new Conversation(Caller.node(Set.of("../secrets"), "client certificate"));
         assertThat(conversation.hear(hello("../secrets"))).isInstanceOf(Ended.class);
     }
 }

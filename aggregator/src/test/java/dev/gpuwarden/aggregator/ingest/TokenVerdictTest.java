@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class TokenVerdictTest {
@@ -13,7 +14,7 @@ class TokenVerdictTest {
     private static final String POD = "authentication.kubernetes.io/pod-name";
 
     private static TokenVerdict judge(Map<String, Object> status) {
-        return TokenVerdict.of(status, "aud", "ns:daemon");
+        return TokenVerdict.of(status, "aud", "ns:daemon", Set.of("watch/all"));
     }
 
     private static Map<String, Object> good() {
@@ -68,5 +69,18 @@ class TokenVerdictTest {
             assertThat(verdict.caller()).as(status.toString()).isEmpty();
             assertThat(verdict.why()).as(status.toString()).isNotBlank();
         }
+    }
+
+    @Test
+    void aMonitorSpeaksForNoNodeAndMayReportOfAny() {
+        Caller caller = judge(user("system:serviceaccount:watch:all", Map.of()))
+                .caller()
+                .orElseThrow();
+        assertThat(caller.monitor()).contains("watch/all");
+        assertThat(caller.speaksFor("n1")).isFalse();
+        assertThat(judge(user("system:serviceaccount:watch:other", Map.of())).caller())
+                .isEmpty();
+        assertThat(judge(user("watch:all", Map.of())).caller()).isEmpty();
+        assertThat(judge(good()).caller().orElseThrow().monitor()).isEmpty();
     }
 }

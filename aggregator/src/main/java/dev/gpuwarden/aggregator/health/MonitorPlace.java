@@ -1,0 +1,86 @@
+package dev.gpuwarden.aggregator.health;
+
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.FaultTable.Change;
+import dev.gpuwarden.core.event.FaultTable.Effect;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The faults that one monitor of the whole cluster has told of a node: a place of their own in its `NodeHealth`, so that neither
+ * the node's telling nor another monitor takes them away. All that is known of them is there. Pure.
+ */
+final class MonitorPlace {
+
+    static final int MOST_FAULTS = 64;
+    /** Of each of eight; with the node's own they are less than etcd takes. */
+    static final long MOST_BYTES = 64 << 10;
+
+    /** What is told again and changes nothing is written so often, so that one sees that it is still so. */
+    static final Duration CONFIRM = Duration.ofMinutes(5);
+
+    private MonitorPlace() {}
+
+    /** The faults of all monitors. */
+    static List<Fault> all(TreeReader status, String node) throws UnreadableNodeHealth {
+        List<Fault> faults = new java.util.ArrayList<>();
+        for (TreeReader place : status.objects("monitors")) {
+            faults.addAll(FaultReader.read(place.objects("faults"), node));
+        }
+        return faults;
+    }
+
+    /**
+     * The place as it must be after these events, if it must be written.
+     *
+     * @param status of the `NodeHealth`; absent where it has none
+     */
+    static Optional<Map<String, Object>> after(
+            Optional<TreeReader> status, String node, String monitor, List<HealthEvent> events, Instant now)
+            throws UnreadableNodeHealth, NoRoom {
+        Instant reported = Instant.EPOCH;
+        FaultTable table = new FaultTable();
+        if (status.isPresent()) {
+            for (TreeReader place : status.get().objects("monitors")) {
+                if (place.text("name").equals(monitor)) {
+                    reported = place.time("reported");
+                    FaultReader.read(place.objects("faults"), node).forEach(table::restore);
+                }
+            }
+        }
+        boolean news = !table.faults().isEmpty() && reported.plus(CONFIRM).isBefore(now);
+        for (HealthEvent event : events) {
+            Change change = table.apply(event, 0, now);
+            news |= change.effect() != Effect.REPEATED;
+        }
+        return news ? Optional.of(tree(node, monitor, table.faults(), now)) : Optional.empty();
+    }
+
+    private static Map<String, Object> tree(String node, String monitor, List<Fault> told, Instant now) throws NoRoom {
+        List<Fault> faults =
+                ShownFault.of(told).stream().sorted(NodeStatus.WORST_FIRST).toList();
+        List<Map<String, Object>> rows = faults.stream().map(ShownFault::tree).toList();
+        if (rows.size() > MOST_FAULTS || ShownText.bytes(rows) > MOST_BYTES) {
+            throw new NoRoom(node, monitor, rows.size());
+        }
+        List<Fault> acted = faults.stream().filter(NodeStatus::actedOn).toList();
+        Map<String, Object> place = new LinkedHashMap<>();
+        place.put("name", monitor);
+        place.put("reported", ShownFault.second(now).toString());
+        place.put("faultCount", rows.size());
+        place.put(
+                "fatalCount",
+                acted.stream().filter(fault -> fault.cause().fatal()).count());
+        if (!acted.isEmpty()) {
+            place.put("worst", NodeStatus.summary(acted.get(0)));
+        }
+        place.put("faults", rows);
+        return place;
+    }
+}

@@ -1,0 +1,304 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.health.NodeHealth;
+import dev.gpuwarden.aggregator.health.NodeHealthReader;
+import dev.gpuwarden.api.HealthEventCodec;
+import dev.gpuwarden.api.datamodels.HealthEvents;
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import io.fabric8.kubernetes.client.Config;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Programs that watch the whole cluster report of its nodes, to two aggregators before a real API server. */
+@Timeout(600)
+class MonitorClusterTest {
+
+    private static final AtomicInteger NODES = new AtomicInteger();
+
+    @TempDir
+    Path folder;
+
+    private final String node = "watched-" + NODES.incrementAndGet();
+    private final List<ManagedChannel> channels = new ArrayList<>();
+    private ControlPlane plane;
+    private TestKeys keys;
+    private ClusterApi api;
+    private IngestServer server;
+    private IngestServer second;
+
+    @BeforeEach
+    void start() throws Exception {
+        plane = TestCluster.get();
+        TestCluster.node(plane, node);
+        for (String account : List.of("fabric", "storage", "stranger")) {
+            plane.apply("""
+                    apiVersion: v1
+                    kind: ServiceAccount
+                    metadata: {name: %s, namespace: gpuwarden}
+                    """.formatted(account));
+        }
+        keys = new TestKeys(folder);
+        keys.certificate("aggregator");
+        api = ClusterApi.connect(Config.fromKubeconfig(Files.readString(TestCluster.aggregatorKubeconfig(plane))));
+        server = IngestServer.start(options(), api, "a");
+        second = IngestServer.start(options(), api, "b");
+    }
+
+    private IngestOptions options() {
+        IngestOptions options = new IngestOptions();
+        options.listen = "127.0.0.1:0";
+        options.tlsCert = folder.resolve("aggregator.pem");
+        options.tlsKey = keys.key("aggregator");
+        options.monitors = List.of("gpuwarden/fabric", "gpuwarden/storage");
+        return options;
+    }
+
+    @AfterEach
+    void stop() {
+        channels.forEach(ManagedChannel::shutdownNow);
+        if (second != null) {
+            server.close();
+            second.close();
+            api.close();
+        }
+    }
+
+    private String token(String account) {
+        return plane.kubectl("create", "token", account, "--namespace=gpuwarden", "--audience=" + TestCluster.AUDIENCE)
+                .strip();
+    }
+
+    private PlatformConnectorGrpc.PlatformConnectorBlockingStub stub(IngestServer to, String token) throws Exception {
+        ManagedChannel channel = NettyChannelBuilder.forAddress(
+                        "127.0.0.1", to.address().getPort())
+                .overrideAuthority("aggregator")
+                .sslContext(GrpcSslContexts.configure(SslContextBuilder.forClient(), SslProvider.JDK)
+                        .trustManager(keys.ca.toFile())
+                        .build())
+                .build();
+        channels.add(channel);
+        Metadata headers = new Metadata();
+        headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
+        return PlatformConnectorGrpc.newBlockingStub(channel)
+                .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
+    }
+
+    private PlatformConnectorGrpc.PlatformConnectorBlockingStub monitor(String account) throws Exception {
+        return stub(server, token(account));
+    }
+
+    private static HealthEvents call(HealthEvent... events) {
+        HealthEvents.Builder call = HealthEvents.newBuilder();
+        for (HealthEvent event : events) {
+            call.addEvents(HealthEventCodec.toWire(event));
+        }
+        return call.build();
+    }
+
+    private HealthEvent.Builder event(String check) {
+        return HealthEvent.of("fabric-monitor", "SWITCH", check)
+                .nodeName(node)
+                .errorCodes(List.of("DOWN"))
+                .generated(Samples.SEEN);
+    }
+
+    private NodeHealth read() throws Exception {
+        return NodeHealthReader.read(api.get("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node));
+    }
+
+    private List<String> checks() throws Exception {
+        return read().faults().stream()
+                .map(fault -> fault.key().checkName())
+                .sorted()
+                .toList();
+    }
+
+    private static Status refusal(Callable<?> call) {
+        try {
+            call.call();
+        } catch (StatusRuntimeException e) {
+            return e.getStatus();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+        throw new AssertionError("expected a refusal");
+    }
+
+    @Test
+    void eachHasItsPlaceAndNobodyTakesAnothersAway() throws Exception {
+        var fabric = monitor("fabric");
+        var storage = monitor("storage");
+        var unused = fabric.healthEventOccurredV1(
+                call(event("Leaf").fatal(true).build(), event("Spine").build()));
+        assertThat(checks()).as("before the node has said anything").containsExactly("Leaf", "Spine");
+        assertThat(read().generation()).isZero();
+        unused = storage.healthEventOccurredV1(call(event("Disk").build()));
+        try (TestNode told =
+                new TestNode(server.address().getPort(), keys, "", TestCluster.token(plane, node)).hello(node)) {
+            told.hear();
+            told.faults(1, 0, Samples.fault(node, "79"));
+            told.hear();
+            assertThat(checks()).containsExactly("Disk", "Leaf", "Spine", "SysLogsXIDError");
+            unused = fabric.healthEventOccurredV1(
+                    call(event("Leaf").errorCodes(List.of()).healthy(true).build()));
+            assertThat(checks()).containsExactly("Disk", "Spine", "SysLogsXIDError");
+            told.faults(2, 0);
+            told.hear();
+            assertThat(checks()).as("the node has told all").containsExactly("Disk", "Spine");
+            assertThat(read().generation()).isEqualTo(2);
+        }
+        assertThat(TestCluster.health(plane, node, ".status.monitors[*].name"))
+                .isEqualTo("gpuwarden/fabric gpuwarden/storage");
+    }
+
+    @Test
+    void aFatalFaultOfAMonitorIsInTheListOfTheFleet() throws Exception {
+        var unused = monitor("fabric")
+                .healthEventOccurredV1(call(event("Leaf").fatal(true).build()));
+        assertThat(plane.kubectl("get", "nodehealth", node)).contains("MONITORS", "Leaf DOWN");
+    }
+
+    @Test
+    void whoIsNoMonitorReportsOfNobody() throws Exception {
+        Status daemon = refusal(() -> stub(server, TestCluster.token(plane, node))
+                .healthEventOccurredV1(call(event("Leaf").build())));
+        assertThat(daemon.getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(daemon.getDescription()).contains("--ingest.monitor");
+        assertThat(server.tally().refusals()).containsEntry("other_node", 1L);
+        for (String token : List.of(token("stranger"), "not.a.token", plane.token("gpuwarden", "fabric"))) {
+            assertThat(refusal(() -> stub(server, token)
+                                    .healthEventOccurredV1(call(event("Leaf").build())))
+                            .getCode())
+                    .isEqualTo(Status.Code.UNAUTHENTICATED);
+        }
+        try (TestNode liar = new TestNode(server.address().getPort(), keys, "", token("fabric")).hello(node)) {
+            assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        }
+        assertThat(TestCluster.health(plane, node, ".metadata.name")).isEmpty();
+    }
+
+    @Test
+    void aCallWithANodeThatIsNotThereLeavesNothingOfIt() throws Exception {
+        var fabric = monitor("fabric");
+        Status unknown = refusal(() -> fabric.healthEventOccurredV1(
+                call(event("Leaf").build(), event("Leaf").nodeName("nowhere").build())));
+        assertThat(unknown.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(unknown.getDescription()).isEqualTo("the cluster has no Node 'nowhere'");
+        assertThat(server.tally().refusals()).containsEntry("no_node", 1L);
+        assertThat(read().faults()).isEmpty();
+        assertThat(refusal(() -> fabric.healthEventOccurredV1(
+                                call(event("Leaf").nodeName("").build())))
+                        .getDescription())
+                .isEqualTo("events[0].nodeName: expected the name of a Node");
+    }
+
+    @Test
+    void whatIsTooMuchIsRefusedWhole() throws Exception {
+        var fabric = monitor("fabric");
+        var unused = fabric.healthEventOccurredV1(call(event("Leaf").build()));
+        for (int entities : new int[] {65, 100_000}) {
+            Status tooMany = refusal(() -> fabric.healthEventOccurredV1(
+                    call(event("Spine").entities(entities("a", entities)).build())));
+            assertThat(tooMany.getCode()).isIn(Status.Code.INVALID_ARGUMENT, Status.Code.RESOURCE_EXHAUSTED);
+        }
+        Status full = refusal(() -> fabric.healthEventOccurredV1(
+                call(event("Spine").entities(entities("a", 64)).build())));
+        assertThat(full.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(full.getDescription()).contains("65 faults told by gpuwarden/fabric");
+        assertThat(checks()).containsExactly("Leaf");
+    }
+
+    private static List<Entity> entities(String type, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> new Entity(type, "entity-" + i))
+                .toList();
+    }
+
+    @Test
+    void whatIsSaidAgainIsNotWrittenAgain() throws Exception {
+        var fabric = monitor("fabric");
+        var unused = fabric.healthEventOccurredV1(call(event("Leaf").build()));
+        String version = TestCluster.health(plane, node, ".metadata.resourceVersion");
+        for (int i = 0; i < 5; i++) {
+            unused = fabric.healthEventOccurredV1(
+                    call(event("Leaf").build(), event("Spine").healthy(true).build()));
+        }
+        assertThat(TestCluster.health(plane, node, ".metadata.resourceVersion")).isEqualTo(version);
+    }
+
+    @Test
+    void nothingIsLostBetweenTwoAggregatorsAtTheSameTime() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            List<Future<?>> calls = new ArrayList<>();
+            for (IngestServer to : List.of(server, second)) {
+                var stub = stub(to, token("fabric"));
+                calls.add(threads.submit(() -> {
+                    for (int i = 0; i < 10; i++) {
+                        HealthEvents call =
+                                call(event(to == server ? "a" + i : "b" + i).build());
+                        until(() -> stub.healthEventOccurredV1(call));
+                    }
+                }));
+            }
+            for (Future<?> each : calls) {
+                each.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(checks()).hasSize(20);
+    }
+
+    /** As a sender does: what was not taken is sent again. */
+    private static void until(Runnable call) {
+        for (int tries = 1; ; tries++) {
+            try {
+                call.run();
+                return;
+            } catch (StatusRuntimeException e) {
+                if (tries == 20 || e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    @Test
+    void aDaemonsAccountCannotBeAMonitors() {
+        IngestOptions options = options();
+        options.monitors = List.of("gpuwarden/gpuwarden");
+        assertThatThrownBy(options::validate).hasMessageContaining("is that of the daemons");
+        options.monitors = List.of("gpuwarden");
+        assertThatThrownBy(options::validate).hasMessageContaining("must be namespace/name");
+    }
+}
