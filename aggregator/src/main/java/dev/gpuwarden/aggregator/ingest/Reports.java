@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +47,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     private final NodeWriter writer;
     private final Map<String, NodeRecord> records = new ConcurrentHashMap<>();
     private final Map<Stream, NodeRecord> streams = new ConcurrentHashMap<>();
+    private final ConnectLimit limit = new ConnectLimit(System::nanoTime);
     private final AtomicLong opened = new AtomicLong();
     private volatile boolean stopped;
 
@@ -116,6 +118,14 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
 
     private void greet(Stream stream, Hello hello) {
         String node = hello.getNodeName();
+        if (!limit.take(node)) {
+            tally.refused(Reason.LIMIT);
+            stream.end(Status.RESOURCE_EXHAUSTED.withDescription(
+                    "the node '" + node + "' connects too often: expected at most "
+                            + ConnectLimit.BURST + " times in a row, then once every "
+                            + TimeUnit.NANOSECONDS.toSeconds(ConnectLimit.EACH_NANOS) + " s"));
+            return;
+        }
         try {
             Held held = healths.look(node);
             Claim claim = Claim.next(held.claim(), opened(hello), replica);

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -193,6 +194,47 @@ class IngestFaultsTest {
             assertThat(told.hear().getGeneration()).isEqualTo(1);
             assertThat(Duration.ofNanos(System.nanoTime() - first)).isGreaterThan(Duration.ofMillis(3_900));
             assertThat(faulty.count(WRITE)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aNodeThatConnectsAllTheTimeCostsTheApiServerNothingMore() throws Exception {
+        for (int i = 0; i < ConnectLimit.BURST; i++) {
+            try (TestNode told = connect()) {
+                assertThat(told.hear().hasWelcome()).isTrue();
+            }
+        }
+        int before = faulty.calls().size();
+        for (int i = 0; i < 20; i++) {
+            try (TestNode told = connect()) {
+                assertThat(told.end().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            }
+        }
+        assertThat(faulty.calls()).hasSize(before);
+        String other = node + "-other";
+        TestCluster.node(plane, other);
+        try (TestNode told =
+                new TestNode(server.address().getPort(), keys, "", TestCluster.token(plane, other)).hello(other)) {
+            assertThat(told.hear().hasWelcome()).isTrue();
+        }
+    }
+
+    @Test
+    void aTokenThatIsOverOrForgedOpensNothing() throws Exception {
+        UnaryOperator<String> over = claims -> claims.replaceAll("\"exp\":[0-9]+", "\"exp\":1600000000");
+        assertThat(over.apply(TestTokens.claims(token))).isNotEqualTo(TestTokens.claims(token));
+        try (TestNode control = new TestNode(
+                        server.address().getPort(), keys, "", TestTokens.signedAgain(plane, token, claims -> claims))
+                .hello(node)) {
+            assertThat(control.hear().hasWelcome()).as("signed by the same key").isTrue();
+        }
+        for (String bad : List.of(
+                TestTokens.signedAgain(plane, token, over),
+                TestTokens.signedByAnother(token),
+                TestTokens.changed(token, claims -> claims.replace(node, "another")))) {
+            try (TestNode stranger = new TestNode(server.address().getPort(), keys, "", bad).hello(node)) {
+                assertThat(stranger.end().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+            }
         }
     }
 }
