@@ -63,12 +63,11 @@ public final class IngestOptions {
 
     @Option(
             names = "--ingest.monitor",
+            split = ",",
             paramLabel = "NAMESPACE/NAME",
             description =
-                    "A ServiceAccount that may report faults of any node, with tokens for the same audience: that of a"
-                            + " program that watches the whole cluster. At most " + MOST_MONITORS
-                            + " of them, each with an option of"
-                            + " its own (default: none).")
+                    "ServiceAccounts that may report faults of any node, with tokens for the same audience: those of"
+                            + " programs that watch the whole cluster, at most " + MOST_MONITORS + " (default: none).")
     List<String> monitors = List.of();
 
     /** Throws {@link UserError} where the options are of no use. */

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.health.NodeHealth;
@@ -291,14 +290,5 @@ class MonitorClusterTest {
                 }
             }
         }
-    }
-
-    @Test
-    void aDaemonsAccountCannotBeAMonitors() {
-        IngestOptions options = options();
-        options.monitors = List.of("gpuwarden/gpuwarden");
-        assertThatThrownBy(options::validate).hasMessageContaining("is that of the daemons");
-        options.monitors = List.of("gpuwarden");
-        assertThatThrownBy(options::validate).hasMessageContaining("must be namespace/name");
     }
 }
