@@ -1,0 +1,66 @@
+package dev.gpuwarden.testkit.cluster;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+/** What a client of Java's needs to speak with a control plane. */
+final class ClientTls {
+
+    private static final char[] NO_PASSWORD = {};
+
+    private ClientTls() {}
+
+    /** @param asAdmin whether it says by certificate that it may do anything; else it says nothing */
+    static SSLContext context(ControlPlane plane, boolean asAdmin) {
+        try {
+            return read(plane, asAdmin);
+        } catch (IOException | GeneralSecurityException e) {
+            throw new IllegalStateException("the keys of " + plane.url() + ": expected those that it was made with", e);
+        }
+    }
+
+    private static SSLContext read(ControlPlane plane, boolean asAdmin) throws IOException, GeneralSecurityException {
+        KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+        trusted.load(null, NO_PASSWORD);
+        trusted.setCertificateEntry("ca", certificate(plane.caCertificate()));
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(trusted);
+        KeyStore own = KeyStore.getInstance(KeyStore.getDefaultType());
+        own.load(null, NO_PASSWORD);
+        if (asAdmin) {
+            Certificate[] chain = {certificate(plane.adminCertificate())};
+            own.setKeyEntry("admin", key(plane.adminKey()), NO_PASSWORD, chain);
+        }
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(own, NO_PASSWORD);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
+        return context;
+    }
+
+    private static Certificate certificate(Path file) throws IOException, GeneralSecurityException {
+        return CertificateFactory.getInstance("X.509")
+                .generateCertificate(new ByteArrayInputStream(Files.readAllBytes(file)));
+    }
+
+    /** As openssl 3 writes it. */
+    private static PrivateKey key(Path file) throws IOException, GeneralSecurityException {
+        String pem = Files.readString(file, StandardCharsets.US_ASCII).replaceAll("-----[A-Z ]+-----", "");
+        return KeyFactory.getInstance("EC")
+                .generatePrivate(new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(pem)));
+    }
+}
