@@ -109,6 +109,11 @@ public final class Cluster implements AutoCloseable {
         return plane;
     }
 
+    /** Tells, in another thread, of each part of the control plane that ends, also when {@link #close()} ends it: its name. */
+    public void whenControlPlaneEnds(Consumer<String> told) {
+        controlPlane().whenPartEnds(told);
+    }
+
     /** In order of their names: `node-1`, `node-2`, … */
     public List<ClusterNode> nodes() {
         return List.copyOf(nodes);

@@ -66,8 +66,39 @@ public final class ClusterNode implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         SimulatedNode gpus = SimulatedNode.start(scenario, folder.resolve("gpus"));
-        Shell.run("node/make-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
-        Program program = Program.start(
+        Program program;
+        try {
+            Shell.run("node/make-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
+            program = run(folder, k, cgroup, gpus, binaries, network);
+        } catch (RuntimeException | Error e) {
+            removeCgroups(folder);
+            gpus.close();
+            throw e;
+        }
+        ClusterNode node = new ClusterNode(name, folder, containerd, gpus, program);
+        try {
+            program.await(STARTING, "namespaces", () -> program.inside().isPresent());
+            long inside = program.inside().orElseThrow().pid();
+            network.connect(k, inside);
+            Files.createFile(folder.resolve("connected"));
+            node.plugin = DevicePlugin.start(inside, gpus.control());
+            return node;
+        } catch (InterruptedException e) {
+            node.close();
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while " + name + " starts", e);
+        } catch (IOException e) {
+            node.close();
+            throw new UncheckedIOException(e);
+        } catch (RuntimeException | Error e) {
+            node.close();
+            throw e;
+        }
+    }
+
+    private static Program run(
+            Path folder, int k, String cgroup, SimulatedNode gpus, Binaries binaries, Network network) {
+        return Program.start(
                 folder,
                 "node",
                 "(\nset -- " + cgroup + " " + NodeNeeds.CGROUPS + "\n" + Resource.text("node/remove-cgroups.sh")
@@ -90,27 +121,8 @@ public final class ClusterNode implements AutoCloseable {
                         gpus.root().toString(),
                         binaries.path("").toString(),
                         Binaries.containerd(),
-                        name,
+                        "node-" + k,
                         network.node(k)));
-        ClusterNode node = new ClusterNode(name, folder, containerd, gpus, program);
-        try {
-            program.await(STARTING, "namespaces", () -> program.inside().isPresent());
-            long inside = program.inside().orElseThrow().pid();
-            network.connect(k, inside);
-            Files.createFile(folder.resolve("connected"));
-            node.plugin = DevicePlugin.start(inside, gpus.control());
-            return node;
-        } catch (InterruptedException e) {
-            node.close();
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while " + name + " starts", e);
-        } catch (IOException e) {
-            node.close();
-            throw new UncheckedIOException(e);
-        } catch (RuntimeException | Error e) {
-            node.close();
-            throw e;
-        }
     }
 
     private static void write(Path file, String text) throws IOException {

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -272,6 +273,11 @@ public final class ControlPlane implements AutoCloseable {
     /** Makes what a manifest describes, as the administrator; returns what kubectl prints. */
     public String apply(String manifest) {
         return kubectl.run(adminKubeconfig(), manifest, List.of("apply", "--filename", "-"));
+    }
+
+    /** Tells of each part that ends, also when this ends it: its name. Without any of them it is no control plane any more. */
+    void whenPartEnds(Consumer<String> told) {
+        programs.forEach(program -> program.whenItEnds(() -> told.accept(program.name())));
     }
 
     /** Ends what asks before who answers (an API server without its etcd would not end but by force), and deletes the folder. */

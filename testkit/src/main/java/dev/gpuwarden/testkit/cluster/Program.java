@@ -48,6 +48,14 @@ final class Program implements AutoCloseable {
         }
     }
 
+    String name() {
+        return name;
+    }
+
+    void whenItEnds(Runnable action) {
+        var unused = process.onExit().thenRun(action);
+    }
+
     boolean running() {
         return process.isAlive();
     }

@@ -38,6 +38,12 @@ final class ClusterHoldCommand implements Callable<Integer> {
         });
         Runtime.getRuntime().addShutdownHook(new Thread(cluster::close));
         its.note(true);
+        // Whoever asks for a cluster then gets another; nodes may be killed and it is still one.
+        cluster.whenControlPlaneEnds(part -> {
+            its.note(false);
+            out.println(part + " has ended");
+            out.flush();
+        });
         new CountDownLatch(1).await();
         return ExitCode.OK;
     }

@@ -7,9 +7,18 @@ exec 3<&0
     trap '' HUP INT TERM
     # The program is this one's parent while it lives; its number alone could be another's by then.
     alive() { read -r _ _ _ parent _ </proc/self/stat && [ "$parent" = $$ ]; }
+    # A moment after its end of the pipe it may still be seen.
+    owner_lives() {
+        sleep 0.1
+        read -r _ _ state _ 2>/dev/null <"/proc/$PPID/stat" && [ "$state" != Z ]
+    }
     read -r _ <&3
-    alive || exit
-    kill -KILL $$
+    if alive; then
+        kill -KILL $$
+    elif owner_lives && owner_lives && owner_lives; then
+        # The program has ended, nothing else: what it left is for its owner to see.
+        exit
+    fi
     while alive; do sleep 0.05; done
     eval "$after"
     # Children of the program may be a moment behind it.
