@@ -1,8 +1,8 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.quarantine.Decision;

@@ -74,6 +74,10 @@ public final class ClusterApi implements AutoCloseable {
         return send("PUT", path, JSON, json.asJson(body));
     }
 
+    public void delete(String path) throws ClusterException, InterruptedException {
+        var unused = send("DELETE", path, JSON, "");
+    }
+
     /** Has the listener told of all objects of the kind, from now on until it is closed. Does not wait. */
     public Mirror mirror(Kind kind, Mirror.Listener listener) {
         return Mirror.open(client, kind, listener);

@@ -1,0 +1,180 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.ObjectNodes;
+import io.fabric8.kubernetes.client.Config;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NettyChannelBuilder;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.ssl.SslContext;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** A real API server with thousands of Nodes that are objects alone, a daemon's voice for each, and a watch that sees cordons. */
+final class LoadCluster implements AutoCloseable {
+
+    static final int WRITERS = 32;
+    private static final String PODS = "/api/v1/namespaces/gpuwarden/pods";
+    private static final String TOKENS = "/api/v1/namespaces/gpuwarden/serviceaccounts/gpuwarden/token";
+
+    final ControlPlane plane;
+    final ClusterApi api;
+    final List<String> names;
+    final LoadDaemon.Tally tally = new LoadDaemon.Tally();
+    /** When a node was seen to be cordoned, in nanoseconds; nodes in service are not there. */
+    final Map<String, Long> cordoned = new ConcurrentHashMap<>();
+
+    private final List<LoadDaemon> daemons = new ArrayList<>();
+    private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
+    private final NioEventLoopGroup loops = new NioEventLoopGroup(2);
+    private final Mirror mirror;
+    private final ObjectNodes objects;
+
+    LoadCluster(Path folder, Path manifests, int nodes, int podsPerNode) throws IOException {
+        this.plane = ControlPlane.start(folder);
+        for (String manifest : List.of(
+                "crds/nodehealths.gpuwarden.dev.yaml",
+                "crds/quarantinerulesets.gpuwarden.dev.yaml",
+                "gpuwarden-node.yaml",
+                "gpuwarden-aggregator.yaml")) {
+            plane.apply(Files.readString(manifests.resolve(manifest)));
+        }
+        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
+        plane.apply(Files.readString(manifests.resolve("quarantine-rules.yaml")));
+        Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
+        config.setClientKeyAlgo("EC");
+        this.api = ClusterApi.connect(config);
+        this.objects = ObjectNodes.create(plane, "load", nodes, podsPerNode);
+        this.names = objects.names();
+        this.mirror = api.mirror(Fleet.NODES, new Mirror.Listener() {
+            @Override
+            public void there(String name, String json) {
+                if (json.contains("\"unschedulable\":true")) {
+                    cordoned.putIfAbsent(name, System.nanoTime());
+                } else {
+                    cordoned.remove(name);
+                }
+            }
+
+            @Override
+            public void gone(String name) {
+                cordoned.remove(name);
+            }
+
+            @Override
+            public void complete() {}
+        });
+    }
+
+    /** One for each node, with a token of a pod on it; not connected yet. */
+    void daemons(int port, Path ca) throws Exception {
+        SslContext tls = GrpcSslContexts.forClient().trustManager(ca.toFile()).build();
+        Executor direct = Runnable::run;
+        List<String> tokens = parallel(names, node -> {
+            var unused = api.create(
+                    PODS,
+                    Map.of(
+                            "metadata", Map.of("name", "daemon-" + node),
+                            "spec",
+                                    Map.of(
+                                            "nodeName",
+                                            node,
+                                            "serviceAccountName",
+                                            "gpuwarden",
+                                            "automountServiceAccountToken",
+                                            false,
+                                            "containers",
+                                            List.of(Map.of("name", "daemon", "image", "none")))));
+            Map<String, Object> answer = api.create(
+                    TOKENS,
+                    Map.of(
+                            "apiVersion", "authentication.k8s.io/v1",
+                            "kind", "TokenRequest",
+                            "spec",
+                                    Map.of(
+                                            "audiences", List.of("gpuwarden-aggregator"),
+                                            "boundObjectRef",
+                                                    Map.of(
+                                                            "apiVersion", "v1",
+                                                            "kind", "Pod",
+                                                            "name", "daemon-" + node))));
+            return String.valueOf(((Map<?, ?>) answer.getOrDefault("status", Map.of())).get("token"));
+        });
+        for (int i = 0; i < names.size(); i++) {
+            daemons.add(new LoadDaemon(
+                    names.get(i),
+                    NettyChannelBuilder.forAddress("localhost", port)
+                            .sslContext(tls)
+                            .eventLoopGroup(loops)
+                            .channelType(NioSocketChannel.class)
+                            .executor(direct)
+                            .build(),
+                    tokens.get(i),
+                    timer,
+                    tally));
+        }
+    }
+
+    LoadDaemon daemon(int node) {
+        return daemons.get(node);
+    }
+
+    interface Write<T> {
+        T on(String node) throws ClusterException, InterruptedException;
+    }
+
+    /** As many at once as a good client has. */
+    static <T> List<T> parallel(List<String> nodes, Write<T> write) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
+        try {
+            List<Future<T>> futures = new ArrayList<>();
+            nodes.forEach(node -> futures.add(threads.submit(() -> write.on(node))));
+            List<T> all = new ArrayList<>();
+            for (Future<T> future : futures) {
+                all.add(future.get());
+            }
+            return all;
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    static void until(BooleanSupplier done, long seconds, String what) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (!done.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException("not within " + seconds + " s: " + what);
+            }
+            LockSupport.parkNanos(200_000);
+        }
+    }
+
+    @Override
+    public void close() {
+        daemons.forEach(LoadDaemon::close);
+        timer.shutdownNow();
+        mirror.close();
+        api.close();
+        // Its Nodes go with their API server.
+        plane.close();
+        loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    }
+}

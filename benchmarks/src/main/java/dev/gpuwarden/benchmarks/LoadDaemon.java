@@ -1,0 +1,169 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.Heartbeat;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.UplinkGrpc;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.StoredEvent;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What a node's daemon says to an aggregator, without the daemon: thousands of them fit into one process. Thread-safe. */
+final class LoadDaemon {
+
+    /** What came of all daemons of a load. */
+    static final class Tally {
+        final LongAdder connected = new LongAdder();
+        final LongAdder acknowledged = new LongAdder();
+        /** By status, how often a stream ended that nobody here wanted to end. */
+        final Map<Status.Code, LongAdder> ended = new ConcurrentHashMap<>();
+    }
+
+    private final String node;
+    private final ManagedChannel channel;
+    private final Metadata headers = new Metadata();
+    private final ScheduledExecutorService timer;
+    private final Tally tally;
+    private final FaultTable faults = new FaultTable();
+    private StreamObserver<NodeReport> stream;
+    private boolean told;
+    private boolean closed;
+    private long sequence;
+    private long generation;
+    private int failures;
+
+    LoadDaemon(String node, ManagedChannel channel, String token, ScheduledExecutorService timer, Tally tally) {
+        this.node = node;
+        this.channel = channel;
+        this.timer = timer;
+        this.tally = tally;
+        headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
+    }
+
+    synchronized void connect() {
+        if (closed) {
+            return;
+        }
+        told = false;
+        stream = UplinkGrpc.newStub(channel)
+                .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+                .report(new Heard());
+        stream.onNext(UplinkCodec.report(UplinkCodec.hello(Instant.now())
+                .setNodeName(node)
+                .setBootId("boot")
+                .setVersion("load")
+                .build()));
+    }
+
+    synchronized void fail() {
+        tell(event(false));
+    }
+
+    synchronized void heal() {
+        tell(event(true));
+    }
+
+    private HealthEvent event(boolean healthy) {
+        return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                .id(node + "-" + (sequence + 1))
+                .nodeName(node)
+                .fatal(!healthy)
+                .healthy(healthy)
+                .errorCodes(List.of("79"))
+                .entities(List.of(new Entity(Entity.PCI, "0000:3b:00")))
+                .message("NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.")
+                .generated(Instant.now())
+                .build();
+    }
+
+    private void tell(HealthEvent event) {
+        Instant now = Instant.now();
+        var unused = faults.apply(event, ++sequence, now);
+        if (told) {
+            stream.onNext(UplinkCodec.report(new StoredEvent(sequence, event, now, now, 1)));
+        }
+    }
+
+    private synchronized void heard(Acknowledgement acknowledgement) {
+        if (acknowledgement.hasWelcome()) {
+            sequence = Math.max(sequence, acknowledgement.getWelcome().getAcknowledgedSequence());
+            UplinkCodec.pages(++generation, sequence, faults.faults()).forEachRemaining(stream::onNext);
+        } else if (acknowledgement.hasGeneration() && acknowledgement.getGeneration() == generation) {
+            told = true;
+            failures = 0;
+            tally.connected.increment();
+            beat();
+        } else {
+            tally.acknowledged.increment();
+        }
+    }
+
+    private void beat() {
+        StreamObserver<NodeReport> of = stream;
+        var unused = timer.schedule(
+                () -> {
+                    synchronized (this) {
+                        if (told && stream == of) {
+                            stream.onNext(NodeReport.newBuilder()
+                                    .setHeartbeat(Heartbeat.getDefaultInstance())
+                                    .build());
+                            beat();
+                        }
+                    }
+                },
+                30,
+                TimeUnit.SECONDS);
+    }
+
+    /** As the daemon does: later each time, and not all at once. */
+    private synchronized void ended(Status status) {
+        if (closed) {
+            return;
+        }
+        if (told) {
+            tally.connected.decrement();
+        }
+        told = false;
+        tally.ended.computeIfAbsent(status.getCode(), any -> new LongAdder()).increment();
+        long most = Math.min(30_000, 500L << Math.min(failures++, 6));
+        long wait = most / 2 + ThreadLocalRandom.current().nextLong(most / 2);
+        var unused = timer.schedule(this::connect, wait, TimeUnit.MILLISECONDS);
+    }
+
+    synchronized void close() {
+        closed = true;
+        channel.shutdownNow();
+    }
+
+    private final class Heard implements StreamObserver<Acknowledgement> {
+        @Override
+        public void onNext(Acknowledgement acknowledgement) {
+            heard(acknowledgement);
+        }
+
+        @Override
+        public void onError(Throwable cause) {
+            ended(Status.fromThrowable(cause));
+        }
+
+        @Override
+        public void onCompleted() {
+            ended(Status.OK);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.core.SuppressForbidden;
+import java.io.PrintStream;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/**
+ * From faults of nodes to cordons: one at a time, many at once, and after a restart; beside it a client that makes the same writes
+ * and thinks nothing. The aggregator as shipped, a real API server with etcd (which does not sync to disk here), Nodes without
+ * kubelets, TLS and a token for each.
+ */
+final class QuarantineLoad {
+
+    private static final int ONE_AT_A_TIME = 200;
+    private static final String POOL = "--breaker.pool=load;nvidia.com/gpu.present=true;rate=100%/5m;level=100%";
+
+    private final PrintStream out;
+    private final LoadCluster cluster;
+    private final int burst;
+
+    private QuarantineLoad(PrintStream out, LoadCluster cluster, int burst) {
+        this.out = out;
+        this.cluster = cluster;
+        this.burst = burst;
+    }
+
+    /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, nodes that fail at once. */
+    @SuppressForbidden("a program of its own: prints its result")
+    public static void main(String[] args) throws Exception {
+        PrintStream out = System.out;
+        Path work = Path.of(args[1]);
+        int nodes = Integer.parseInt(args[3]);
+        int pods = Integer.parseInt(args[4]);
+        int burst = Integer.parseInt(args[5]);
+        long start = System.nanoTime();
+        try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), Path.of(args[2]), nodes, pods)) {
+            Path kubeconfig = cluster.plane.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator"));
+            int port = freePort();
+            int web = freePort();
+            List<String> armed = List.of("--quarantine=armed", POOL);
+            cluster.daemons(port, work.resolve("cert.pem"));
+            say(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
+            QuarantineLoad load = new QuarantineLoad(out, cluster, burst);
+            load.bare();
+            ShippedAggregator first = new ShippedAggregator(args[0], kubeconfig, work, port, web, armed);
+            try {
+                LoadCluster.until(() -> first.metric("gpuwarden_aggregator_leads") == 1, 120, "it leads");
+                load.connect();
+                load.oneAtATime();
+                load.atOnce(first);
+                say(out, "aggregator: %d MiB resident", first.residentMib());
+            } finally {
+                first.kill();
+            }
+            load.restart(new ShippedAggregator(args[0], kubeconfig, work, port, web, armed));
+        }
+    }
+
+    private void connect() {
+        long start = System.nanoTime();
+        for (int i = 0; i < cluster.names.size(); i++) {
+            cluster.daemon(i).connect();
+        }
+        LoadCluster.until(() -> cluster.tally.connected.sum() == cluster.names.size(), 600, "all nodes have told");
+        say(out, "all connected and told after %.1f s; streams ended: %s", seconds(start), cluster.tally.ended);
+    }
+
+    private void oneAtATime() throws InterruptedException {
+        Histogram micros = new Histogram(60_000_000, 3);
+        int most = Math.min(ONE_AT_A_TIME, cluster.names.size());
+        for (int round = 0; round < 2; round++) {
+            micros.reset();
+            for (int i = 0; i < most; i++) {
+                String node = cluster.names.get(i);
+                long start = System.nanoTime();
+                cluster.daemon(i).fail();
+                LoadCluster.until(() -> cluster.cordoned.containsKey(node), 60, node + " is cordoned");
+                micros.recordValue((cluster.cordoned.get(node) - start) / 1000);
+                TimeUnit.MILLISECONDS.sleep(50);
+            }
+            healed(most);
+        }
+        say(
+                out,
+                "one at a time, %d: fault sent to cordon seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms",
+                most,
+                micros.getValueAtPercentile(50) / 1e3,
+                micros.getValueAtPercentile(99) / 1e3,
+                micros.getMaxValue() / 1e3);
+    }
+
+    private void healed(int most) {
+        for (int i = 0; i < most; i++) {
+            cluster.daemon(i).heal();
+        }
+        LoadCluster.until(cluster.cordoned::isEmpty, 120, "all returned");
+    }
+
+    private void atOnce(ShippedAggregator aggregator) {
+        LoadCluster.until(() -> aggregator.metric("gpuwarden_aggregator_nodes_queued") == 0, 60, "nothing is queued");
+        long start = System.nanoTime();
+        for (int i = 0; i < burst; i++) {
+            cluster.daemon(i).fail();
+        }
+        LoadCluster.until(() -> cluster.cordoned.size() == burst, 300, "all are cordoned");
+        double cordons = seconds(start);
+        LoadCluster.until(() -> aggregator.metric("gpuwarden_aggregator_nodes_queued") == 0, 120, "all is told");
+        double all = seconds(start);
+        say(
+                out,
+                "%d at once: last cordon after %.2f s (%.0f cordons/s); with conditions and Events %.2f s: %.0f writes/s",
+                burst,
+                cordons,
+                burst / cordons,
+                all,
+                4 * burst / all);
+        start = System.nanoTime();
+        healed(burst);
+        say(out, "%d returned at once: %.2f s", burst, seconds(start));
+        LoadCluster.until(() -> aggregator.metric("gpuwarden_aggregator_nodes_queued") == 0, 60, "nothing is queued");
+    }
+
+    /** The four writes that a faulty node costs, while nobody else does anything. */
+    private void bare() throws Exception {
+        List<String> nodes = cluster.names.subList(0, burst);
+        var unused = LoadCluster.parallel(nodes, this::health);
+        long start = System.nanoTime();
+        unused = LoadCluster.parallel(nodes, this::writes);
+        double all = seconds(start);
+        unused = LoadCluster.parallel(nodes, this::undo);
+        LoadCluster.until(cluster.cordoned::isEmpty, 120, "all is undone");
+        say(out, "a bare client, %d writers: %.2f s, %.0f writes/s", LoadCluster.WRITERS, all, 4 * burst / all);
+    }
+
+    private Map<String, Object> health(String node) throws ClusterException, InterruptedException {
+        return cluster.api.create(
+                "/apis/gpuwarden.dev/v1alpha1/nodehealths",
+                Map.of(
+                        "apiVersion", "gpuwarden.dev/v1alpha1",
+                        "kind", "NodeHealth",
+                        "metadata", Map.of("name", node)));
+    }
+
+    private Map<String, Object> undo(String node) throws ClusterException, InterruptedException {
+        cluster.api.delete("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node);
+        return cluster.api.patch(
+                "/api/v1/nodes/" + node, List.of(Map.of("op", "remove", "path", "/spec/unschedulable")));
+    }
+
+    private Map<String, Object> writes(String node) throws ClusterException, InterruptedException {
+        String now =
+                Instant.now().truncatedTo(java.time.temporal.ChronoUnit.SECONDS).toString();
+        String reason = "x".repeat(300);
+        var unusedHealth = cluster.api.apply(
+                "/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node + "/status",
+                "bare",
+                Map.of(
+                        "apiVersion",
+                        "gpuwarden.dev/v1alpha1",
+                        "kind",
+                        "NodeHealth",
+                        "metadata",
+                        Map.of("name", node),
+                        "status",
+                        Map.of(
+                                "state", "Faulty",
+                                "faultCount", 1,
+                                "fatalCount", 1,
+                                "unlistedCount", 0,
+                                "faults", List.of(),
+                                "reported", now,
+                                "generation", 1,
+                                "acknowledgedSequence", 1)));
+        var unusedNode = cluster.api.patch(
+                "/api/v1/nodes/" + node,
+                List.of(
+                        Map.of("op", "add", "path", "/metadata/annotations/bare", "value", reason),
+                        Map.of("op", "add", "path", "/metadata/labels/bare", "value", "x"),
+                        Map.of("op", "add", "path", "/spec/unschedulable", "value", true)));
+        var unusedStatus = cluster.api.apply(
+                "/api/v1/nodes/" + node + "/status",
+                "bare",
+                Map.of(
+                        "apiVersion",
+                        "v1",
+                        "kind",
+                        "Node",
+                        "metadata",
+                        Map.of("name", node),
+                        "status",
+                        Map.of(
+                                "conditions",
+                                List.of(Map.of(
+                                        "type",
+                                        "Bare",
+                                        "status",
+                                        "True",
+                                        "reason",
+                                        "Bare",
+                                        "message",
+                                        reason,
+                                        "lastTransitionTime",
+                                        now,
+                                        "lastHeartbeatTime",
+                                        now)))));
+        return cluster.api.create(
+                "/api/v1/namespaces/default/events",
+                Map.of(
+                        "metadata",
+                        Map.of("name", node + ".bare", "namespace", "default"),
+                        "involvedObject",
+                        Map.of("kind", "Node", "name", node, "uid", node),
+                        "type",
+                        "Warning",
+                        "reason",
+                        "Bare",
+                        "message",
+                        reason,
+                        "firstTimestamp",
+                        now,
+                        "lastTimestamp",
+                        now));
+    }
+
+    /** After a kill: its Lease must run out first. */
+    private void restart(ShippedAggregator next) throws Exception {
+        long start = System.nanoTime();
+        try (next) {
+            int node = cluster.names.size() - 1;
+            String name = cluster.names.get(node);
+            cluster.cordoned.remove(name);
+            cluster.daemon(node).fail();
+            LoadCluster.until(() -> next.metric("gpuwarden_aggregator_leads") == 1, 120, "it leads");
+            double leads = seconds(start);
+            LoadCluster.until(() -> cluster.cordoned.containsKey(name), 120, "the next faulty node is cordoned");
+            double cordons = seconds(start);
+            LoadCluster.until(() -> cluster.tally.connected.sum() == cluster.names.size(), 600, "all came back");
+            say(
+                    out,
+                    "killed and started anew: leads after %.1f s, cordons after %.1f s, all %d nodes are back after %.1f s;"
+                            + " streams ended: %s; %d MiB resident",
+                    leads,
+                    cordons,
+                    cluster.names.size(),
+                    seconds(start),
+                    cluster.tally.ended,
+                    next.residentMib());
+        }
+    }
+
+    private static int freePort() throws java.io.IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static double seconds(long since) {
+        return (System.nanoTime() - since) / 1e9;
+    }
+
+    private static void say(PrintStream out, String format, Object... values) {
+        out.println(String.format(Locale.ROOT, format, values));
+        out.flush();
+    }
+}

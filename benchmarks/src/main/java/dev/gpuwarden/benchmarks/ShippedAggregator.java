@@ -1,0 +1,82 @@
+package dev.gpuwarden.benchmarks;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** `gpuwarden aggregator` as a process of its own. */
+final class ShippedAggregator implements AutoCloseable {
+
+    private static final Pattern RSS = Pattern.compile("VmRSS:\\s+(\\d+) kB");
+
+    private final Process process;
+    private final int webPort;
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    ShippedAggregator(String program, Path kubeconfig, Path work, int port, int webPort, List<String> more)
+            throws IOException {
+        this.webPort = webPort;
+        List<String> command = new ArrayList<>(List.of(
+                program,
+                "aggregator",
+                "--cluster.kubeconfig=" + kubeconfig,
+                "--ingest.listen=127.0.0.1:" + port,
+                "--ingest.tls-cert=" + work.resolve("cert.pem"),
+                "--ingest.tls-key=" + work.resolve("key.pem"),
+                "--audit.file=" + work.resolve("audit.jsonl"),
+                "--web.listen-address=127.0.0.1:" + webPort));
+        command.addAll(more);
+        this.process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(
+                        work.resolve("aggregator.log").toFile()))
+                .start();
+    }
+
+    /** Of the sample with this name and these labels; 0 where there is none or nobody answers. */
+    double metric(String name) {
+        try {
+            String text = client.send(
+                            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + webPort + "/metrics"))
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofString())
+                    .body();
+            return text.lines()
+                    .filter(line -> line.startsWith(name + " "))
+                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                    .sum();
+        } catch (IOException e) {
+            return 0;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return 0;
+        }
+    }
+
+    long residentMib() throws IOException {
+        Matcher rss = RSS.matcher(Files.readString(Path.of("/proc/" + process.pid() + "/status")));
+        return rss.find() ? Long.parseLong(rss.group(1)) / 1024 : 0;
+    }
+
+    void kill() throws InterruptedException {
+        var unused = process.destroyForcibly().waitFor();
+    }
+
+    @Override
+    public void close() {
+        process.destroy();
+        try {
+            process.waitFor();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
