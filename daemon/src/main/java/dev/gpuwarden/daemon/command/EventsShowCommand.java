@@ -11,11 +11,11 @@ import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.recorder.SupportArchive;
-import dev.gpuwarden.daemon.view.ActionView;
 import dev.gpuwarden.daemon.view.EventView;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -156,7 +156,7 @@ final class EventsShowCommand extends ClientCommand {
         field(out, "message", event.message());
         new TreeMap<>(event.metadata()).forEach((key, value) -> field(out, "", key + ": " + value));
         if (!event.healthy()) {
-            field(out, "action", ActionView.name(event) + ": " + ActionView.advice(event));
+            field(out, "action", ActionText.name(event) + ": " + ActionText.advice(event));
         }
     }
 

@@ -2,9 +2,9 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
-import dev.gpuwarden.daemon.view.ActionView;
 import java.io.PrintWriter;
 import java.time.ZoneId;
 import java.util.List;
@@ -27,7 +27,7 @@ final class EventsTable {
                     event.checkName(),
                     String.join(", ", event.errorCodes()),
                     gpus.subject(event.entities()),
-                    event.healthy() ? "" : ActionView.name(event),
+                    event.healthy() ? "" : ActionText.name(event),
                     stored.occurrences() + "x",
                     event.id(),
                     shortened(event.message()));

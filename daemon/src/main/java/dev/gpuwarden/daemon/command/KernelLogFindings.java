@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -8,7 +9,6 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
-import dev.gpuwarden.daemon.view.ActionView;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -50,7 +50,7 @@ final class KernelLogFindings {
                 code(cause.checkName(), fault.key().errorCode()),
                 subject,
                 where + cause.message() + times(fault),
-                ActionView.advice(cause),
+                ActionText.advice(cause),
                 cause.action(),
                 List.of(new Measurement("occurrences_count", fault.occurrences(), "")));
     }

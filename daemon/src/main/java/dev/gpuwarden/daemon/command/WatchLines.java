@@ -8,11 +8,11 @@ import dev.gpuwarden.api.v1.ListEventsRequest;
 import dev.gpuwarden.api.v1.NodeState;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.health.Finding;
-import dev.gpuwarden.daemon.view.ActionView;
 import dev.gpuwarden.daemon.view.EventView;
 import java.time.Clock;
 import java.time.Instant;
@@ -104,7 +104,7 @@ final class WatchLines {
                 event.checkName(),
                 String.join(",", event.errorCodes()),
                 gpus.subject(event.entities()),
-                event.healthy() ? "" : ActionView.name(event),
+                event.healthy() ? "" : ActionText.name(event),
                 stored.occurrences() > 1 ? stored.occurrences() + "x" : "",
                 event.id(),
                 EventsTable.shortened(event.message())));

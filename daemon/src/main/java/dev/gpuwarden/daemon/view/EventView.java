@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.view;
 
+import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
@@ -35,8 +36,8 @@ public final class EventView {
         tree.put("codes", event.errorCodes());
         tree.put("entities", entities(event.entities()));
         tree.put("message", event.message());
-        tree.put("action", ActionView.name(event));
-        tree.put("advice", event.healthy() ? "" : ActionView.advice(event));
+        tree.put("action", ActionText.name(event));
+        tree.put("advice", event.healthy() ? "" : ActionText.advice(event));
         tree.put("strategy", event.strategy().name().toLowerCase(java.util.Locale.ROOT));
         tree.put("metadata", event.metadata());
         return tree;

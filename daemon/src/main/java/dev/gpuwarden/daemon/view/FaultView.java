@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.view;
 
+import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -53,8 +54,8 @@ public final class FaultView {
                         .toList()));
         tree.put("fatal", cause.fatal());
         tree.put("message", cause.message());
-        tree.put("action", ActionView.name(cause));
-        tree.put("advice", ActionView.advice(cause));
+        tree.put("action", ActionText.name(cause));
+        tree.put("advice", ActionText.advice(cause));
         tree.put("since", first.since().toString());
         tree.put("lastSeen", latest(group).toString());
         tree.put(

@@ -1,12 +1,9 @@
-package dev.gpuwarden.daemon.view;
-
-import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.RecommendedAction;
+package dev.gpuwarden.core.event;
 
 /** What to do about an event, in words. */
-public final class ActionView {
+public final class ActionText {
 
-    private ActionView() {}
+    private ActionText() {}
 
     public static String name(HealthEvent event) {
         return event.action() == RecommendedAction.CUSTOM
