@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
@@ -27,26 +27,37 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 class AlertRulesTest {
 
     private static final Path REPOSITORY = Path.of(System.getProperty("gpuwarden.repository"));
-    private static final Path RULES = REPOSITORY.resolve("packaging/src/main/prometheus/gpuwarden.rules.yaml");
-    private static final Path TESTS = REPOSITORY.resolve("packaging/src/test/prometheus/gpuwarden.rules.test.yaml");
+    private static final Path RULES = REPOSITORY.resolve("packaging/src/main/prometheus");
+    private static final Path TESTS = REPOSITORY.resolve("packaging/src/test/prometheus");
+    private static final List<String> NAMES = List.of("gpuwarden", "gpuwarden-aggregator");
     private static final Path GOLDEN = REPOSITORY.resolve("daemon/src/test/resources/golden/metrics");
     private static final Path COLLECTORS = REPOSITORY.resolve("daemon/src/main/java/dev/gpuwarden/daemon/metrics");
+    private static final Path AGGREGATOR = REPOSITORY.resolve("aggregator/src/main/java/dev/gpuwarden/aggregator/app");
 
     private static final Pattern METRIC = Pattern.compile("\\b(?:gpuwarden|process|jvm|gpu)_[a-z0-9_]+");
     private static final Pattern TYPE = Pattern.compile("# TYPE (\\S+) ");
     private static final Pattern FAMILY =
             Pattern.compile("Family\\s*\\.(gauge|counter|summary)\\(\\s*\"(\\w+)\",\\s*(?:\"([a-z]+)\",)?");
 
+    private static final Pattern SNAPSHOT =
+            Pattern.compile("(gauge|counter|seconds)\\(\\s*\"(gpuwarden_aggregator_\\w+)\"");
+
     @ParameterizedTest
-    @ValueSource(strings = {"check", "test"})
-    void promtoolIsContent(String command) throws Exception {
+    @CsvSource({
+        "check, gpuwarden", "check, gpuwarden-aggregator",
+        "test, gpuwarden", "test, gpuwarden-aggregator"
+    })
+    void promtoolIsContent(String command, String name) throws Exception {
         Path promtool = Path.of(System.getProperty("gpuwarden.tools.dir", ""), "bin/promtool");
         assumeTrue(
                 Files.isExecutable(promtool),
                 () -> "no promtool at " + promtool.toAbsolutePath()
                         + ": ./gpuwarden test gets it, and names the folder of tools in -Dgpuwarden.tools.dir");
         Process run = new ProcessBuilder(
-                        promtool.toString(), command, "rules", (command.equals("check") ? RULES : TESTS).toString())
+                        promtool.toString(),
+                        command,
+                        "rules",
+                        (command.equals("check") ? rules(name) : tests(name)).toString())
                 .redirectErrorStream(true)
                 .start();
         String said = new String(run.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -81,20 +92,24 @@ class AlertRulesTest {
     @Test
     void everyAlertIsTestedWhereItFiresAndWhereItDoesNot() throws IOException {
         Map<String, Map<?, ?>> tests = new TreeMap<>();
-        for (Object each : list(load(TESTS), "tests")) {
-            tests.put(text((Map<?, ?>) each, "name"), (Map<?, ?>) each);
+        for (String name : NAMES) {
+            for (Object each : list(load(tests(name)), "tests")) {
+                tests.put(text((Map<?, ?>) each, "name"), (Map<?, ?>) each);
+            }
         }
         Map<String, Map<?, ?>> rules = rules();
         assertThat(tests.keySet()).isEqualTo(rules.keySet());
         tests.forEach((alert, test) -> {
             String expected = list(test, "promql_expr_test").toString();
-            assertThat(expected).contains("alertname=\"" + alert + "\", instance=\"bad\"");
-            assertThat(expected).doesNotContain("instance=\"good\"");
+            // Of one node, or of all replicas of an aggregator.
+            String who = expected.contains("job=") ? "job" : "instance";
+            assertThat(expected).contains("alertname=\"" + alert + "\", " + who + "=\"bad\"");
+            assertThat(expected).doesNotContain("\"good\"");
             List<String> series = list(test, "input_series").stream()
                     .map(each -> text((Map<?, ?>) each, "series"))
                     .toList();
-            for (String instance : List.of("bad", "good")) {
-                assertThat(series).as(alert).anyMatch(each -> each.contains("instance=\"" + instance + "\""));
+            for (String each : List.of("bad", "good")) {
+                assertThat(series).as(alert).anyMatch(one -> one.contains(who + "=\"" + each + "\""));
             }
             Set<String> given = new TreeSet<>();
             series.forEach(each -> given.addAll(metrics(each)));
@@ -122,7 +137,23 @@ class AlertRulesTest {
                 }
             }
         }
+        try (Stream<Path> files = Files.list(AGGREGATOR)) {
+            for (Path file : files.toList()) {
+                Matcher snapshot = SNAPSHOT.matcher(Files.readString(file));
+                while (snapshot.find()) {
+                    names.add(snapshot.group(2) + (snapshot.group(1).equals("counter") ? "_total" : ""));
+                }
+            }
+        }
         return names;
+    }
+
+    private static Path rules(String name) {
+        return RULES.resolve(name + ".rules.yaml");
+    }
+
+    private static Path tests(String name) {
+        return TESTS.resolve(name + ".rules.test.yaml");
     }
 
     private static Set<String> metrics(String text) {
@@ -136,10 +167,12 @@ class AlertRulesTest {
 
     private static Map<String, Map<?, ?>> rules() throws IOException {
         Map<String, Map<?, ?>> rules = new TreeMap<>();
-        for (Object group : list(load(RULES), "groups")) {
-            for (Object rule : list((Map<?, ?>) group, "rules")) {
-                assertThat(rules.put(text((Map<?, ?>) rule, "alert"), (Map<?, ?>) rule))
-                        .isNull();
+        for (String name : NAMES) {
+            for (Object group : list(load(rules(name)), "groups")) {
+                for (Object rule : list((Map<?, ?>) group, "rules")) {
+                    assertThat(rules.put(text((Map<?, ?>) rule, "alert"), (Map<?, ?>) rule))
+                            .isNull();
+                }
             }
         }
         assertThat(rules).isNotEmpty();
