@@ -37,6 +37,19 @@ public final class PoolText {
         return pools;
     }
 
+    /**
+     * All pools of such a list.
+     *
+     * @throws IllegalArgumentException as {@link #parse} does, and where two have the same name
+     */
+    public static List<Pool> parseAll(List<String> pieces) {
+        List<Pool> pools = separate(pieces).stream().map(PoolText::parse).toList();
+        if (pools.stream().map(Pool::name).distinct().count() != pools.size()) {
+            throw new IllegalArgumentException("two pools have the same name");
+        }
+        return pools;
+    }
+
     /** @throws IllegalArgumentException with what was expected and what was found */
     public static Pool parse(String text) {
         String[] parts = text.split(";", -1);

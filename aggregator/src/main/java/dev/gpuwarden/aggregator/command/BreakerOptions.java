@@ -1,0 +1,61 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.breaker.PoolText;
+import dev.gpuwarden.cli.UserError;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Where the aggregator's breaker is kept and what its limits are. Who looks at it must say the same as who runs it. */
+public final class BreakerOptions {
+
+    private static final Path NAMESPACE = Path.of("/var/run/secrets/kubernetes.io/serviceaccount/namespace");
+
+    @Option(
+            names = "--breaker.pool",
+            split = ",",
+            paramLabel = "POOL",
+            description =
+                    "How many nodes may be taken out of service: NAME;SELECTOR;rate=LIMIT/TIME;level=LIMIT, where a"
+                            + " LIMIT is a percentage, a number, or both with a comma, of which the lower holds. May be given"
+                            + " several times (default: gpu-nodes;nvidia.com/gpu.present=true;rate=50%%/5m;level=50%%).")
+    List<String> pools = new ArrayList<>();
+
+    @Option(
+            names = "--cluster.namespace",
+            paramLabel = "NAME",
+            description =
+                    "Where the aggregator keeps its Lease and its ConfigMap (default: the namespace of the pod, or"
+                            + " else gpuwarden).")
+    @Nullable String namespace;
+
+    /** Throws {@link UserError} for what is no pool. */
+    public List<Pool> pools() {
+        try {
+            return pools.isEmpty() ? List.of(Pool.GPU_NODES) : PoolText.parseAll(pools);
+        } catch (IllegalArgumentException e) {
+            throw new UserError("--breaker.pool: " + e.getMessage());
+        }
+    }
+
+    Breaker breaker() {
+        return new Breaker(pools());
+    }
+
+    public String namespace() {
+        if (namespace != null) {
+            return namespace;
+        }
+        try {
+            return Files.readString(NAMESPACE).strip();
+        } catch (IOException e) {
+            return "gpuwarden";
+        }
+    }
+}
