@@ -42,7 +42,7 @@ public final class Steering implements AutoCloseable {
     /** How soon nodes that the breaker refused ask again without anybody's doing. */
     private static final long ASK_AGAIN_SECONDS = 5;
 
-    private static final String LEASE = "gpuwarden-aggregator";
+    public static final String LEASE = "gpuwarden-aggregator";
     private static final String BREAKER = "breaker";
 
     /**

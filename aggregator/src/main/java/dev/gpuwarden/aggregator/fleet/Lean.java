@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** Leaves out of objects what is large and nobody here asks for. */
-final class Lean {
+public final class Lean {
 
     /** Whose fields are of interest: those that this program has applied. */
     private static final String MANAGER = "gpuwarden";
@@ -15,7 +15,7 @@ final class Lean {
 
     private Lean() {}
 
-    static Map<String, Object> node(Map<String, Object> tree) {
+    public static Map<String, Object> node(Map<String, Object> tree) {
         Map<String, Object> node = Trees.object(tree);
         Map<String, Object> status = Trees.object(Trees.object(tree, "status"));
         status.keySet().removeAll(OF_STATUS);
@@ -29,7 +29,7 @@ final class Lean {
         return node;
     }
 
-    static Map<String, Object> other(Map<String, Object> tree) {
+    public static Map<String, Object> other(Map<String, Object> tree) {
         Map<String, Object> other = Trees.object(tree);
         Map<String, Object> metadata = Trees.object(Trees.object(tree, "metadata"));
         metadata.remove("managedFields");

@@ -1,5 +1,7 @@
 package dev.gpuwarden.aggregator.quarantine;
 
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -42,6 +44,15 @@ final class CordonLabels {
     static void uncordoned(NodePatch patch, Instant now) {
         patch.label(UNCORDON_BY, US);
         patch.label(UNCORDON_TIME, Optional.of(TIME.format(now)));
+    }
+
+    /** When we cordoned it; empty where no label says so. */
+    static Optional<Instant> since(NodeRead node) {
+        try {
+            return Optional.ofNullable(node.labels().get(CORDON_TIME)).map(text -> TIME.parse(text, Instant::from));
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
     }
 
     private static String value(String text) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** What a person reads on the Node. The same faults and rules give the same text. */
-final class Explanation {
+public final class Explanation {
 
     private static final int MOST_FAULTS = 3;
     private static final int LONGEST_MESSAGE = 200;
@@ -34,7 +34,7 @@ final class Explanation {
                 + "Returns to service when none of this is left.";
     }
 
-    static String of(Fault fault) {
+    public static String of(Fault fault) {
         String message =
                 fault.cause().message().replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
         return what(fault.key())
@@ -43,7 +43,7 @@ final class Explanation {
     }
 
     /** Check, code and part. */
-    static String what(FaultKey key) {
+    public static String what(FaultKey key) {
         String code = key.errorCode().isEmpty() ? "" : " " + key.errorCode();
         Entity entity = key.entity();
         return key.checkName()

@@ -76,7 +76,7 @@ public final class Pools {
     }
 
     /** By name of the pool. */
-    synchronized Map<String, Census> census() {
+    public synchronized Map<String, Census> census() {
         Map<String, Census> census = new HashMap<>();
         counts.forEach((name, count) -> {
             Set<String> out = new HashSet<>(count.out);

@@ -40,7 +40,7 @@ public record Report(String node, String nodeUid, Standing standing, String why,
     }
 
     /** Why nothing may be done because of it, whatever it says. */
-    Optional<String> unfitFor(NodeRead there) {
+    public Optional<String> unfitFor(NodeRead there) {
         if (standing != Standing.TRUSTED) {
             return Optional.of("the report is " + standing.name().toLowerCase(java.util.Locale.ROOT) + ": " + why);
         }

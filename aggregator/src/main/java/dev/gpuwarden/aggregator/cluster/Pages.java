@@ -1,0 +1,43 @@
+package dev.gpuwarden.aggregator.cluster;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** Lists in pages: 10,000 nodes at once are 100 MB of JSON. */
+public final class Pages {
+
+    private static final int PAGE = 500;
+
+    private Pages() {}
+
+    /**
+     * Hands over each object of a list. Blocks; each page is one request.
+     *
+     * @param path without a query
+     * @param query as `fieldSelector=reason=DryRun`, its values encoded; empty for all
+     * @throws ClusterException in the middle too, after some have been handed over
+     */
+    public static void each(ClusterApi api, String path, String query, Consumer<Map<?, ?>> consumer)
+            throws ClusterException, InterruptedException {
+        String from = "";
+        do {
+            Map<String, Object> page = api.get(path + "?limit=" + PAGE + (query.isEmpty() ? "" : "&" + query)
+                    + (from.isEmpty() ? "" : "&continue=" + encoded(from)));
+            if (page.get("items") instanceof List<?> items) {
+                for (Object item : items) {
+                    if (item instanceof Map<?, ?> map) {
+                        consumer.accept(map);
+                    }
+                }
+            }
+            from = Fields.text(Fields.map(page, "metadata"), "continue");
+        } while (!from.isEmpty());
+    }
+
+    public static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,143 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.quarantine.BreakerStore;
+import dev.gpuwarden.cli.UserError;
+import java.time.Clock;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Changes what is kept of one pool, and nothing else. Blocks. */
+final class BreakerChange {
+
+    private static final String MANAGER = "gpuwarden-breaker";
+
+    /** The API server tells whole seconds. */
+    private static final Duration SAME_CLOCK = Duration.ofSeconds(5);
+
+    private final ClusterApi api;
+    private final String path;
+    private final String place;
+    private final Clock clock;
+
+    /**
+     * @param before what is kept now
+     * @param patch for exactly the version that was read
+     * @param version of the ConfigMap that was read
+     * @param skew how much this machine's clock is ahead of the API server's; empty where it does not matter
+     */
+    record Plan(
+            String pool,
+            Optional<PoolState> before,
+            PoolState after,
+            List<Map<String, Object>> patch,
+            String version,
+            Optional<Duration> skew) {}
+
+    BreakerChange(ClusterApi api, String namespace, Clock clock) {
+        this.api = api;
+        this.path = BreakerStore.kind(namespace).path(BreakerStore.NAME);
+        this.place = "ConfigMap " + BreakerStore.NAME + " in namespace " + namespace;
+        this.clock = clock;
+    }
+
+    /**
+     * What would be written. Throws {@link UserError} where there is no such pool.
+     *
+     * @param nodes how many pass; 0 to close
+     * @throws ClusterException also where the caller may not write it
+     */
+    Plan plan(String pool, int nodes) throws ClusterException, InterruptedException {
+        Map<String, Object> there = read();
+        BreakerState state = BreakerState.of(Trees.texts(there, "data"), Instant.EPOCH);
+        Optional<PoolState> before = Optional.ofNullable(state.pools().get(pool));
+        if (before.isEmpty()) {
+            throw new UserError("the " + place + " knows no pool \"" + pool + "\": it has "
+                    + (state.pools().isEmpty()
+                            ? "none"
+                            : String.join(", ", state.pools().keySet())));
+        }
+        Instant now = clock.instant();
+        Plan mine = plan(there, state, pool, nodes, now, Optional.empty());
+        // A clock that goes ahead would let everybody through until the others have come up to it.
+        Optional<Instant> theirs = serverTime(api.patch(path + "?dryRun=All&fieldManager=" + MANAGER, mine.patch()));
+        Duration skew = theirs.map(time -> Duration.between(time, now)).orElse(Duration.ZERO);
+        return skew.abs().compareTo(SAME_CLOCK) <= 0
+                ? mine
+                : plan(there, state, pool, nodes, theirs.orElseThrow(), Optional.of(skew));
+    }
+
+    private Map<String, Object> read() throws ClusterException, InterruptedException {
+        try {
+            return api.get(path);
+        } catch (ClusterException e) {
+            if (e.notFound()) {
+                throw new UserError("there is no " + place
+                        + ": no pool has tripped, or the aggregator keeps it elsewhere (--cluster.namespace)");
+            }
+            throw e;
+        }
+    }
+
+    private static Plan plan(
+            Map<String, Object> there,
+            BreakerState state,
+            String pool,
+            int nodes,
+            Instant now,
+            Optional<Duration> skew) {
+        Optional<PoolState> before = Optional.ofNullable(state.pools().get(pool));
+        // The younger state counts, also where the one that is there is of a clock that is ahead.
+        Instant least = before.map(each -> each.since().plusMillis(1)).orElse(now);
+        Instant at = least.isAfter(now) ? least : now;
+        BreakerState next = nodes == 0 ? Breaker.close(state, pool, at) : Breaker.halfOpen(state, pool, nodes, at);
+        String version = Trees.text(Trees.object(there, "metadata"), "resourceVersion");
+        List<Map<String, Object>> patch = new ArrayList<>();
+        patch.add(Map.of("op", "test", "path", "/metadata/resourceVersion", "value", version));
+        patch.add(Map.of(
+                "op",
+                "add",
+                "path",
+                "/data/" + pool,
+                "value",
+                Optional.ofNullable(next.toData().get(pool)).orElseThrow()));
+        return new Plan(
+                pool, before, Optional.ofNullable(next.pools().get(pool)).orElseThrow(), patch, version, skew);
+    }
+
+    private static Optional<Instant> serverTime(Map<String, Object> answer) {
+        try {
+            return Trees.objects(Trees.object(answer, "metadata"), "managedFields").stream()
+                    .filter(fields -> Trees.text(fields, "manager").equals(MANAGER))
+                    .map(fields -> Instant.parse(Trees.text(fields, "time")))
+                    .max(Instant::compareTo);
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Blocks until it is kept. */
+    void write(Plan plan) throws ClusterException, InterruptedException {
+        var unused = api.patch(path + "?fieldManager=" + MANAGER, plan.patch());
+    }
+
+    /** Who the caller is to the API server. */
+    Seen<String> user() throws InterruptedException {
+        return ClusterReader.ask(() -> {
+            Map<String, Object> review = api.create(
+                    "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                    Map.of("apiVersion", "authentication.k8s.io/v1", "kind", "SelfSubjectReview"));
+            return Trees.text(Trees.object(Trees.object(review, "status"), "userInfo"), "username");
+        });
+    }
+}

@@ -1,0 +1,109 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.UserError;
+import java.time.Clock;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Shows the breaker that keeps too many nodes from being taken out of service, and lets people close it. */
+@Command(
+        name = "breaker",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Show the breaker, or let nodes be taken out of service again once you have looked:",
+            "  status              the pools and the nodes that wait (the default)",
+            "  close POOL          the limits hold again from now on, nothing of before is counted",
+            "  half-open POOL --nodes N  so many nodes pass, whatever the limits say; then these hold again",
+            "Changes the ConfigMap gpuwarden-breaker with your own rights; the aggregator takes it at once."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:no pool is open, or done",
+            "1:a pool is open, or not done",
+            "2:wrong usage or configuration, or no such pool",
+            "3:undecided: nothing is kept, or the cluster does not answer"
+        })
+public final class BreakerCommand extends ClusterCommand {
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "ACTION", description = "status, close or half-open.")
+    String action = "status";
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "POOL", description = "Which pool, as status names it.")
+    String pool = "";
+
+    @Option(names = "--nodes", paramLabel = "N", description = "How many nodes half-open lets pass.")
+    @Nullable Integer nodes;
+
+    @Option(names = "--dry-run", description = "Say what would happen, and change nothing.")
+    boolean dryRun;
+
+    public BreakerCommand(Map<String, String> environment, Clock clock) {
+        super(environment, clock);
+    }
+
+    @Override
+    int ask(ClusterApi api) throws ClusterException, InterruptedException {
+        boolean halfOpen = action.equals("half-open");
+        if (action.equals("status")) {
+            need(
+                    pool.isEmpty() && nodes == null && !dryRun,
+                    "breaker status takes neither POOL, --nodes nor --dry-run");
+            return status(api);
+        }
+        need(halfOpen || action.equals("close"), "expected status, close or half-open, found \"" + action + "\"");
+        need(!pool.isEmpty(), "expected the name of a pool: gpuwarden breaker " + action + " POOL");
+        need(halfOpen == (nodes != null), "--nodes N belongs to half-open, which needs it");
+        need(nodes == null || nodes > 0, "--nodes: expected a number above 0, found " + nodes);
+        return change(api);
+    }
+
+    private static void need(boolean fulfilled, String otherwise) {
+        if (!fulfilled) {
+            throw new UserError(otherwise);
+        }
+    }
+
+    private int status(ClusterApi api) throws ClusterException, InterruptedException {
+        BreakerReport report = new BreakerReport(reader(api).fleet(clock.instant()));
+        show(report.tree(), report::print);
+        return report.look()
+                .around()
+                .breaker()
+                .value()
+                .map(kept -> kept.pools().values().stream().anyMatch(each -> each.status() == PoolState.Status.OPEN)
+                        ? ExitCode.NOT_FIT
+                        : ExitCode.OK)
+                .orElse(ExitCode.UNDECIDED);
+    }
+
+    private int change(ClusterApi api) throws ClusterException, InterruptedException {
+        BreakerChange change = new BreakerChange(api, breaker.namespace(), clock);
+        BreakerChange.Plan plan = change.plan(pool, nodes == null ? 0 : nodes);
+        Seen<FleetLook> fleet = ClusterReader.ask(() -> reader(api).fleet(clock.instant()));
+        BreakerAudit audit = new BreakerAudit(
+                plan,
+                change.user(),
+                dryRun,
+                fleet.value().map(BreakerReport::new).map(look -> look.waiting(pool)),
+                fleet.why());
+        if (!dryRun) {
+            try {
+                change.write(plan);
+            } catch (ClusterException e) {
+                undecided("not done: "
+                        + (e.conflict() || e.invalid() ? "somebody has changed it meanwhile, look again: " : "")
+                        + e.getMessage());
+                return ExitCode.NOT_FIT;
+            }
+        }
+        show(audit.tree(), audit::print);
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,70 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.run.Logging;
+import java.io.PrintWriter;
+import java.time.Clock;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.logging.Level;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** A command that asks a cluster once. */
+abstract class ClusterCommand implements Callable<Integer> {
+
+    private final Map<String, String> environment;
+    final Clock clock;
+
+    @Mixin
+    final KubeOptions kube = new KubeOptions();
+
+    @Mixin
+    final BreakerOptions breaker = new BreakerOptions();
+
+    @Mixin
+    final Output output = new Output();
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    ClusterCommand(Map<String, String> environment, Clock clock) {
+        this.environment = environment;
+        this.clock = clock;
+    }
+
+    /** @return an exit code */
+    abstract int ask(ClusterApi api) throws ClusterException, InterruptedException;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        // What the Kubernetes client has to say to nobody in particular is not for people who wait for a table.
+        Logging.install(Level.SEVERE);
+        try (ClusterApi api = kube.connect(environment)) {
+            return ask(api);
+        } catch (ClusterException e) {
+            return undecided(e.getMessage());
+        }
+    }
+
+    int undecided(@org.jspecify.annotations.Nullable String why) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("gpuwarden: " + Table.escape(String.valueOf(why)));
+        err.flush();
+        return ExitCode.UNDECIDED;
+    }
+
+    ClusterReader reader(ClusterApi api) {
+        return new ClusterReader(api, breaker.namespace(), breaker.breaker());
+    }
+
+    void show(Object tree, Consumer<PrintWriter> table) {
+        output.write(spec.commandLine().getOut(), tree, table);
+    }
+}

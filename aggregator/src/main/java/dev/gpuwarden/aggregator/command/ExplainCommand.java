@@ -1,0 +1,52 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.UserError;
+import java.time.Clock;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Shows all that is known of one node. */
+@Command(
+        name = "explain",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Say of a cluster's node what is wrong with it, what was decided and why, and what has to happen.",
+            "Asks the Kubernetes API with your own rights."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:the node is fit",
+            "1:it is not",
+            "2:wrong usage or configuration, or no such node",
+            "3:undecided: nothing is known of it, or the cluster does not answer"
+        })
+public final class ExplainCommand extends ClusterCommand {
+
+    @Parameters(paramLabel = "NODE", description = "Its name, as in kubectl get nodes.")
+    String node = "";
+
+    public ExplainCommand(Map<String, String> environment, Clock clock) {
+        super(environment, clock);
+    }
+
+    @Override
+    int ask(ClusterApi api) throws ClusterException, InterruptedException {
+        if (!node.matches("[a-z0-9][a-z0-9.-]*")) {
+            throw new UserError("expected the name of a Node, found \"" + node + "\"");
+        }
+        Optional<NodeStory> story = reader(api).node(node, clock.instant());
+        if (story.isEmpty()) {
+            throw new UserError("the cluster has no Node " + node + ": kubectl get nodes lists those it has");
+        }
+        ExplainReport report = new ExplainReport(story.get());
+        show(report.tree(), out -> ExplainTable.print(report, out));
+        NodeLook look = story.get().look();
+        boolean unknown = look.state() == FleetState.SILENT || look.state() == FleetState.OTHER;
+        return look.unfit() ? ExitCode.NOT_FIT : unknown ? ExitCode.UNDECIDED : ExitCode.OK;
+    }
+}

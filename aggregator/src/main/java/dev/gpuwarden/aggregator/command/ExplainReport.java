@@ -1,0 +1,149 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.quarantine.Inspection;
+import dev.gpuwarden.aggregator.quarantine.QuarantineNews;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** All that there is to say of one node: gpuwarden.explain/v1, see docs/fleet.md. Pure. */
+record ExplainReport(NodeStory story) {
+
+    static final String SCHEMA = "gpuwarden.explain/v1";
+
+    private static final int MOST_EVENTS = 10;
+
+    /** One of Kubernetes. */
+    record Event(String at, String type, String reason, String message, String from) {
+        private static Event of(Map<String, Object> tree) {
+            String source = Trees.text(Trees.object(tree, "source"), "component");
+            return new Event(
+                    time(tree),
+                    Trees.text(tree, "type"),
+                    Trees.text(tree, "reason"),
+                    Trees.text(tree, "message"),
+                    source.isEmpty() ? Trees.text(tree, "reportingComponent") : source);
+        }
+
+        private static String time(Map<String, Object> tree) {
+            for (String field : List.of("lastTimestamp", "eventTime")) {
+                if (!Trees.text(tree, field).isEmpty()) {
+                    return Trees.text(tree, field);
+                }
+            }
+            return Trees.text(Trees.object(tree, "metadata"), "creationTimestamp");
+        }
+    }
+
+    /** The last ones, the youngest last. */
+    List<Event> events() {
+        List<Event> all = story.events().value().orElse(List.of()).stream()
+                .map(Event::of)
+                .sorted(Comparator.comparing(Event::at))
+                .toList();
+        return all.subList(Math.max(0, all.size() - MOST_EVENTS), all.size());
+    }
+
+    /** What was decided last, as far as the Node says it. */
+    Optional<QuarantineNews> decided() {
+        return QuarantineNews.of(story.facts().node());
+    }
+
+    /** Pools of the breaker that have this node, as far as their selectors are known. */
+    List<String> pools() {
+        return story.around().limits().pools().stream()
+                .filter(pool -> pool.selector().matches(story.facts().node().labels()))
+                .map(Pool::name)
+                .toList();
+    }
+
+    /** Who keeps pods away, in words. */
+    String cordon() {
+        if (!story.look().unschedulable()) {
+            return "none";
+        }
+        Optional<Inspection> inspection = story.look().inspection();
+        if (inspection.isPresent()
+                && inspection.get().cordoned()
+                && !inspection.get().cordonPreExisting()) {
+            return "by gpuwarden, for its faults";
+        }
+        String by = story.facts()
+                .cordoner()
+                .map(who -> "by somebody, with " + who.program()
+                        + who.at()
+                                .map(at -> ", which last wrote the Node at " + at)
+                                .orElse(""))
+                .orElse("by somebody");
+        return inspection.isPresent() && inspection.get().cordonPreExisting()
+                ? by + "; it was there before the quarantine and stays after it"
+                : by;
+    }
+
+    /** Who decides about it now, in words. */
+    String aggregator() {
+        Seen<Leader> leader = story.around().leader();
+        return leader.value()
+                .map(lease -> lease.leads(story.at()) ? lease.holder() : "none acts since " + lease.until())
+                .orElse("not known: " + leader.why());
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("at", story.at().toString());
+        tree.put("node", NodeView.tree(story.look()));
+        tree.put("cordon", cordon());
+        tree.put("decided", decided().map(ExplainReport::tree));
+        tree.put(
+                "unanswered",
+                story.look().inspection().map(Inspection::unanswered).orElse(List.of()));
+        tree.put("pools", pools());
+        tree.put(
+                "breaker",
+                BreakerView.tree(
+                        story.around().breaker(),
+                        story.around().limits(),
+                        story.around().census()));
+        tree.put("aggregator", aggregator());
+        tree.put("notes", notes());
+        tree.put("events", events().stream().map(ExplainReport::tree).toList());
+        return tree;
+    }
+
+    List<String> notes() {
+        List<String> notes = story.around().notes(story.at());
+        if (story.events().value().isEmpty()) {
+            notes.add("its Events are not known: " + story.events().why());
+        }
+        return notes;
+    }
+
+    private static Map<String, Object> tree(QuarantineNews news) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("at", news.at().toString());
+        tree.put("reason", news.reason());
+        tree.put("text", news.text());
+        return tree;
+    }
+
+    private static Map<String, Object> tree(Event event) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("at", event.at());
+        tree.put("type", event.type());
+        tree.put("reason", event.reason());
+        tree.put("message", event.message());
+        tree.put("from", event.from());
+        return tree;
+    }
+
+    /** How long ago, in words. */
+    String ago(Instant time) {
+        return FleetTable.age(time, story.at()) + " ago";
+    }
+}

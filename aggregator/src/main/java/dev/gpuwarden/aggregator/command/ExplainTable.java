@@ -1,0 +1,109 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.quarantine.Inspection;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.core.event.ActionText;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.io.PrintWriter;
+import java.util.List;
+
+/** One node for people: how it is and why, its faults with what to do, what Kubernetes was told. */
+final class ExplainTable {
+
+    private ExplainTable() {}
+
+    static void print(ExplainReport report, PrintWriter out) {
+        NodeLook look = report.story().look();
+        line(out, "node", look.name());
+        line(
+                out,
+                "state",
+                look.state().label()
+                        + look.since()
+                                .map(at -> " since " + at + ", " + report.ago(at))
+                                .orElse(""));
+        line(out, "why", look.why());
+        line(out, "next", look.next());
+        line(
+                out,
+                "rules",
+                String.join(", ", look.inspection().map(Inspection::rules).orElse(List.of())));
+        look.inspection().map(Inspection::unanswered).orElse(List.of()).forEach(rule -> line(out, "unanswered", rule));
+        line(out, "cordon", report.cordon());
+        report.decided()
+                .ifPresent(news -> line(
+                        out,
+                        "decided",
+                        news.reason() + " at " + news.at()
+                                + (news.text().equals(look.why()) ? "" : ": " + news.text())));
+        line(out, "reported", look.reported().map(report::ago).orElse("never"));
+        line(out, "breaker", breaker(report));
+        line(out, "aggregator", report.aggregator());
+        report.notes().forEach(note -> line(out, "note", note));
+        faults(look.faults(), report, out);
+        events(report, out);
+    }
+
+    private static void line(PrintWriter out, String what, String text) {
+        if (!text.isEmpty()) {
+            out.println(what + " ".repeat(12 - what.length()) + Table.escape(text));
+        }
+    }
+
+    private static String breaker(ExplainReport report) {
+        Seen<dev.gpuwarden.aggregator.breaker.BreakerState> kept =
+                report.story().around().breaker();
+        List<String> pools = report.pools().stream()
+                .map(pool -> "pool " + pool + ": " + BreakerView.status(kept, pool)
+                        + BreakerView.state(kept, pool)
+                                .map(state -> " since " + state.since()
+                                        + (state.reason().isEmpty() ? "" : ", " + state.reason()))
+                                .orElse(""))
+                .toList();
+        return pools.isEmpty() ? "no pool selects it: it would not be taken out of service" : String.join("; ", pools);
+    }
+
+    private static void faults(List<Fault> faults, ExplainReport report, PrintWriter out) {
+        out.println();
+        if (faults.isEmpty()) {
+            out.println("no faults");
+            return;
+        }
+        Table table = new Table("FAULT", "CODE", "OF", "SEVERITY", "AGE", "SEEN", "ACTION", "EVENT");
+        List<List<Fault>> raised = NodeView.raised(faults);
+        for (List<Fault> each : raised) {
+            Fault first = each.get(0);
+            HealthEvent cause = first.cause();
+            table.row(
+                    cause.checkName(),
+                    String.join(", ", NodeView.codes(each)),
+                    NodeView.parts(each),
+                    cause.fatal() ? Table.styled(Style.BAD, "fatal") : Table.styled(Style.WARNING, "not fatal"),
+                    FleetTable.age(first.since(), report.story().at()),
+                    first.occurrences() + "x",
+                    ActionText.name(cause),
+                    cause.id());
+        }
+        table.print(out);
+        out.println();
+        for (List<Fault> each : raised) {
+            HealthEvent cause = each.get(0).cause();
+            out.println((cause.fatal() ? "FATAL" : "FAULT") + "  " + Table.escape(cause.checkName()) + "  "
+                    + Table.escape(cause.message()));
+            out.println("       " + Table.escape(ActionText.name(cause) + ": " + ActionText.advice(cause)));
+        }
+    }
+
+    private static void events(ExplainReport report, PrintWriter out) {
+        if (report.events().isEmpty()) {
+            return;
+        }
+        out.println();
+        Table table = new Table("EVENT AT", "TYPE", "REASON", "FROM", "MESSAGE");
+        report.events()
+                .forEach(event -> table.row(event.at(), event.type(), event.reason(), event.from(), event.message()));
+        table.print(out);
+    }
+}

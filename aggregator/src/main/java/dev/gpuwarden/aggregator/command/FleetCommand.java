@@ -1,0 +1,96 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.breaker.NodeSelector;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.health.Verdict;
+import java.time.Clock;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Shows the nodes of a cluster by how they are. */
+@Command(
+        name = "fleet",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Say which nodes of a cluster are fit, which are not, why, and what has to happen.",
+            "Asks the Kubernetes API with your own rights: nodes, nodehealths and, as far as you may read them,"
+                    + " quarantinerulesets, the breaker's ConfigMap, the aggregator's Lease and Events."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:all are fit",
+            "1:some are not",
+            "2:wrong usage or configuration",
+            "3:undecided: of some nothing is known, or the cluster does not answer"
+        })
+public final class FleetCommand extends ClusterCommand {
+
+    @Option(
+            names = {"-l", "--selector"},
+            paramLabel = "LABELS",
+            description = "Only nodes with these labels: key=value, key!=value, key, !key, with commas between.")
+    String selector = "";
+
+    @Option(
+            names = "--state",
+            split = ",",
+            paramLabel = "STATE",
+            description = "Show only nodes in these states: faulty, silent, quarantined, cordoned, degraded, healthy,"
+                    + " other.")
+    List<String> states = List.of();
+
+    @Option(names = "--all", description = "Show healthy nodes too, and those without GPUs.")
+    boolean all;
+
+    public FleetCommand(Map<String, String> environment, Clock clock) {
+        super(environment, clock);
+    }
+
+    @Override
+    int ask(ClusterApi api) throws ClusterException, InterruptedException {
+        NodeSelector selected;
+        try {
+            selected = NodeSelector.parse(selector);
+        } catch (IllegalArgumentException e) {
+            throw new UserError("--selector: " + e.getMessage());
+        }
+        Set<FleetState> shown = shown();
+        FleetReport report = FleetReport.of(reader(api).fleet(clock.instant()), selected, shown);
+        show(report.tree(), out -> FleetTable.print(report, out));
+        return exitCode(report.verdict());
+    }
+
+    static int exitCode(Verdict verdict) {
+        return switch (verdict) {
+            case FIT -> ExitCode.OK;
+            case NOT_FIT -> ExitCode.NOT_FIT;
+            case UNDECIDED -> ExitCode.UNDECIDED;
+        };
+    }
+
+    private Set<FleetState> shown() {
+        Set<FleetState> shown = EnumSet.noneOf(FleetState.class);
+        for (String state : states) {
+            try {
+                shown.add(FleetState.valueOf(state.strip().toUpperCase(Locale.ROOT)));
+            } catch (IllegalArgumentException e) {
+                throw new UserError("--state: expected faulty, silent, quarantined, cordoned, degraded, healthy or"
+                        + " other, found \"" + state + "\"");
+            }
+        }
+        if (!shown.isEmpty()) {
+            return shown;
+        }
+        return all
+                ? EnumSet.allOf(FleetState.class)
+                : EnumSet.complementOf(EnumSet.of(FleetState.HEALTHY, FleetState.OTHER));
+    }
+}

@@ -1,0 +1,73 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.breaker.NodeSelector;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.core.health.Verdict;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What there is to say of a cluster's nodes: gpuwarden.fleet/v1, see docs/fleet.md. Pure.
+ *
+ * @param nodes that were asked for, the worst first
+ * @param shown those of them that are listed
+ */
+record FleetReport(Instant at, List<NodeLook> nodes, List<NodeLook> shown, Around around) {
+
+    static final String SCHEMA = "gpuwarden.fleet/v1";
+
+    static FleetReport of(FleetLook look, NodeSelector selector, Set<FleetState> states) {
+        Set<String> selected = look.facts().stream()
+                .map(NodeFacts::node)
+                .filter(node -> selector.matches(node.labels()))
+                .map(NodeRead::name)
+                .collect(Collectors.toSet());
+        List<NodeLook> nodes = look.nodes().stream()
+                .filter(node -> selected.contains(node.name()))
+                .toList();
+        return new FleetReport(
+                look.at(),
+                nodes,
+                nodes.stream().filter(node -> states.contains(node.state())).toList(),
+                look.around());
+    }
+
+    /** A node that is not fit outweighs one of which nothing is known; of no node nothing is known. */
+    Verdict verdict() {
+        if (nodes.stream().anyMatch(NodeLook::unfit)) {
+            return Verdict.NOT_FIT;
+        }
+        Map<FleetState, Long> counts = counts();
+        boolean none = counts.entrySet().stream()
+                .allMatch(state -> state.getKey() == FleetState.OTHER || state.getValue() == 0);
+        return none || counts.getOrDefault(FleetState.SILENT, 0L) > 0 ? Verdict.UNDECIDED : Verdict.FIT;
+    }
+
+    Map<FleetState, Long> counts() {
+        Map<FleetState, Long> counts = new EnumMap<>(FleetState.class);
+        for (FleetState state : FleetState.values()) {
+            counts.put(state, 0L);
+        }
+        nodes.forEach(node -> counts.merge(node.state(), 1L, Long::sum));
+        return counts;
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("at", at.toString());
+        tree.put("verdict", verdict().label());
+        Map<String, Object> states = new LinkedHashMap<>();
+        counts().forEach((state, count) -> states.put(state.label(), count));
+        tree.put("states", states);
+        tree.put("breaker", BreakerView.tree(around.breaker(), around.limits(), around.census()));
+        tree.put("notes", around.notes(at));
+        tree.put("nodes", shown.stream().map(NodeView::tree).toList());
+        return tree;
+    }
+}

@@ -1,0 +1,103 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.core.event.ActionText;
+import dev.gpuwarden.core.event.Fault;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/** A fleet for people: how many are how, what keeps nodes in service, then those that need eyes. */
+final class FleetTable {
+
+    private FleetTable() {}
+
+    static void print(FleetReport report, PrintWriter out) {
+        Table states = new Table("STATE", "NODES", "");
+        report.counts().forEach((state, count) -> {
+            if (count > 0) {
+                states.row(styled(state, state.label()), count, state.text());
+            }
+        });
+        states.print(out);
+        out.println();
+        for (String pool :
+                BreakerView.pools(report.around().breaker(), report.around().limits())) {
+            BreakerView.state(report.around().breaker(), pool)
+                    .filter(state -> state.status() != PoolState.Status.CLOSED)
+                    .ifPresent(state -> out.println("breaker " + Table.escape(pool) + " is "
+                            + BreakerView.label(state.status()) + " since " + state.since()
+                            + (state.reason().isEmpty() ? "" : ": " + Table.escape(state.reason()))));
+        }
+        report.around().notes(report.at()).forEach(note -> out.println("note: " + Table.escape(note)));
+        if (!report.shown().isEmpty()) {
+            Table nodes = new Table("NODE", "STATE", "SINCE", "WORST", "ACTION", "WHY, AND WHAT NEXT");
+            report.shown().forEach(node -> row(nodes, node, report.at()));
+            nodes.print(out);
+            out.println();
+        }
+        out.println("verdict: " + verdict(report));
+    }
+
+    private static void row(Table table, NodeLook node, Instant now) {
+        table.row(
+                node.name(),
+                styled(node.state(), node.state().label()),
+                node.since().map(since -> age(since, now)).orElse(""),
+                NodeView.worst(node.faults()).orElse(""),
+                node.faults().stream()
+                        .findFirst()
+                        .map(Fault::cause)
+                        .map(ActionText::name)
+                        .orElse(""),
+                because(node));
+    }
+
+    /** What was written on a node in quarantine tells its faults once more, which the column before has. */
+    private static String because(NodeLook node) {
+        List<String> parts =
+                node.state() == FleetState.QUARANTINED && node.inspection().isPresent()
+                        ? List.of(rules(node), node.next())
+                        : List.of(node.why(), node.next());
+        return String.join("; ", parts.stream().filter(part -> !part.isEmpty()).toList());
+    }
+
+    private static String rules(NodeLook node) {
+        List<String> rules = node.inspection().orElseThrow().rules();
+        return rules.isEmpty() ? "" : "for " + String.join(", ", rules);
+    }
+
+    static Table.Styled styled(FleetState state, String text) {
+        return Table.styled(
+                switch (state) {
+                    case FAULTY, SILENT -> Style.BAD;
+                    case QUARANTINED, CORDONED, DEGRADED -> Style.WARNING;
+                    case HEALTHY -> Style.GOOD;
+                    case OTHER -> Style.FAINT;
+                },
+                text);
+    }
+
+    /** The two greatest units, as `3d4h`. */
+    static String age(Instant since, Instant now) {
+        long seconds = Math.max(0, Duration.between(since, now).toSeconds());
+        long grain = seconds < 3600 ? 1 : seconds < 86_400 ? 60 : 3600;
+        return Durations.text(Duration.ofSeconds(seconds / grain * grain));
+    }
+
+    private static String verdict(FleetReport report) {
+        long unfit = report.nodes().stream().filter(NodeLook::unfit).count();
+        long gpus = report.nodes().size() - report.counts().getOrDefault(FleetState.OTHER, 0L);
+        long silent = report.counts().getOrDefault(FleetState.SILENT, 0L);
+        return switch (report.verdict()) {
+            case FIT -> "fit (all " + gpus + " nodes)";
+            case NOT_FIT -> "not fit (" + unfit + " of " + gpus + " nodes)";
+            case UNDECIDED ->
+                gpus == 0 ? "could not decide (no node with GPUs)" : "could not decide (" + silent + " silent)";
+        };
+    }
+}

@@ -1,0 +1,72 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.fleet.Lean;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.json.Trees;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A Node with what only its full text tells.
+ *
+ * @param gpus whether it says that it has any
+ * @param cordoner who wrote that it is to take no pods; empty where it takes them, or nothing tells
+ */
+record NodeFacts(NodeRead node, boolean gpus, Optional<Cordoner> cordoner) {
+
+    /**
+     * @param program by the name that it gave the API server, as `kubectl-cordon`
+     * @param at when it last wrote anything on the Node under that name
+     */
+    record Cordoner(String program, Optional<Instant> at) {}
+
+    /** @param tree as the API server has it; what is large in it is not kept */
+    static NodeFacts of(Map<String, Object> tree) {
+        NodeRead node = NodeRead.of(Lean.node(tree));
+        return new NodeFacts(node, gpus(tree), node.unschedulable() ? cordoner(tree) : Optional.empty());
+    }
+
+    private static boolean gpus(Map<String, Object> tree) {
+        Map<String, String> labels = Trees.texts(Trees.object(tree, "metadata"), "labels");
+        Map<String, Object> capacity = Trees.object(Trees.object(tree, "status"), "capacity");
+        return "true".equals(labels.get("nvidia.com/gpu.present"))
+                || capacity.entrySet().stream()
+                        .anyMatch(resource -> (resource.getKey().equals("nvidia.com/gpu")
+                                        || resource.getKey().startsWith("nvidia.com/mig-"))
+                                && !String.valueOf(resource.getValue()).equals("0"));
+    }
+
+    private static Optional<Cordoner> cordoner(Map<String, Object> tree) {
+        return Trees.objects(Trees.object(tree, "metadata"), "managedFields").stream()
+                .filter(fields ->
+                        Trees.object(Trees.object(fields, "fieldsV1"), "f:spec").containsKey("f:unschedulable"))
+                .findFirst()
+                .map(fields -> new Cordoner(Trees.text(fields, "manager"), time(Trees.text(fields, "time"))));
+    }
+
+    private static Optional<Instant> time(String text) {
+        try {
+            return Optional.of(Instant.parse(text));
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Less what is asked only of a node with faults. */
+    NodeFacts withoutTree() {
+        return new NodeFacts(
+                new NodeRead(
+                        node.name(),
+                        node.uid(),
+                        node.resourceVersion(),
+                        node.unschedulable(),
+                        node.labels(),
+                        node.annotations(),
+                        node.taints(),
+                        Map.of()),
+                gpus,
+                cordoner);
+    }
+}

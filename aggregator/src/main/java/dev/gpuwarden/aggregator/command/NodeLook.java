@@ -1,0 +1,51 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.quarantine.Inspection;
+import dev.gpuwarden.core.event.Fault;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How a node is and why.
+ *
+ * @param unschedulable whether it takes no new pods, whoever wanted that
+ * @param since when it is so; empty where nothing tells
+ * @param cause only where it is faulty
+ * @param why for people
+ * @param next what has to happen, or will; empty where nothing has to
+ * @param faults that somebody may act on, as they were told last, the worst first
+ * @param reported when it was last heard of
+ * @param inspection empty where its marks cannot be read
+ */
+record NodeLook(
+        String name,
+        FleetState state,
+        boolean unschedulable,
+        Optional<Instant> since,
+        Optional<Cause> cause,
+        String why,
+        String next,
+        List<Fault> faults,
+        Optional<Instant> reported,
+        Optional<Inspection> inspection) {
+
+    static final Comparator<Fault> WORST_FIRST = Comparator.<Fault, Boolean>comparing(
+                    fault -> !fault.cause().fatal())
+            .thenComparing(Fault::since)
+            .thenComparing(fault -> fault.key().toString());
+
+    static final Comparator<NodeLook> WORST_NODE_FIRST = Comparator.comparing(NodeLook::state)
+            .thenComparing(look -> look.since().orElse(Instant.MAX))
+            .thenComparing(NodeLook::name);
+
+    boolean fatal() {
+        return faults.stream().anyMatch(fault -> fault.cause().fatal());
+    }
+
+    /** Whether work must not run there. */
+    boolean unfit() {
+        return state == FleetState.FAULTY || state == FleetState.QUARANTINED || state == FleetState.CORDONED && fatal();
+    }
+}

@@ -1,0 +1,306 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.control.Reports;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.health.NodeHealth;
+import dev.gpuwarden.aggregator.health.NodeHealthReader;
+import dev.gpuwarden.aggregator.health.UnreadableNodeHealth;
+import dev.gpuwarden.aggregator.quarantine.Decision;
+import dev.gpuwarden.aggregator.quarantine.Explanation;
+import dev.gpuwarden.aggregator.quarantine.Inspection;
+import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.aggregator.quarantine.Quarantine;
+import dev.gpuwarden.aggregator.quarantine.Report;
+import dev.gpuwarden.aggregator.rules.RuleBook;
+import dev.gpuwarden.core.event.Fault;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Says how a node is and why: what quarantine would decide about it now, against what is there. Pure. */
+final class NodeLooks {
+
+    private static final int MOST_NAMED = 3;
+
+    private final NodeFacts there;
+    private final NodeRead node;
+    private final Around around;
+    private final Instant now;
+    private final Report report;
+    private final boolean exists;
+    private final Optional<NodeHealth> told;
+    private final Optional<String> unfit;
+    private final List<Fault> faults;
+
+    private NodeLooks(NodeFacts there, Optional<Map<String, Object>> health, Around around, Instant now) {
+        this.there = there;
+        this.node = there.node();
+        this.around = around;
+        this.now = now;
+        this.report = Reports.of(node.name(), health, now);
+        this.exists = health.isPresent();
+        this.told = health.flatMap(NodeLooks::read);
+        this.unfit = report.unfitFor(node);
+        // Of another machine that had this name, nothing is true of this one.
+        boolean ofThis =
+                told.flatMap(NodeHealth::nodeUid).filter(node.uid()::equals).isPresent();
+        this.faults = !ofThis
+                ? List.of()
+                : told.map(NodeHealth::faults).orElse(List.of()).stream()
+                        .filter(fault -> fault.cause().strategy().actedOn())
+                        .sorted(NodeLook.WORST_FIRST)
+                        .toList();
+    }
+
+    /** @param health as the API server has it; empty where there is none */
+    static NodeLook of(NodeFacts there, Optional<Map<String, Object>> health, Around around, Instant now) {
+        return new NodeLooks(there, health, around, now).look();
+    }
+
+    private static Optional<NodeHealth> read(Map<String, Object> health) {
+        try {
+            return Optional.of(NodeHealthReader.read(health));
+        } catch (UnreadableNodeHealth e) {
+            return Optional.empty();
+        }
+    }
+
+    private NodeLook look() {
+        RuleBook rules = around.rules().value().orElse(RuleBook.EMPTY);
+        Decision decision = Quarantine.decide(node, report, rules, asks -> around.ask(asks, now), Mode.DRY_RUN, now);
+        Inspection inspection;
+        try {
+            inspection = Inspection.of(node, report.faults(), rules);
+        } catch (IOException e) {
+            return unreadable(String.valueOf(e.getMessage()));
+        }
+        Optional<Inspection> seen = Optional.of(inspection);
+        if (inspection.active()) {
+            return look(
+                    FleetState.QUARANTINED, inspection.since(), inspection.reason(), next(decision, inspection), seen);
+        }
+        if (!there.gpus() && !reports()) {
+            return look(FleetState.OTHER, Optional.empty(), "", "", seen);
+        }
+        if (node.unschedulable()) {
+            return look(
+                    FleetState.CORDONED,
+                    there.cordoner().flatMap(NodeFacts.Cordoner::at),
+                    cordonedBy() + faultsToo(),
+                    "returns when somebody uncordons it",
+                    seen);
+        }
+        boolean wanted =
+                decision instanceof Decision.Act || decision instanceof Decision.Leave leave && leave.refused();
+        if (wanted || fatal()) {
+            return faulty(decision, inspection);
+        }
+        if (unfit.isPresent()) {
+            return look(
+                    FleetState.SILENT, reported(), unfit.get(), "look at its daemon and at the way from there", seen);
+        }
+        if (!faults.isEmpty()) {
+            return look(FleetState.DEGRADED, since(), named(faults), "", seen);
+        }
+        return look(FleetState.HEALTHY, Optional.empty(), "", "", seen);
+    }
+
+    private NodeLook look(
+            FleetState state, Optional<Instant> since, String why, String next, Optional<Inspection> inspection) {
+        return new NodeLook(
+                node.name(),
+                state,
+                node.unschedulable(),
+                since,
+                Optional.empty(),
+                why,
+                next,
+                faults,
+                reported(),
+                inspection);
+    }
+
+    /** Whether there is anything of it, or there should be: a monitor's place without faults is nothing. */
+    private boolean reports() {
+        return exists
+                && told.map(health -> health.reported().isPresent()
+                                || !health.faults().isEmpty())
+                        .orElse(true);
+    }
+
+    private Optional<Instant> reported() {
+        return told.flatMap(NodeHealth::reported);
+    }
+
+    private boolean fatal() {
+        return faults.stream().anyMatch(fault -> fault.cause().fatal());
+    }
+
+    private Optional<Instant> since() {
+        return faults.stream().map(Fault::since).findFirst();
+    }
+
+    private static String named(List<Fault> faults) {
+        List<String> names = faults.stream()
+                .map(fault -> Explanation.what(fault.key()))
+                .distinct()
+                .toList();
+        int more = names.size() - MOST_NAMED;
+        return names.stream().limit(MOST_NAMED).collect(Collectors.joining("; "))
+                + (more > 0 ? "; and " + more + " more" : "");
+    }
+
+    // ---- out of service ----
+
+    private NodeLook unreadable(String why) {
+        FleetState state =
+                Inspection.marked(node) ? FleetState.QUARANTINED : fatal() ? FleetState.FAULTY : FleetState.SILENT;
+        NodeLook look = look(state, Optional.empty(), why, "repair or remove them", Optional.empty());
+        return state == FleetState.FAULTY ? because(look, Cause.MARKS) : look;
+    }
+
+    private String next(Decision decision, Inspection inspection) {
+        if (decision instanceof Decision.Act act) {
+            switch (act.kind()) {
+                case RETURN:
+                    return acts("returns now: " + act.reason());
+                case CANCEL:
+                    return acts("leaves quarantine now: " + act.reason());
+                case QUARANTINE, CHANGE:
+                    break;
+            }
+        } else if (unfit.isPresent()
+                || inspection.optOut().isPresent()
+                || inspection.holding().isEmpty()) {
+            return "stays as it is: " + decision.reason();
+        }
+        String stays =
+                inspection.cordonPreExisting() ? "leaves quarantine, still cordoned as it was before, " : "returns ";
+        return stays + "when this is over: " + named(inspection.holding());
+    }
+
+    /** What is going to be done is done by somebody. */
+    private String acts(String what) {
+        return around.leader()
+                .value()
+                .filter(lease -> !lease.leads(now))
+                .map(lease -> what + "; but no aggregator acts")
+                .orElse(what);
+    }
+
+    private String cordonedBy() {
+        return there.cordoner().map(by -> "cordoned with " + by.program()).orElse("cordoned by somebody");
+    }
+
+    private String faultsToo() {
+        return faults.isEmpty() ? "" : "; faults: " + named(faults);
+    }
+
+    // ---- in service all the same ----
+
+    private NodeLook faulty(Decision decision, Inspection inspection) {
+        Cause cause = cause(decision, inspection);
+        String why = switch (cause) {
+            case DRY_RUN -> "dry run: " + wanted(inspection) + ", and the aggregator only says so";
+            case BREAKER, OPTED_OUT, REPORT -> decision.reason();
+            case NO_RULE -> "no rule set asks to take it out of service";
+            case OVERRIDDEN -> overridden(inspection);
+            case NO_LEADER -> wanted(inspection) + ", but no aggregator acts";
+            case PENDING -> wanted(inspection) + ": is being taken out of service, or a dry run";
+            case UNKNOWN, MARKS -> unknown(decision, inspection);
+        };
+        return because(look(FleetState.FAULTY, since(), why, next(cause), Optional.of(inspection)), cause);
+    }
+
+    private static NodeLook because(NodeLook look, Cause cause) {
+        return new NodeLook(
+                look.name(),
+                look.state(),
+                look.unschedulable(),
+                look.since(),
+                Optional.of(cause),
+                look.why(),
+                look.next(),
+                look.faults(),
+                look.reported(),
+                look.inspection());
+    }
+
+    private Cause cause(Decision decision, Inspection inspection) {
+        if (unfit.isPresent()) {
+            return Cause.REPORT;
+        }
+        if (inspection.optOut().isPresent()) {
+            return Cause.OPTED_OUT;
+        }
+        if (decision instanceof Decision.Act) {
+            return causeOfDelay();
+        }
+        if (decision instanceof Decision.Leave leave && leave.refused()) {
+            return Cause.BREAKER;
+        }
+        if (!inspection.cancelled().isEmpty() || skipped()) {
+            return Cause.OVERRIDDEN;
+        }
+        return inspection.holding().isEmpty() && around.rules().value().isPresent() ? Cause.NO_RULE : Cause.UNKNOWN;
+    }
+
+    private Cause causeOfDelay() {
+        if (around.leader().value().isPresent()
+                && !around.leader().value().get().leads(now)) {
+            return Cause.NO_LEADER;
+        }
+        if (around.dryRuns().value().orElse(java.util.Set.of()).contains(node.name())) {
+            return Cause.DRY_RUN;
+        }
+        return around.breaker().value().isEmpty() || around.leader().value().isEmpty() ? Cause.UNKNOWN : Cause.PENDING;
+    }
+
+    private boolean skipped() {
+        return faults.stream().anyMatch(fault -> fault.cause().quarantine().skip());
+    }
+
+    private static String wanted(Inspection inspection) {
+        return String.join(", ", inspection.rules()) + " asks to take it out of service";
+    }
+
+    private static String overridden(Inspection inspection) {
+        return inspection.cancelled().isEmpty()
+                ? "whoever told the fault wants the node left in service (quarantineOverrides.skip)"
+                : "somebody uncordoned or untainted it: these faults do not bring it back, others do";
+    }
+
+    private String unknown(Decision decision, Inspection inspection) {
+        if (around.rules().value().isEmpty()) {
+            return "which rules there are is not known: " + around.rules().why();
+        }
+        if (!(decision instanceof Decision.Act)) {
+            return decision.reason();
+        }
+        String unknown = around.breaker().value().isEmpty()
+                ? "whether the breaker keeps it is not known"
+                : "whether an aggregator acts is not known";
+        return wanted(inspection) + "; " + unknown;
+    }
+
+    private String next(Cause cause) {
+        return switch (cause) {
+            case DRY_RUN -> "cordon it, or run the aggregator with --quarantine=armed";
+            case BREAKER ->
+                around.open(node)
+                        ? "look at the nodes that are out, then gpuwarden breaker close or half-open"
+                        : "cordon it, repair those that are out, or give the breaker another limit";
+            case OPTED_OUT -> "cordon it, or take the label away";
+            case NO_RULE -> "cordon it, or write a QuarantineRuleSet";
+            case REPORT -> "look at its daemon and at the way from there; cordon it";
+            case OVERRIDDEN -> "leave it, or cordon it";
+            case NO_LEADER -> "look at the aggregator; cordon it";
+            case PENDING -> "look again in a minute";
+            case UNKNOWN -> "ask with the rights to read what is missing; cordon it";
+            case MARKS -> "repair or remove them";
+        };
+    }
+}

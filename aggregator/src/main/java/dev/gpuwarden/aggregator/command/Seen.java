@@ -1,0 +1,19 @@
+package dev.gpuwarden.aggregator.command;
+
+import java.util.Optional;
+
+/**
+ * What the cluster said when it was asked, or why it is not known.
+ *
+ * @param why empty where it is known
+ */
+record Seen<T>(Optional<T> value, String why) {
+
+    static <T> Seen<T> of(T value) {
+        return new Seen<>(Optional.of(value), "");
+    }
+
+    static <T> Seen<T> unknown(String why) {
+        return new Seen<>(Optional.empty(), why);
+    }
+}

@@ -1,0 +1,78 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.rules.RuleBook;
+import dev.gpuwarden.core.event.Fault;
+import java.io.IOException;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a Node's marks, its faults and the rules say of its quarantine, for those who only look. Pure.
+ *
+ * @param active whether it is in quarantine
+ * @param cordoned whether that has cordoned it
+ * @param cordonPreExisting whether it was cordoned before, and stays so
+ * @param since when it was taken out of service; empty where nothing tells
+ * @param reason what was written when it was decided; empty out of quarantine
+ * @param holding faults that hold it, or would
+ * @param rules rule sets that its faults meet now
+ * @param unanswered rule sets that could not answer, with why
+ * @param cancelled current faults that somebody has decided to live with
+ * @param optOut the label that says to leave it alone
+ */
+public record Inspection(
+        boolean active,
+        boolean cordoned,
+        boolean cordonPreExisting,
+        Optional<Instant> since,
+        String reason,
+        List<Fault> holding,
+        List<String> rules,
+        List<String> unanswered,
+        List<Fault> cancelled,
+        Optional<String> optOut) {
+
+    /** @throws IOException naming the annotation that is not what was written */
+    public static Inspection of(NodeRead node, List<Fault> current, RuleBook rules) throws IOException {
+        Session session = Session.of(node);
+        Held held = Held.of(current, session, rules, node.forRules());
+        return new Inspection(
+                session.active(),
+                session.active() && session.cordoned(),
+                session.active() && session.cordonPreExisting(),
+                session.active() ? since(node) : Optional.empty(),
+                session.active() ? node.annotations().getOrDefault(Marks.REASON, "") : "",
+                held.faults(),
+                Explanation.names(held.met()),
+                held.unanswered().stream()
+                        .map(each -> each.ruleSet() + ": " + each.why())
+                        .toList(),
+                current.stream()
+                        .filter(fault -> session.cancelled().contains(Cancelled.digest(fault)))
+                        .toList(),
+                Marks.OPT_OUT.stream()
+                        .filter(label -> "false".equalsIgnoreCase(node.labels().get(label)))
+                        .findFirst());
+    }
+
+    /** Whether the Node says that it is in quarantine, readable or not. */
+    public static boolean marked(NodeRead node) {
+        return node.annotations().containsKey(Marks.EVENTS);
+    }
+
+    /** What the breaker let through stands there from the last time where this time it was not asked. */
+    private static Optional<Instant> since(NodeRead node) {
+        return CordonLabels.since(node).or(() -> time(node, Marks.LET_THROUGH)).or(() -> time(node, Marks.DECIDED));
+    }
+
+    private static Optional<Instant> time(NodeRead node, String annotation) {
+        try {
+            return Optional.ofNullable(node.annotations().get(annotation)).map(Instant::parse);
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package dev.gpuwarden.aggregator.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.Census;
+import dev.gpuwarden.aggregator.breaker.NodeSelector;
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.rules.Clause;
+import dev.gpuwarden.aggregator.rules.RuleBook;
+import dev.gpuwarden.aggregator.rules.RuleSet;
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.health.Verdict;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class FleetReportTest {
+
+    private static final Path DOCS = Path.of(System.getProperty("gpuwarden.repository"), "aggregator/docs/fleet.md");
+
+    private static final RuleBook RULES = RuleBook.compile(List.of(new RuleSet(
+            "fatal",
+            1,
+            true,
+            0,
+            List.of(new Clause(Clause.Kind.HEALTH_EVENT, "event.isFatal")),
+            List.of(),
+            true,
+            Optional.empty(),
+            Optional.empty())));
+
+    private static Around around(String status) {
+        return new Around(
+                Seen.of(RULES),
+                Seen.of(BreakerState.of(
+                        Map.of(
+                                "all",
+                                "{\"status\": \"" + status
+                                        + "\", \"reason\": \"3 of 4\", \"since\": \"2026-11-22T05:00:00Z\"}"),
+                        NodeLooksTest.NOW)),
+                NodeLooksTest.LIMITS,
+                Seen.of(Map.of("all", new Census(2, Set.of(), Map.of()))),
+                Seen.of(new Leader("one", NodeLooksTest.NOW.plusSeconds(10))),
+                Seen.of(Set.of()));
+    }
+
+    private static FleetReport report(Optional<Map<String, Object>> health, FleetState... shown) {
+        NodeFacts facts = NodeFacts.of(
+                NodeLooksTest.tree("{\"metadata\": {\"name\": \"n\", \"uid\": \"u\", \"labels\": {\"zone\": \"a\"}}}"));
+        NodeLook look = NodeLooks.of(facts, health, around("open"), NodeLooksTest.NOW);
+        return FleetReport.of(
+                new FleetLook(NodeLooksTest.NOW, List.of(look), List.of(facts), around("open")),
+                NodeSelector.parse("zone=a"),
+                EnumSet.copyOf(List.of(shown)));
+    }
+
+    @Test
+    void theDocumentedJsonIsWhatIsWritten() throws Exception {
+        String docs = Files.readString(DOCS);
+        String documented = docs.substring(docs.indexOf("```json\n") + 8);
+        FleetReport report =
+                report(NodeLooksTest.health("2026-11-22T05:59:30Z", NodeLooksTest.fault(true, "")), FleetState.FAULTY);
+        assertThat(JsonText.readObject(Output.json(report.tree())))
+                .isEqualTo(JsonText.readObject(documented.substring(0, documented.indexOf("```"))));
+    }
+
+    @Test
+    void ofNothingNothingIsKnown() {
+        assertThat(report(Optional.empty(), FleetState.FAULTY).verdict()).isEqualTo(Verdict.UNDECIDED);
+        assertThat(report(NodeLooksTest.health("2026-11-22T05:00:00Z"), FleetState.FAULTY)
+                        .verdict())
+                .as("silent")
+                .isEqualTo(Verdict.UNDECIDED);
+        assertThat(report(NodeLooksTest.health("2026-11-22T05:59:00Z"), FleetState.FAULTY)
+                        .verdict())
+                .isEqualTo(Verdict.FIT);
+    }
+
+    @Test
+    void theTableHasWhatWasAskedFor() {
+        String fault = NodeLooksTest.fault(true, "").replace("off the bus", "off \\u001b[31m the bus");
+        FleetReport report = report(
+                NodeLooksTest.health("2026-11-22T05:59:30Z", fault.replace("\"e\"", "\"\\u001b[31m\"")),
+                FleetState.FAULTY);
+        StringWriter text = new StringWriter();
+        FleetTable.print(report, new PrintWriter(text, true));
+        assertThat(text.toString())
+                .contains("faulty  1", "breaker all is open since 2026-11-22T05:00:00Z: 3 of 4")
+                .contains("n     faulty  1h     Xid 79 0000:3b:00  restart-bm  breaker all: open since")
+                .contains("verdict: not fit (1 of 1 nodes)")
+                .doesNotContain("\u001b");
+        StringWriter none = new StringWriter();
+        FleetTable.print(
+                report(NodeLooksTest.health("2026-11-22T05:59:30Z"), FleetState.FAULTY), new PrintWriter(none, true));
+        assertThat(none.toString()).contains("healthy  1").doesNotContain("NODE ");
+    }
+}

@@ -1,0 +1,236 @@
+package dev.gpuwarden.aggregator.control;
+
+import static dev.gpuwarden.aggregator.control.TestFleet.settings;
+import static dev.gpuwarden.aggregator.control.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.app.AggregatorCommands;
+import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.cli.CommandGroup;
+import dev.gpuwarden.cli.Main;
+import dev.gpuwarden.cli.SettingSources;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** What people see of a real API server and a running aggregator, and what they change. */
+class FleetCommandsClusterTest {
+
+    private static final String POOL = "all;;rate=50%/5m;level=50%";
+
+    @TempDir
+    Path folder;
+
+    private TestFleet fleet;
+    private Path kubeconfig;
+
+    private record Answer(int code, String out, String err) {
+        Map<String, Object> tree() throws Exception {
+            return JsonText.readObject(out);
+        }
+
+        /** A node of a fleet by its name. */
+        Map<String, Object> node(String name) throws Exception {
+            return Trees.objects(tree(), "nodes").stream()
+                    .filter(node -> name.equals(node.get("name")))
+                    .findFirst()
+                    .orElseThrow(() -> new AssertionError(name + " is not in " + out));
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        fleet = new TestFleet(ControlPlane.start(folder.resolve("plane")));
+        kubeconfig = fleet.plane.adminKubeconfig();
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    private Answer run(String... words) {
+        List<String> all = new ArrayList<>(Arrays.asList(words));
+        all.addAll(List.of("--kubeconfig", kubeconfig.toString(), "--breaker.pool", POOL));
+        CommandLine line = Main.commandLine(
+                SettingSources.none(),
+                List.<CommandGroup>of(new AggregatorCommands()).iterator());
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        int code = line.execute(all.toArray(String[]::new));
+        return new Answer(code, out.toString(), err.toString());
+    }
+
+    private Answer fleet(String... words) {
+        List<String> all = new ArrayList<>(List.of("fleet", "-o", "json", "--all"));
+        all.addAll(Arrays.asList(words));
+        return run(all.toArray(String[]::new));
+    }
+
+    @Test
+    void nodesAreAsTheAggregatorMakesThem() throws Exception {
+        List.of("bad", "good", "minor", "theirs", "more").forEach(fleet::node);
+        fleet.plane.apply("{apiVersion: v1, kind: Node, metadata: {name: cpu}}");
+        fleet.plane.apply(
+                "{apiVersion: v1, kind: Node, metadata: {name: mute, labels: {nvidia.com/gpu.present: 'true'}}}");
+        fleet.plane.kubectl("cordon", "theirs");
+        fleet.tell(
+                "minor",
+                HealthEvent.of("a", "GPU", "GpuThermal")
+                        .nodeName("minor")
+                        .id("e")
+                        .build());
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audit -> {})) {
+            until(steering::works, "it leads");
+            fleet.fail("bad");
+            until(() -> fleet.cordoned("bad"), "the node is cordoned");
+            Answer answer = fleet();
+            assertThat(answer.err()).isEmpty();
+            assertThat(answer.code()).isEqualTo(1);
+            assertThat(answer.node("bad"))
+                    .containsEntry("state", "quarantined")
+                    .containsEntry("rules", List.of("syslog-fatal"))
+                    .containsEntry("next", "returns when this is over: SysLogsXIDError 79 on PCI 0000:3b:00");
+            assertThat(answer.node("good")).containsEntry("state", "healthy");
+            assertThat(answer.node("minor")).containsEntry("state", "degraded");
+            assertThat(answer.node("mute")).containsEntry("state", "silent");
+            assertThat(answer.node("cpu")).containsEntry("state", "other");
+            assertThat(answer.node("theirs"))
+                    .containsEntry("state", "cordoned")
+                    .containsEntry("why", "cordoned with kubectl");
+            assertThat(fleet("--selector", "zone!=a", "--state", "silent").out())
+                    .contains("\"mute\"")
+                    .doesNotContain("\"bad\"", "\"cpu\"");
+
+            String table = run("fleet").out();
+            assertThat(table)
+                    .containsPattern("quarantined +1 ")
+                    .containsPattern(
+                            "bad +quarantined .* SysLogsXIDError 79 0000:3b:00 .* for syslog-fatal; returns when")
+                    .doesNotContain("good ")
+                    .contains("verdict: not fit (1 of 6 nodes)");
+
+            until(() -> run("explain", "bad").out().contains("Quarantined"), "its Events tell");
+            assertThat(run("explain", "bad"))
+                    .satisfies(said -> assertThat(said.code()).isEqualTo(1))
+                    .extracting(Answer::out)
+                    .asString()
+                    .contains("cordon      by gpuwarden", "GPU has fallen off the bus", "rules       syslog-fatal");
+            assertThat(run("explain", "theirs").out()).contains("cordon      by somebody, with kubectl");
+            assertThat(run("explain", "good").code()).isZero();
+            assertThat(run("explain", "nobody").code()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aDryRunAndNobodyAtAllAreToldApart() throws Exception {
+        fleet.node("bad");
+        fleet.node("good");
+        fleet.fail("bad");
+        assertThat(fleet().node("bad"))
+                .as("without an aggregator")
+                .containsEntry("state", "faulty")
+                .containsEntry("cause", "unknown");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, settings("one", Mode.DRY_RUN, 100), audit -> {})) {
+            until(steering::works, "it leads");
+            until(() -> fleet().out().contains("\"cause\": \"dry_run\""), "a dry run is seen");
+        }
+        until(() -> fleet().out().contains("\"cause\": \"no_leader\""), "its absence is seen");
+        assertThat(fleet().code()).isEqualTo(1);
+    }
+
+    @Test
+    void whoMayReadNoConfigMapIsToldSo() throws Exception {
+        fleet.node("bad");
+        fleet.fail("bad");
+        fleet.plane.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: reader, namespace: gpuwarden}}");
+        fleet.plane.kubectl(
+                "create", "clusterrole", "reader", "--verb=get,list", "--resource=nodes,nodehealths.gpuwarden.dev");
+        fleet.plane.kubectl(
+                "create", "clusterrolebinding", "reader", "--clusterrole=reader", "--serviceaccount=gpuwarden:reader");
+        kubeconfig = fleet.plane.kubeconfig(fleet.plane.token("gpuwarden", "reader"));
+        Answer answer = fleet();
+        assertThat(answer.node("bad")).containsEntry("state", "faulty").containsEntry("cause", "unknown");
+        assertThat(answer.tree().get("notes").toString())
+                .contains("what the breaker says is not known", "which rules there are is not known", "403");
+        assertThat(Trees.object(answer.tree(), "breaker")).containsEntry("known", false);
+
+        kubeconfig = fleet.plane.kubeconfig("nonsense");
+        assertThat(fleet().code()).isEqualTo(3);
+        kubeconfig = folder.resolve("absent");
+        assertThat(fleet().code()).isEqualTo(2);
+    }
+
+    @Test
+    void theBreakerGivesWayToACommand() throws Exception {
+        List<String> nodes = List.of("n1", "n2", "n3", "n4");
+        nodes.forEach(fleet::node);
+        nodes.forEach(fleet::fail);
+        assertThat(run("breaker").code()).as("nothing is kept").isEqualTo(3);
+        assertThat(run("breaker", "close", "all").code()).as("nothing to close").isEqualTo(2);
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, settings("one", Mode.ARMED, 50), audit -> {})) {
+            until(() -> steering.gate().waiting() == 2, "two are refused");
+            until(() -> run("breaker").code() == 1, "it is kept that it is open");
+            assertThat(run("breaker").out())
+                    .containsPattern("all +open .* 4 +2 +2 +3 of 4 nodes within 5 min, limit 2");
+            assertThat(Trees.objects(fleet().tree(), "nodes").stream()
+                            .filter(node -> "breaker".equals(node.get("cause")))
+                            .count())
+                    .isEqualTo(2);
+
+            Answer dry = run("breaker", "half-open", "all", "--nodes", "1", "--dry-run");
+            assertThat(dry.code()).as(dry.err()).isZero();
+            assertThat(dry.out()).contains("is open since", "2 nodes wait: ", "one node passes", "nothing was changed");
+            assertThat(run("breaker").code()).as("it was dry").isEqualTo(1);
+
+            Answer done = run("breaker", "half-open", "all", "--nodes", "1", "-o", "json");
+            assertThat(done.code()).as(done.err()).isZero();
+            assertThat(done.tree()).containsEntry("dryRun", false).containsKey("by");
+            assertThat(Trees.object(done.tree(), "before")).containsEntry("status", "open");
+            assertThat(Trees.object(done.tree(), "after")).containsEntry("status", "half-open");
+            until(() -> nodes.stream().filter(fleet::cordoned).count() == 3, "one more passes");
+
+            Instant before = steering.gate().state().pools().get("all").since();
+            // The aggregator closes it by itself now, since the limits hold again, and may be first.
+            until(() -> run("breaker", "close", "all").code() == 0, "it is closed");
+            until(() -> steering.gate().state().pools().get("all").since().isAfter(before), "the aggregator takes it");
+            assertThat(steering.gate().state().pools().get("all").status()).isEqualTo(PoolState.Status.CLOSED);
+            assertThat(run("breaker", "close", "all", "--dry-run").out())
+                    .contains("closed: the limits hold again", "one node waits: ", "audit: {");
+            assertThat(nodes.stream().filter(fleet::cordoned).count())
+                    .as("too many are out for the fourth")
+                    .isEqualTo(3);
+            assertThat(run("breaker").code()).isZero();
+        }
+        assertThat(run("breaker", "half-open", "all").code()).isEqualTo(2);
+        assertThat(run("breaker", "open", "all").code()).isEqualTo(2);
+    }
+}
