@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Pools as people write them: {@code gpu-nodes;nvidia.com/gpu.present=true;rate=50%,20/5m;level=50%}. */
 public final class PoolText {
@@ -76,6 +77,28 @@ public final class PoolText {
                 limit(rate.group(1)),
                 window(rate.group(2)),
                 limit(level.group(1)));
+    }
+
+    /** All of them with commas between, so that {@link #parseAll} reads the same of what is split there. */
+    public static String write(List<Pool> pools) {
+        return pools.stream().map(PoolText::write).collect(Collectors.joining(","));
+    }
+
+    private static String write(Pool pool) {
+        return pool.name() + ";" + pool.selector() + ";rate=" + write(pool.rate()) + "/" + write(pool.window())
+                + ";level=" + write(pool.level());
+    }
+
+    private static String write(Limit limit) {
+        List<String> parts = new ArrayList<>();
+        limit.percent().ifPresent(percent -> parts.add(percent + "%"));
+        limit.nodes().ifPresent(nodes -> parts.add(String.valueOf(nodes)));
+        return String.join(",", parts);
+    }
+
+    private static String write(Duration window) {
+        long seconds = window.toSeconds();
+        return seconds % 3600 == 0 ? seconds / 3600 + "h" : seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
     }
 
     private static Limit limit(String text) {

@@ -12,63 +12,68 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * What of a cluster decides about every node of it.
  *
- * @param breaker what is kept; unknown where nothing is, which is not the same as closed
- * @param limits as whoever asks has them, who must have those of the aggregator
  * @param census by name of the pool
  * @param leader of the aggregators
- * @param dryRuns nodes of which an Event of the last hour says that they would be in quarantine
  */
-record Around(
-        Seen<RuleBook> rules,
-        Seen<BreakerState> breaker,
-        Breaker limits,
-        Seen<Map<String, Census>> census,
-        Seen<Leader> leader,
-        Seen<Set<String>> dryRuns) {
+record Around(Seen<RuleBook> rules, BreakerLook breaker, Seen<Map<String, Census>> census, Seen<Leader> leader) {
 
-    /** What the breaker would say, from all that is known of it. */
+    /** What the breaker would say. Where that is not known, nothing speaks against it, and {@link #unknown} says so. */
     Breaker.Answer ask(NodeRead node, Instant now) {
-        BreakerState state = breaker.value().orElse(BreakerState.NEW);
-        if (census.value().isEmpty()) {
-            return new Breaker.Answer(true, "not known: " + census.why(), state);
+        Optional<BreakerState> state = breaker.kept().value();
+        Optional<Breaker> limits = breaker.limits().value();
+        if (state.isEmpty() || limits.isEmpty() || census.value().isEmpty()) {
+            return new Breaker.Answer(true, "not known", state.orElse(BreakerState.NEW));
         }
-        return limits.ask(state, node.name(), node.labels(), census.value().get(), now);
+        return limits.get()
+                .ask(state.get(), node.name(), node.labels(), census.value().get(), now);
+    }
+
+    /** What cannot be said of a node that rules want out of service; empty where all is known. */
+    Optional<String> unknown() {
+        if (breaker.unknown().isPresent()) {
+            return breaker.unknown();
+        }
+        if (census.value().isEmpty()) {
+            return Optional.of("whether the breaker keeps it is not known");
+        }
+        return leader.value().isEmpty() ? Optional.of("whether an aggregator acts is not known") : Optional.empty();
     }
 
     /** Whether a pool with this node waits for somebody to close it. */
     boolean open(NodeRead node) {
-        Map<String, PoolState> kept = breaker.value().orElse(BreakerState.NEW).pools();
-        return limits.pools().stream()
+        return breaker.limited().stream()
                 .filter(pool -> pool.selector().matches(node.labels()))
-                .map(pool -> Optional.ofNullable(kept.get(pool.name())))
+                .map(pool -> breaker.state(pool.name()))
                 .anyMatch(state -> state.isPresent() && state.get().status() == PoolState.Status.OPEN);
     }
 
-    /** What is not known, and what that costs. */
+    /** What is not known, and what that costs; and what keeps nodes in service whatever their faults. */
     List<String> notes(Instant now) {
         List<String> notes = new ArrayList<>();
-        note(notes, "what the breaker says is not known", breaker);
+        note(notes, "what the breaker says is not known", breaker.kept());
+        if (breaker.kept().value().isPresent()) {
+            note(notes, "which limits the breaker has is not known", breaker.limits());
+            note(notes, "whether it is a dry run is not known", breaker.mode());
+        }
         note(notes, "which rules there are is not known", rules);
         note(notes, "how many nodes are out of service is not known", census);
         note(notes, "whether an aggregator acts is not known", leader);
-        note(notes, "whether it is a dry run is not known", dryRuns);
+        if (breaker.dryRun()) {
+            notes.add("dry run: the aggregator says what it would do, and takes no node out of service");
+        }
         leader.value()
                 .filter(lease -> !lease.leads(now))
                 .ifPresent(
                         lease -> notes.add("no aggregator acts: the last one to lead did so until " + lease.until()));
-        breaker.value().ifPresent(state -> {
-            Set<String> others = new TreeSet<>(state.pools().keySet());
-            limits.pools().forEach(pool -> others.remove(pool.name()));
-            if (!others.isEmpty()) {
-                notes.add("the breaker has pools that --breaker.pool does not name here, so that their limits are not"
-                        + " known: " + String.join(", ", others));
-            }
-        });
+        Set<String> others = breaker.pools();
+        breaker.limited().forEach(pool -> others.remove(pool.name()));
+        if (breaker.limits().value().isPresent() && !others.isEmpty()) {
+            notes.add("the breaker has pools whose limits are not known: " + String.join(", ", others));
+        }
         return notes;
     }
 

@@ -28,6 +28,7 @@ final class BreakerChange {
     private final ClusterApi api;
     private final String path;
     private final String place;
+    private final String absent;
     private final Clock clock;
 
     /**
@@ -47,6 +48,7 @@ final class BreakerChange {
     BreakerChange(ClusterApi api, String namespace, Clock clock) {
         this.api = api;
         this.path = BreakerStore.kind(namespace).path(BreakerStore.NAME);
+        this.absent = ClusterReader.absent(namespace);
         this.place = "ConfigMap " + BreakerStore.NAME + " in namespace " + namespace;
         this.clock = clock;
     }
@@ -62,7 +64,8 @@ final class BreakerChange {
         BreakerState state = BreakerState.of(Trees.texts(there, "data"), Instant.EPOCH);
         Optional<PoolState> before = Optional.ofNullable(state.pools().get(pool));
         if (before.isEmpty()) {
-            throw new UserError("the " + place + " knows no pool \"" + pool + "\": it has "
+            throw new UserError("the " + place + " has nothing of a pool \"" + pool
+                    + "\": it has never tripped, or there is none of that name; it has "
                     + (state.pools().isEmpty()
                             ? "none"
                             : String.join(", ", state.pools().keySet())));
@@ -82,8 +85,7 @@ final class BreakerChange {
             return api.get(path);
         } catch (ClusterException e) {
             if (e.notFound()) {
-                throw new UserError("there is no " + place
-                        + ": no pool has tripped, or the aggregator keeps it elsewhere (--cluster.namespace)");
+                throw new UserError(absent);
             }
             throw e;
         }

@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
             "0:no pool is open, or done",
             "1:a pool is open, or not done",
             "2:wrong usage or configuration, or no such pool",
-            "3:undecided: nothing is kept, or the cluster does not answer"
+            "3:undecided: no aggregator with quarantine has led, or the cluster does not answer"
         })
 public final class BreakerCommand extends ClusterCommand {
 
@@ -76,6 +76,7 @@ public final class BreakerCommand extends ClusterCommand {
         return report.look()
                 .around()
                 .breaker()
+                .kept()
                 .value()
                 .map(kept -> kept.pools().values().stream().anyMatch(each -> each.status() == PoolState.Status.OPEN)
                         ? ExitCode.NOT_FIT

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.breaker.PoolText;
 import dev.gpuwarden.cli.UserError;
@@ -9,10 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where the aggregator's breaker is kept and what its limits are. Who looks at it must say the same as who runs it. */
+/** Where the aggregator's breaker is kept and what its limits are. */
 public final class BreakerOptions {
 
     private static final Path NAMESPACE = Path.of("/var/run/secrets/kubernetes.io/serviceaccount/namespace");
@@ -24,7 +24,8 @@ public final class BreakerOptions {
             description =
                     "How many nodes may be taken out of service: NAME;SELECTOR;rate=LIMIT/TIME;level=LIMIT, where a"
                             + " LIMIT is a percentage, a number, or both with a comma, of which the lower holds. May be given"
-                            + " several times (default: gpu-nodes;nvidia.com/gpu.present=true;rate=50%%/5m;level=50%%).")
+                            + " several times (default: for the aggregator gpu-nodes;nvidia.com/gpu.present=true;rate=50%%/5m;level=50%%, for"
+                            + " whoever asks what the aggregator says in the ConfigMap gpuwarden-breaker).")
     List<String> pools = new ArrayList<>();
 
     @Option(
@@ -35,17 +36,18 @@ public final class BreakerOptions {
                             + " else gpuwarden).")
     @Nullable String namespace;
 
-    /** Throws {@link UserError} for what is no pool. */
+    /** Those of an aggregator. Throws {@link UserError} for what is no pool. */
     public List<Pool> pools() {
+        return given().orElse(List.of(Pool.GPU_NODES));
+    }
+
+    /** Empty where nobody has said any. Throws {@link UserError} for what is no pool. */
+    Optional<List<Pool>> given() {
         try {
-            return pools.isEmpty() ? List.of(Pool.GPU_NODES) : PoolText.parseAll(pools);
+            return pools.isEmpty() ? Optional.empty() : Optional.of(PoolText.parseAll(pools));
         } catch (IllegalArgumentException e) {
             throw new UserError("--breaker.pool: " + e.getMessage());
         }
-    }
-
-    Breaker breaker() {
-        return new Breaker(pools());
     }
 
     public String namespace() {

@@ -20,7 +20,7 @@ record BreakerReport(FleetLook look) {
     /** Nodes of a pool that would be out of service but for the breaker. */
     List<String> waiting(String pool) {
         Set<String> waiting = waiting().stream().map(NodeLook::name).collect(Collectors.toSet());
-        return look.around().limits().pools().stream()
+        return look.around().breaker().limited().stream()
                 .filter(each -> each.name().equals(pool))
                 .flatMap(each -> look.facts().stream()
                         .map(NodeFacts::node)
@@ -40,12 +40,7 @@ record BreakerReport(FleetLook look) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("schema", SCHEMA);
         tree.put("at", look.at().toString());
-        tree.put(
-                "breaker",
-                BreakerView.tree(
-                        look.around().breaker(),
-                        look.around().limits(),
-                        look.around().census()));
+        tree.put("breaker", BreakerView.tree(look.around()));
         tree.put("waiting", new TreeSet<>(waiting().stream().map(NodeLook::name).toList()));
         tree.put("notes", look.around().notes(look.at()));
         return tree;
@@ -54,9 +49,9 @@ record BreakerReport(FleetLook look) {
     void print(PrintWriter out) {
         Around around = look.around();
         Table table = new Table("POOL", "STATUS", "SINCE", "NODES", "OUT", "WAITING", "REASON");
-        for (String pool : BreakerView.pools(around.breaker(), around.limits())) {
-            Optional<PoolState> state = BreakerView.state(around.breaker(), pool);
-            String status = BreakerView.status(around.breaker(), pool);
+        for (String pool : around.breaker().pools()) {
+            Optional<PoolState> state = around.breaker().state(pool);
+            String status = around.breaker().status(pool);
             var census = around.census().value().map(all -> all.get(pool));
             table.row(
                     pool,
@@ -67,7 +62,9 @@ record BreakerReport(FleetLook look) {
                     waiting(pool).size(),
                     state.map(PoolState::reason).orElse(""));
         }
-        table.print(out);
+        if (!around.breaker().pools().isEmpty()) {
+            table.print(out);
+        }
         waiting().forEach(node -> out.println("waiting: " + Table.escape(node.name() + ": " + node.why())));
         around.notes(look.at()).forEach(note -> out.println("note: " + Table.escape(note)));
     }

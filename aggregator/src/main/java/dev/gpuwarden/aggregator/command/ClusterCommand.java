@@ -61,7 +61,7 @@ abstract class ClusterCommand implements Callable<Integer> {
     }
 
     ClusterReader reader(ClusterApi api) {
-        return new ClusterReader(api, breaker.namespace(), breaker.breaker());
+        return new ClusterReader(api, breaker.namespace(), breaker.given());
     }
 
     void show(Object tree, Consumer<PrintWriter> table) {

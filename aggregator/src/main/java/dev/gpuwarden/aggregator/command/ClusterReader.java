@@ -1,11 +1,10 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.Breaker;
-import dev.gpuwarden.aggregator.breaker.BreakerState;
 import dev.gpuwarden.aggregator.breaker.Census;
+import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Pages;
 import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.fleet.Fleet;
@@ -20,11 +19,9 @@ import dev.gpuwarden.aggregator.rules.RuleShelf;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /** Reads what there is to be known of a cluster's nodes, with the rights of whoever asks. Blocks. Writes nothing. */
 final class ClusterReader {
@@ -33,27 +30,31 @@ final class ClusterReader {
 
     private final ClusterApi api;
     private final String namespace;
-    private final Breaker limits;
+    private final Optional<List<Pool>> given;
 
-    /** @param namespace of the aggregator's Lease and ConfigMap */
-    ClusterReader(ClusterApi api, String namespace, Breaker limits) {
+    /**
+     * @param namespace of the aggregator's Lease and ConfigMap
+     * @param given limits of the breaker; empty for those that the aggregator says
+     */
+    ClusterReader(ClusterApi api, String namespace, Optional<List<Pool>> given) {
         this.api = api;
         this.namespace = namespace;
-        this.limits = limits;
+        this.given = given;
     }
 
     /** All nodes, each as it is now. */
     FleetLook fleet(Instant now) throws ClusterException, InterruptedException {
         Map<String, Map<String, Object>> healths = healths();
+        BreakerLook breaker = breaker(now);
         List<NodeFacts> nodes = new ArrayList<>();
-        Pools pools = new Pools(limits);
+        Pools pools = new Pools(new Breaker(breaker.limited()));
         Pages.each(api, Fleet.NODES.path(), "", tree -> {
             NodeFacts facts = NodeFacts.of(Trees.object(tree));
             pools.node(facts.node().name(), Optional.of(facts.node()));
             nodes.add(faulty(healths.get(facts.node().name())) ? facts : facts.withoutTree());
         });
         boolean faults = healths.values().stream().anyMatch(ClusterReader::faulty);
-        Around around = around(faults, Seen.of(pools.census()));
+        Around around = around(faults, breaker, Seen.of(pools.census()));
         return new FleetLook(
                 now,
                 nodes.stream()
@@ -98,15 +99,17 @@ final class ClusterReader {
         }
         NodeFacts facts = NodeFacts.of(tree.get());
         Optional<Map<String, Object>> health = find(Fleet.HEALTHS.path(name));
+        BreakerLook breaker = breaker(now);
         boolean faults = faulty(health.orElse(Map.of()));
         // Only who asks to be taken out of service is measured by the others.
-        Seen<Map<String, Census>> census = faults && !Inspection.marked(facts.node()) ? census() : Seen.of(Map.of());
-        Around around = around(faults, census);
+        Seen<Map<String, Census>> census =
+                faults && !Inspection.marked(facts.node()) ? census(breaker) : Seen.of(Map.of());
+        Around around = around(faults, breaker, census);
         return Optional.of(new NodeStory(now, facts, NodeLooks.of(facts, health, around, now), around, events(name)));
     }
 
-    private Seen<Map<String, Census>> census() throws InterruptedException {
-        Pools pools = new Pools(limits);
+    private Seen<Map<String, Census>> census(BreakerLook breaker) throws InterruptedException {
+        Pools pools = new Pools(new Breaker(breaker.limited()));
         return ask(() -> {
             Pages.each(api, Fleet.NODES.path(), "", tree -> {
                 NodeFacts facts = NodeFacts.of(Trees.object(tree));
@@ -116,11 +119,11 @@ final class ClusterReader {
         });
     }
 
-    private Around around(boolean faults, Seen<Map<String, Census>> census) throws InterruptedException {
+    private Around around(boolean faults, BreakerLook breaker, Seen<Map<String, Census>> census)
+            throws InterruptedException {
         // To compile them takes a second, for nothing where nothing is wrong.
         Seen<RuleBook> rules = faults ? ask(this::rules) : Seen.of(RuleBook.EMPTY);
-        Seen<Set<String>> dryRuns = faults ? ask(this::dryRuns) : Seen.of(Set.of());
-        return new Around(rules, breaker(), limits, census, leader(), dryRuns);
+        return new Around(rules, breaker, census, leader());
     }
 
     private RuleBook rules() throws ClusterException, InterruptedException {
@@ -135,16 +138,6 @@ final class ClusterReader {
         return RuleBook.compile(sets);
     }
 
-    private Set<String> dryRuns() throws ClusterException, InterruptedException {
-        Set<String> nodes = new HashSet<>();
-        Pages.each(
-                api,
-                EVENTS,
-                "fieldSelector=" + Pages.encoded("reason=DryRun,involvedObject.kind=Node"),
-                event -> nodes.add(Trees.text(Trees.object(Trees.object(event), "involvedObject"), "name")));
-        return nodes;
-    }
-
     private Seen<List<Map<String, Object>>> events(String node) throws InterruptedException {
         return ask(() -> {
             List<Map<String, Object>> events = new ArrayList<>();
@@ -157,13 +150,16 @@ final class ClusterReader {
         });
     }
 
-    private Seen<BreakerState> breaker() throws InterruptedException {
-        Kind kind = BreakerStore.kind(namespace);
-        return present(
-                kind.path(BreakerStore.NAME),
-                "there is no ConfigMap " + BreakerStore.NAME + " in namespace " + namespace
-                        + ": no pool has tripped yet, or the aggregator keeps it elsewhere (--cluster.namespace)",
-                tree -> Optional.of(BreakerState.of(Trees.texts(tree, "data"), Instant.now())));
+    private BreakerLook breaker(Instant now) throws InterruptedException {
+        Seen<Map<String, Object>> map =
+                present(BreakerStore.kind(namespace).path(BreakerStore.NAME), absent(namespace), Optional::of);
+        return BreakerLook.of(map, given, now);
+    }
+
+    /** What it means that there is no ConfigMap of the breaker. */
+    static String absent(String namespace) {
+        return "there is no ConfigMap " + BreakerStore.NAME + " in namespace " + namespace
+                + ": no aggregator with quarantine has led here yet, or it keeps it elsewhere (--cluster.namespace)";
     }
 
     private Seen<Leader> leader() throws InterruptedException {

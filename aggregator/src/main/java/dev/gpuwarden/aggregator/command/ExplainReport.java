@@ -56,7 +56,7 @@ record ExplainReport(NodeStory story) {
 
     /** Pools of the breaker that have this node, as far as their selectors are known. */
     List<String> pools() {
-        return story.around().limits().pools().stream()
+        return story.around().breaker().limited().stream()
                 .filter(pool -> pool.selector().matches(story.facts().node().labels()))
                 .map(Pool::name)
                 .toList();
@@ -104,12 +104,7 @@ record ExplainReport(NodeStory story) {
                 "unanswered",
                 story.look().inspection().map(Inspection::unanswered).orElse(List.of()));
         tree.put("pools", pools());
-        tree.put(
-                "breaker",
-                BreakerView.tree(
-                        story.around().breaker(),
-                        story.around().limits(),
-                        story.around().census()));
+        tree.put("breaker", BreakerView.tree(story.around()));
         tree.put("aggregator", aggregator());
         tree.put("notes", notes());
         tree.put("events", events().stream().map(ExplainReport::tree).toList());

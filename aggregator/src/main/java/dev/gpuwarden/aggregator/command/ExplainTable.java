@@ -53,11 +53,13 @@ final class ExplainTable {
     }
 
     private static String breaker(ExplainReport report) {
-        Seen<dev.gpuwarden.aggregator.breaker.BreakerState> kept =
-                report.story().around().breaker();
+        BreakerLook breaker = report.story().around().breaker();
+        if (breaker.limits().value().isEmpty()) {
+            return "not known: " + breaker.limits().why();
+        }
         List<String> pools = report.pools().stream()
-                .map(pool -> "pool " + pool + ": " + BreakerView.status(kept, pool)
-                        + BreakerView.state(kept, pool)
+                .map(pool -> "pool " + pool + ": " + breaker.status(pool)
+                        + breaker.state(pool)
                                 .map(state -> " since " + state.since()
                                         + (state.reason().isEmpty() ? "" : ", " + state.reason()))
                                 .orElse(""))

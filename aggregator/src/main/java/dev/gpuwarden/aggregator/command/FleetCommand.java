@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
         description = {
             "Say which nodes of a cluster are fit, which are not, why, and what has to happen.",
             "Asks the Kubernetes API with your own rights: nodes, nodehealths and, as far as you may read them,"
-                    + " quarantinerulesets, the breaker's ConfigMap, the aggregator's Lease and Events."
+                    + " quarantinerulesets, the breaker's ConfigMap and the aggregator's Lease."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

@@ -65,7 +65,7 @@ record FleetReport(Instant at, List<NodeLook> nodes, List<NodeLook> shown, Aroun
         Map<String, Object> states = new LinkedHashMap<>();
         counts().forEach((state, count) -> states.put(state.label(), count));
         tree.put("states", states);
-        tree.put("breaker", BreakerView.tree(around.breaker(), around.limits(), around.census()));
+        tree.put("breaker", BreakerView.tree(around));
         tree.put("notes", around.notes(at));
         tree.put("nodes", shown.stream().map(NodeView::tree).toList());
         return tree;

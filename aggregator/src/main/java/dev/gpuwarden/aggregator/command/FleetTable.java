@@ -25,9 +25,9 @@ final class FleetTable {
         });
         states.print(out);
         out.println();
-        for (String pool :
-                BreakerView.pools(report.around().breaker(), report.around().limits())) {
-            BreakerView.state(report.around().breaker(), pool)
+        BreakerLook breaker = report.around().breaker();
+        for (String pool : breaker.pools()) {
+            breaker.state(pool)
                     .filter(state -> state.status() != PoolState.Status.CLOSED)
                     .ifPresent(state -> out.println("breaker " + Table.escape(pool) + " is "
                             + BreakerView.label(state.status()) + " since " + state.since()

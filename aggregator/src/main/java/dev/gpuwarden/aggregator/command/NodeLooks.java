@@ -184,11 +184,14 @@ final class NodeLooks {
 
     /** What is going to be done is done by somebody. */
     private String acts(String what) {
-        return around.leader()
-                .value()
-                .filter(lease -> !lease.leads(now))
-                .map(lease -> what + "; but no aggregator acts")
-                .orElse(what);
+        if (unled()) {
+            return what + "; but no aggregator acts";
+        }
+        return around.breaker().dryRun() ? what + "; but the aggregator makes a dry run" : what;
+    }
+
+    private boolean unled() {
+        return around.leader().value().filter(lease -> !lease.leads(now)).isPresent();
     }
 
     private String cordonedBy() {
@@ -209,7 +212,7 @@ final class NodeLooks {
             case NO_RULE -> "no rule set asks to take it out of service";
             case OVERRIDDEN -> overridden(inspection);
             case NO_LEADER -> wanted(inspection) + ", but no aggregator acts";
-            case PENDING -> wanted(inspection) + ": is being taken out of service, or a dry run";
+            case PENDING -> wanted(inspection) + ": is being taken out of service";
             case UNKNOWN, MARKS -> unknown(decision, inspection);
         };
         return because(look(FleetState.FAULTY, since(), why, next(cause), Optional.of(inspection)), cause);
@@ -249,14 +252,13 @@ final class NodeLooks {
     }
 
     private Cause causeOfDelay() {
-        if (around.leader().value().isPresent()
-                && !around.leader().value().get().leads(now)) {
+        if (unled()) {
             return Cause.NO_LEADER;
         }
-        if (around.dryRuns().value().orElse(java.util.Set.of()).contains(node.name())) {
+        if (around.breaker().dryRun()) {
             return Cause.DRY_RUN;
         }
-        return around.breaker().value().isEmpty() || around.leader().value().isEmpty() ? Cause.UNKNOWN : Cause.PENDING;
+        return around.unknown().isPresent() ? Cause.UNKNOWN : Cause.PENDING;
     }
 
     private boolean skipped() {
@@ -280,10 +282,7 @@ final class NodeLooks {
         if (!(decision instanceof Decision.Act)) {
             return decision.reason();
         }
-        String unknown = around.breaker().value().isEmpty()
-                ? "whether the breaker keeps it is not known"
-                : "whether an aggregator acts is not known";
-        return wanted(inspection) + "; " + unknown;
+        return wanted(inspection) + "; " + around.unknown().orElseThrow();
     }
 
     private String next(Cause cause) {

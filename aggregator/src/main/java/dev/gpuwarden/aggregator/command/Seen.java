@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * What the cluster said when it was asked, or why it is not known.
@@ -11,6 +12,11 @@ record Seen<T>(Optional<T> value, String why) {
 
     static <T> Seen<T> of(T value) {
         return new Seen<>(Optional.of(value), "");
+    }
+
+    /** What follows from it; unknown for the same reason where it is unknown. */
+    <R> Seen<R> then(Function<T, Seen<R>> next) {
+        return value.map(next).orElseGet(() -> unknown(why));
     }
 
     static <T> Seen<T> unknown(String why) {

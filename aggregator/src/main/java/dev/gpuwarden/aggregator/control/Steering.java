@@ -14,6 +14,7 @@ import dev.gpuwarden.aggregator.quarantine.BreakerStore;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.aggregator.quarantine.NodeQuarantine;
 import dev.gpuwarden.aggregator.quarantine.Pools;
+import dev.gpuwarden.aggregator.quarantine.Published;
 import dev.gpuwarden.aggregator.rules.RuleCondition;
 import dev.gpuwarden.aggregator.rules.RuleShelf;
 import dev.gpuwarden.aggregator.tell.Conditions;
@@ -84,7 +85,14 @@ public final class Steering implements AutoCloseable {
         });
         this.rules = new RuleShelf(api, clock, this::rulesChanged);
         this.gate = new BreakerGate(breaker, pools, clock, () -> Steering.this.chore(BREAKER));
-        BreakerStore store = new BreakerStore(settings.namespace(), api, gate, clock, this::askAgain);
+        BreakerStore store = new BreakerStore(
+                settings.namespace(),
+                new Published(settings.mode(), settings.pools()),
+                api,
+                gate,
+                clock,
+                this::askAgain,
+                () -> Steering.this.chore(BREAKER));
         NodeWork work = new NodeWork(
                 settings.mode(),
                 fleet,

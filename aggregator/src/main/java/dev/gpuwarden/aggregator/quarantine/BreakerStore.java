@@ -14,29 +14,57 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** A ConfigMap that keeps what the breaker must remember, and where people close it. Thread-safe. */
+/**
+ * A ConfigMap that keeps what the breaker must remember, where people close it, and that says by its annotations what whoever
+ * leads goes by. Thread-safe.
+ */
 public final class BreakerStore {
 
     public static final String NAME = "gpuwarden-breaker";
 
     private static final System.Logger LOG = System.getLogger(BreakerStore.class.getName());
 
-    private record Kept(String resourceVersion, Map<String, String> data) {}
+    /** @param metadata all of it but what the API server keeps for itself: what others have put there stays */
+    private record Kept(Map<String, Object> metadata, Map<String, String> data) {
+        static Kept of(Map<String, Object> tree) {
+            Map<String, Object> metadata = Trees.object(Trees.object(tree, "metadata"));
+            metadata.remove("managedFields");
+            return new Kept(metadata, Trees.texts(tree, "data"));
+        }
+
+        Map<String, String> annotations() {
+            return Trees.texts(metadata, "annotations");
+        }
+    }
 
     private final Kind kind;
+    private final Map<String, String> published;
     private final ClusterApi api;
     private final BreakerGate gate;
     private final Clock clock;
     private final Runnable changed;
+    private final Runnable outdated;
     private Optional<Kept> kept = Optional.empty();
 
-    /** @param changed told when somebody has changed it, so that nodes that were refused may ask again */
-    public BreakerStore(String namespace, ClusterApi api, BreakerGate gate, Clock clock, Runnable changed) {
+    /**
+     * @param changed told when somebody has changed it, so that nodes that were refused may ask again
+     * @param outdated told when it is gone or says something else of the settings: who leads must save it
+     */
+    public BreakerStore(
+            String namespace,
+            Published published,
+            ClusterApi api,
+            BreakerGate gate,
+            Clock clock,
+            Runnable changed,
+            Runnable outdated) {
         this.kind = kind(namespace);
+        this.published = published.annotations();
         this.api = api;
         this.gate = gate;
         this.clock = clock;
         this.changed = changed;
+        this.outdated = outdated;
     }
 
     /** Where it lies. */
@@ -66,6 +94,7 @@ public final class BreakerStore {
                     kept = Optional.empty();
                 }
                 changed.run();
+                outdated.run();
             }
 
             @Override
@@ -74,16 +103,23 @@ public final class BreakerStore {
     }
 
     private void seen(Map<String, Object> tree) {
-        Map<String, String> data = Trees.texts(tree, "data");
+        Kept there = Kept.of(tree);
         synchronized (this) {
-            kept = Optional.of(new Kept(Trees.text(Trees.object(tree, "metadata"), "resourceVersion"), data));
-            gate.kept(BreakerState.of(data, clock.instant()));
+            kept = Optional.of(there);
+            gate.kept(BreakerState.of(there.data(), clock.instant()));
         }
         changed.run();
+        if (!says(there)) {
+            outdated.run();
+        }
+    }
+
+    private boolean says(Kept there) {
+        return there.annotations().entrySet().containsAll(published.entrySet());
     }
 
     /**
-     * Writes what the breaker remembers, if something else is there. Blocks until it is kept.
+     * Writes what the breaker remembers and the settings, if there is nothing or something else. Blocks until it is kept.
      *
      * @throws ClusterException also where somebody has changed it meanwhile, which comes here by itself
      */
@@ -94,17 +130,23 @@ public final class BreakerStore {
             before = kept;
             data = gate.state().toData();
         }
-        if (data.equals(before.map(Kept::data).orElse(Map.of()))) {
+        if (before.isPresent() && before.get().data().equals(data) && says(before.get())) {
             return;
         }
-        Map<String, Object> metadata = new LinkedHashMap<>();
-        metadata.put("name", NAME);
-        before.ifPresent(there -> metadata.put("resourceVersion", there.resourceVersion()));
+        Map<String, Object> metadata =
+                new LinkedHashMap<>(before.map(Kept::metadata).orElse(Map.of("name", NAME)));
+        Map<String, String> annotations =
+                new LinkedHashMap<>(before.map(Kept::annotations).orElse(Map.of()));
+        annotations.putAll(published);
+        metadata.put("annotations", annotations);
         Map<String, Object> body = Map.of("apiVersion", "v1", "kind", "ConfigMap", "metadata", metadata, "data", data);
         Map<String, Object> answer =
                 before.isPresent() ? api.replace(kind.path(NAME), body) : api.create(kind.path(), body);
         synchronized (this) {
-            kept = Optional.of(new Kept(Trees.text(Trees.object(answer, "metadata"), "resourceVersion"), data));
+            // What came meanwhile is as new as the answer, or newer.
+            if (kept.equals(before)) {
+                kept = Optional.of(Kept.of(answer));
+            }
         }
     }
 }

@@ -3,7 +3,9 @@ package dev.gpuwarden.aggregator.breaker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class PoolTextTest {
@@ -16,6 +18,33 @@ class PoolTextTest {
         assertThat(PoolText.separate(List.of((other + "," + one).split(",")))).containsExactly(other, one);
         assertThat(PoolText.separate(List.of())).isEmpty();
         assertThat(PoolText.parse(one).name()).isEqualTo("h100");
+    }
+
+    @Test
+    void whatIsWrittenIsReadAsTheSame() {
+        Random random = new Random(7);
+        List<String> selectors = List.of("", "zone=a", "zone=a,!spare", "a==b,c!=d,e,!f", "x=,y");
+        List<String> windows = List.of("1s", "90s", "5m", "120m", "3h", "61m");
+        List<String> limits = List.of("50%", "0", "50%,20", "100%,999999", ",3");
+        for (int round = 0; round < 500; round++) {
+            List<String> texts = new ArrayList<>();
+            for (int i = 0; i <= random.nextInt(4); i++) {
+                texts.add("p" + i + ";" + any(random, selectors) + ";rate=" + any(random, limits) + "/"
+                        + any(random, windows) + ";level=" + any(random, limits));
+            }
+            List<Pool> pools = PoolText.parseAll(texts);
+            String written = PoolText.write(pools);
+            assertThat(PoolText.parseAll(List.of(written.split(","))))
+                    .as(written)
+                    .usingRecursiveComparison()
+                    .isEqualTo(pools);
+        }
+        assertThat(PoolText.write(List.of(Pool.GPU_NODES)))
+                .isEqualTo("gpu-nodes;nvidia.com/gpu.present=true;rate=50%/5m;level=50%");
+    }
+
+    private static String any(Random random, List<String> of) {
+        return of.get(random.nextInt(of.size()));
     }
 
     @Test

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.breaker.BreakerState;
 import dev.gpuwarden.aggregator.breaker.Census;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.aggregator.rules.Clause;
 import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.aggregator.rules.RuleSet;
@@ -40,16 +41,17 @@ class FleetReportTest {
     private static Around around(String status) {
         return new Around(
                 Seen.of(RULES),
-                Seen.of(BreakerState.of(
-                        Map.of(
-                                "all",
-                                "{\"status\": \"" + status
-                                        + "\", \"reason\": \"3 of 4\", \"since\": \"2026-11-22T05:00:00Z\"}"),
-                        NodeLooksTest.NOW)),
-                NodeLooksTest.LIMITS,
+                new BreakerLook(
+                        Seen.of(BreakerState.of(
+                                Map.of(
+                                        "all",
+                                        "{\"status\": \"" + status
+                                                + "\", \"reason\": \"3 of 4\", \"since\": \"2026-11-22T05:00:00Z\"}"),
+                                NodeLooksTest.NOW)),
+                        Seen.of(NodeLooksTest.LIMITS),
+                        Seen.of(Mode.ARMED)),
                 Seen.of(Map.of("all", new Census(2, Set.of(), Map.of()))),
-                Seen.of(new Leader("one", NodeLooksTest.NOW.plusSeconds(10))),
-                Seen.of(Set.of()));
+                Seen.of(new Leader("one", NodeLooksTest.NOW.plusSeconds(10))));
     }
 
     private static FleetReport report(Optional<Map<String, Object>> health, FleetState... shown) {

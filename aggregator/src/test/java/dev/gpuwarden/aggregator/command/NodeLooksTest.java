@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.breaker.BreakerState;
 import dev.gpuwarden.aggregator.breaker.Census;
 import dev.gpuwarden.aggregator.breaker.PoolText;
 import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.aggregator.rules.Clause;
 import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.aggregator.rules.RuleSet;
@@ -38,7 +39,8 @@ class NodeLooksTest {
     private Seen<RuleBook> rules = Seen.of(RULES);
     private Seen<BreakerState> breaker = Seen.of(BreakerState.NEW);
     private Seen<Leader> leader = Seen.of(new Leader("one", NOW.plusSeconds(10)));
-    private Seen<Set<String>> dryRuns = Seen.of(Set.of());
+    private Seen<Breaker> limits = Seen.of(LIMITS);
+    private Seen<Mode> mode = Seen.of(Mode.ARMED);
     private Set<String> out = Set.of();
 
     static Map<String, Object> tree(String json) {
@@ -76,7 +78,7 @@ class NodeLooksTest {
         return NodeLooks.of(
                 facts,
                 health,
-                new Around(rules, breaker, LIMITS, Seen.of(Map.of("all", census)), leader, dryRuns),
+                new Around(rules, new BreakerLook(breaker, limits, mode), Seen.of(Map.of("all", census)), leader),
                 NOW);
     }
 
@@ -125,7 +127,7 @@ class NodeLooksTest {
                 Cause.OPTED_OUT,
                 "ManagedByNVSentinel");
         faulty(look(fresh(fault(true, ", \"quarantineOverride\": \"Skip\""))), Cause.OVERRIDDEN, "skip");
-        dryRuns = Seen.of(Set.of("n"));
+        mode = Seen.of(Mode.DRY_RUN);
         faulty(look(fresh(FATAL)), Cause.DRY_RUN, "dry run: fatal asks");
         leader = Seen.of(new Leader("one", NOW.minusSeconds(60)));
         faulty(look(fresh(FATAL)), Cause.NO_LEADER, "no aggregator acts");
@@ -144,6 +146,15 @@ class NodeLooksTest {
     void whatIsNotKnownIsNeverTakenForGood() {
         breaker = Seen.unknown("403");
         faulty(look(fresh(FATAL)), Cause.UNKNOWN, "whether the breaker keeps it is not known");
+        breaker = Seen.of(BreakerState.NEW);
+        limits = Seen.unknown("no annotation");
+        out = Set.of("another");
+        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "whether the breaker keeps it is not known");
+        limits = Seen.of(LIMITS);
+        faulty(look(fresh(FATAL)), Cause.BREAKER, "limit 1");
+        out = Set.of();
+        mode = Seen.unknown("no annotation");
+        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "whether it is a dry run is not known");
         rules = Seen.unknown("403 of rules");
         faulty(look(fresh(FATAL)), Cause.UNKNOWN, "403 of rules");
         assertThat(look(fresh()).state()).isEqualTo(FleetState.HEALTHY);
@@ -166,6 +177,8 @@ class NodeLooksTest {
         assertThat(look(annotations, cordoned, health("2026-11-22T05:40:00Z", FATAL))
                         .next())
                 .startsWith("stays as it is: the report is stale");
+        mode = Seen.of(Mode.DRY_RUN);
+        assertThat(look(annotations, cordoned, fresh()).next()).endsWith("but the aggregator makes a dry run");
         rules = Seen.unknown("403");
         assertThat(look(annotations, cordoned, fresh(FATAL)).next())
                 .as("rules bring nodes in, and do not let them out")

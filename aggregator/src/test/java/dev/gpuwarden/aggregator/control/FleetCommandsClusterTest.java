@@ -35,8 +35,6 @@ import picocli.CommandLine;
 /** What people see of a real API server and a running aggregator, and what they change. */
 class FleetCommandsClusterTest {
 
-    private static final String POOL = "all;;rate=50%/5m;level=50%";
-
     @TempDir
     Path folder;
 
@@ -74,7 +72,7 @@ class FleetCommandsClusterTest {
 
     private Answer run(String... words) {
         List<String> all = new ArrayList<>(Arrays.asList(words));
-        all.addAll(List.of("--kubeconfig", kubeconfig.toString(), "--breaker.pool", POOL));
+        all.addAll(List.of("--kubeconfig", kubeconfig.toString()));
         CommandLine line = Main.commandLine(
                 SettingSources.none(),
                 List.<CommandGroup>of(new AggregatorCommands()).iterator());
@@ -108,6 +106,8 @@ class FleetCommandsClusterTest {
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audit -> {})) {
             until(steering::works, "it leads");
+            until(() -> run("breaker").code() == 0, "it is said that nothing has tripped");
+            assertThat(run("breaker").out()).containsPattern("all +closed ").doesNotContain("note:");
             fleet.fail("bad");
             until(() -> fleet.cordoned("bad"), "the node is cordoned");
             Answer answer = fleet();
@@ -161,6 +161,7 @@ class FleetCommandsClusterTest {
                 Steering steering = Steering.start(api, settings("one", Mode.DRY_RUN, 100), audit -> {})) {
             until(steering::works, "it leads");
             until(() -> fleet().out().contains("\"cause\": \"dry_run\""), "a dry run is seen");
+            assertThat(Trees.object(fleet().tree(), "breaker")).containsEntry("mode", "dry-run");
         }
         until(() -> fleet().out().contains("\"cause\": \"no_leader\""), "its absence is seen");
         assertThat(fleet().code()).isEqualTo(1);
@@ -193,7 +194,12 @@ class FleetCommandsClusterTest {
         List<String> nodes = List.of("n1", "n2", "n3", "n4");
         nodes.forEach(fleet::node);
         nodes.forEach(fleet::fail);
-        assertThat(run("breaker").code()).as("nothing is kept").isEqualTo(3);
+        assertThat(run("breaker"))
+                .satisfies(said -> assertThat(said.code()).isEqualTo(3))
+                .extracting(Answer::out)
+                .asString()
+                .contains("no aggregator with quarantine has led here yet")
+                .doesNotContain("closed");
         assertThat(run("breaker", "close", "all").code()).as("nothing to close").isEqualTo(2);
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 50), audit -> {})) {

@@ -1,0 +1,115 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.breaker.PoolText;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import io.fabric8.kubernetes.client.Config;
+import java.nio.file.Files;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What of its settings an aggregator keeps in a real API server. */
+class BreakerStoreClusterTest {
+
+    private static final String NAMESPACE = "breaker-store";
+    private static final List<Pool> OTHERS = PoolText.parseAll(List.of("all;;rate=10%,5/1h;level=3"));
+
+    private ControlPlane plane;
+    private ClusterApi api;
+
+    @BeforeEach
+    void start() throws Exception {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        plane = ControlPlane.shared();
+        Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
+        config.setClientKeyAlgo("EC");
+        api = ClusterApi.connect(config);
+        plane.apply("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}".formatted(NAMESPACE));
+    }
+
+    @AfterEach
+    void end() {
+        if (api != null) {
+            api.close();
+            plane.kubectl("delete", "configmap", "--all", "--namespace=" + NAMESPACE);
+        }
+    }
+
+    private BreakerStore store(Published published, Runnable changed, Runnable outdated) {
+        Breaker breaker = new Breaker(published.pools());
+        BreakerGate gate = new BreakerGate(breaker, new Pools(breaker), Clock.systemUTC(), () -> {});
+        return new BreakerStore(NAMESPACE, published, api, gate, Clock.systemUTC(), changed, outdated);
+    }
+
+    private Map<String, Object> metadata() throws Exception {
+        return Trees.object(api.get(BreakerStore.kind(NAMESPACE).path(BreakerStore.NAME)), "metadata");
+    }
+
+    private static void until(BooleanSupplier done, String what) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!done.getAsBoolean()) {
+            assertThat(System.nanoTime()).as(what + ", within 30 s").isLessThan(end);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+        }
+    }
+
+    @Test
+    void whoLeadsSaysWhatItGoesByAlthoughNothingHasTripped() throws Exception {
+        BreakerStore first = store(new Published(Mode.DRY_RUN, List.of(Pool.GPU_NODES)), () -> {}, () -> {});
+        first.save();
+        assertThat(Trees.texts(metadata(), "annotations"))
+                .containsEntry("gpuwarden.dev/quarantine-mode", "dry-run")
+                .containsEntry(
+                        "gpuwarden.dev/breaker-pools", "gpu-nodes;nvidia.com/gpu.present=true;rate=50%/5m;level=50%");
+        Object version = metadata().get("resourceVersion");
+        first.save();
+        assertThat(metadata()).as("nothing to write").containsEntry("resourceVersion", version);
+    }
+
+    @Test
+    void aLaterLeaderSaysItsOwnAndLeavesWhatOthersHavePutThere() throws Exception {
+        store(new Published(Mode.DRY_RUN, List.of(Pool.GPU_NODES)), () -> {}, () -> {})
+                .save();
+        plane.kubectl("annotate", "configmap", BreakerStore.NAME, "theirs=yes", "--namespace=" + NAMESPACE);
+        plane.kubectl("label", "configmap", BreakerStore.NAME, "theirs=yes", "--namespace=" + NAMESPACE);
+        AtomicInteger changes = new AtomicInteger();
+        AtomicInteger outdated = new AtomicInteger();
+        BreakerStore later =
+                store(new Published(Mode.ARMED, OTHERS), changes::incrementAndGet, outdated::incrementAndGet);
+        try (Mirror mirror = api.mirror(later.kind(), later.listener())) {
+            until(() -> mirror.watching() && outdated.get() == 1, "it sees what another has said");
+            later.save();
+            assertThat(Published.of(Trees.texts(metadata(), "annotations")).mode())
+                    .isEqualTo(Mode.ARMED);
+            assertThat(Trees.texts(metadata(), "annotations"))
+                    .containsEntry("theirs", "yes")
+                    .containsEntry("gpuwarden.dev/breaker-pools", "all;;rate=10%,5/1h;level=3");
+            assertThat(Trees.texts(metadata(), "labels")).containsEntry("theirs", "yes");
+            until(() -> changes.get() >= 2, "its own comes back");
+            assertThat(outdated).as("which is no news").hasValue(1);
+
+            plane.kubectl("delete", "configmap", BreakerStore.NAME, "--namespace=" + NAMESPACE);
+            until(() -> outdated.get() == 2, "it sees that it is gone");
+            later.save();
+            assertThat(Trees.texts(metadata(), "annotations")).containsEntry("gpuwarden.dev/quarantine-mode", "armed");
+        }
+    }
+}
