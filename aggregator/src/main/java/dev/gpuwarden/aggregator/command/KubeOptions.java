@@ -2,13 +2,17 @@ package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.cli.UserError;
+import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.internal.KubeConfigUtils;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -32,17 +36,27 @@ final class KubeOptions {
 
     /** Throws {@link UserError} where there is nothing to connect with. */
     ClusterApi connect(Map<String, String> environment) {
-        Optional<Path> file = file(environment);
-        if (file.isEmpty()) {
+        List<Path> files = files(environment);
+        if (files.isEmpty()) {
             if (context != null) {
                 throw new UserError("--context " + context + ": a pod's ServiceAccount has no contexts");
             }
             return ClusterApi.connect(Config.autoConfigure(null));
         }
+        String named =
+                "kubeconfig " + files.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
         try {
-            Config config = Config.fromKubeconfig(context, file.get().toFile());
-            if (config.getCurrentContext() == null) {
-                throw new UserError("kubeconfig " + file.get() + " has no context "
+            Config config = Config.empty();
+            KubeConfigUtils.merge(
+                    config,
+                    context,
+                    files.stream()
+                            .map(file -> KubeConfigUtils.parseConfig(file.toFile()))
+                            .toArray(io.fabric8.kubernetes.api.model.Config[]::new));
+            NamedContext current = config.getCurrentContext();
+            // The client takes the current one where there is none of that name: another cluster than was asked for.
+            if (current == null || context != null && !context.equals(current.getName())) {
+                throw new UserError(named + " has no context "
                         + (context == null ? "that is the current one: give --context" : context));
             }
             ClientKey.algorithm(config).ifPresent(config::setClientKeyAlgo);
@@ -50,7 +64,7 @@ final class KubeOptions {
         } catch (UserError e) {
             throw e;
         } catch (RuntimeException e) {
-            throw new UserError("kubeconfig " + file.get() + " is of no use: " + reason(e));
+            throw new UserError(named + " is of no use: " + reason(e));
         }
     }
 
@@ -60,24 +74,25 @@ final class KubeOptions {
                 : String.valueOf(e.getMessage());
     }
 
-    /** Empty for the ServiceAccount of the pod. */
-    private Optional<Path> file(Map<String, String> environment) {
+    /** Of two that say something of the same name, the first holds. None for the ServiceAccount of the pod. */
+    private List<Path> files(Map<String, String> environment) {
         if (kubeconfig != null) {
-            return Optional.of(readable("--kubeconfig ", kubeconfig));
+            return List.of(readable("--kubeconfig ", kubeconfig));
         }
         String listed = environment.getOrDefault("KUBECONFIG", "");
-        for (String name : listed.split(File.pathSeparator)) {
-            // The first of them that is there: what several of them say together is not put together here.
-            if (!name.isBlank() && Files.exists(Path.of(name))) {
-                return Optional.of(readable("KUBECONFIG ", Path.of(name)));
-            }
+        List<Path> there = Stream.of(listed.split(File.pathSeparator))
+                .filter(name -> !name.isBlank() && Files.exists(Path.of(name)))
+                .map(name -> readable("KUBECONFIG ", Path.of(name)))
+                .toList();
+        if (!there.isEmpty()) {
+            return there;
         }
         Path home = Path.of(environment.getOrDefault("HOME", "/nonexistent"), ".kube", "config");
         if (listed.isBlank() && Files.exists(home)) {
-            return Optional.of(readable("", home));
+            return List.of(readable("", home));
         }
         if (Files.isReadable(TOKEN) && environment.containsKey("KUBERNETES_SERVICE_HOST")) {
-            return Optional.empty();
+            return List.of();
         }
         throw new UserError("no cluster to ask: expected --kubeconfig, KUBECONFIG, " + home
                 + " or a pod with a ServiceAccount, found none of them"
