@@ -1,17 +1,22 @@
 package dev.gpuwarden.aggregator.cluster;
 
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Skip;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.zip.GZIPInputStream;
 
 /**
  * Requests to the API server, with bodies written by hand: a model of a whole object writes fields that nobody meant to own.
@@ -48,7 +53,12 @@ public final class ClusterApi implements AutoCloseable {
 
     /** @throws ClusterException also where it is not there */
     public Map<String, Object> get(String path) throws ClusterException, InterruptedException {
-        return send("GET", path, JSON, "");
+        return get(path, Skip.NOTHING);
+    }
+
+    /** The same, less what nobody asks for: in a large answer that is most of it, and most of the time. */
+    Map<String, Object> get(String path, Skip skip) throws ClusterException, InterruptedException {
+        return send("GET", path, JSON, "", skip);
     }
 
     public Map<String, Object> create(String path, Map<String, Object> body)
@@ -96,17 +106,23 @@ public final class ClusterApi implements AutoCloseable {
 
     private Map<String, Object> send(String method, String path, String type, String body)
             throws ClusterException, InterruptedException {
+        return send(method, path, type, body, Skip.NOTHING);
+    }
+
+    private Map<String, Object> send(String method, String path, String type, String body, Skip skip)
+            throws ClusterException, InterruptedException {
         HttpRequest.Builder request = client.getHttpClient()
                 .newHttpRequestBuilder()
                 .uri(root + path)
+                .header("Accept-Encoding", "gzip")
                 .timeout(PATIENCE_SECONDS, TimeUnit.SECONDS);
         HttpRequest ready = method.equals("GET")
                 ? request.build()
                 : request.method(method, type, body).build();
         String what = method + " " + path;
-        CompletableFuture<HttpResponse<String>> answer = client.getHttpClient().sendAsync(ready, String.class);
+        CompletableFuture<HttpResponse<byte[]>> answer = client.getHttpClient().sendAsync(ready, byte[].class);
         try {
-            return read(what, answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+            return read(what, answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS), skip);
         } catch (TimeoutException e) {
             answer.cancel(true);
             throw ClusterException.noAnswer(what + ": no answer within " + PATIENCE_SECONDS + " s");
@@ -116,8 +132,8 @@ public final class ClusterApi implements AutoCloseable {
         }
     }
 
-    private Map<String, Object> read(String what, HttpResponse<String> answer) throws ClusterException {
-        Map<String, Object> tree = tree(answer.body());
+    private Map<String, Object> read(String what, HttpResponse<byte[]> answer, Skip skip) throws ClusterException {
+        Map<String, Object> tree = tree(answer, skip);
         if (answer.isSuccessful()) {
             return tree;
         }
@@ -129,19 +145,29 @@ public final class ClusterApi implements AutoCloseable {
                         + (reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON) + "..."));
     }
 
-    private static long retryAfterSeconds(HttpResponse<String> answer) {
+    private static long retryAfterSeconds(HttpResponse<byte[]> answer) {
         String seconds = answer.header("Retry-After");
         return seconds != null && seconds.matches("[0-9]{1,6}") ? Long.parseLong(seconds) : 0;
     }
 
     /** Empty where it is no JSON object: what stands between this program and the server answers what it likes. */
-    @SuppressWarnings("unchecked") // keys of a JSON object are strings
-    private Map<String, Object> tree(String body) {
+    private static Map<String, Object> tree(HttpResponse<byte[]> answer, Skip skip) {
+        byte[] body = answer.body();
         try {
-            Map<?, ?> tree = json.unmarshal(body, Map.class);
-            return tree == null ? Map.of() : (Map<String, Object>) tree;
-        } catch (RuntimeException e) {
+            return JsonText.readObject(packed(answer) ? unpacked(body) : body, skip);
+        } catch (IOException e) {
             return Map.of();
+        }
+    }
+
+    /** The API server packs what is large: less to decipher, which takes longer here than to unpack and to read it. */
+    private static boolean packed(HttpResponse<byte[]> answer) {
+        return "gzip".equals(answer.header("Content-Encoding"));
+    }
+
+    private static byte[] unpacked(byte[] body) throws IOException {
+        try (GZIPInputStream text = new GZIPInputStream(new ByteArrayInputStream(body))) {
+            return text.readAllBytes();
         }
     }
 

@@ -44,15 +44,16 @@ final class ClusterReader {
 
     /** All nodes, each as it is now. */
     FleetLook fleet(Instant now) throws ClusterException, InterruptedException {
-        Map<String, Map<String, Object>> healths = healths();
+        Aside<Map<String, Map<String, Object>>> told = Aside.begin(this::healths);
         BreakerLook breaker = breaker(now);
         List<NodeFacts> nodes = new ArrayList<>();
         Pools pools = new Pools(new Breaker(breaker.limited()));
         Pages.each(api, Fleet.NODES.path(), "", tree -> {
             NodeFacts facts = NodeFacts.of(Trees.object(tree));
             pools.node(facts.node().name(), Optional.of(facts.node()));
-            nodes.add(faulty(healths.get(facts.node().name())) ? facts : facts.withoutTree());
+            nodes.add(facts);
         });
+        Map<String, Map<String, Object>> healths = told.get();
         boolean faults = healths.values().stream().anyMatch(ClusterReader::faulty);
         Around around = around(faults, breaker, Seen.of(pools.census()));
         return new FleetLook(
@@ -172,15 +173,11 @@ final class ClusterReader {
 
     // ---- asking ----
 
-    interface Question<T> {
-        T ask() throws ClusterException, InterruptedException;
-    }
-
     private interface Reader<T> {
         Optional<T> read(Map<String, Object> tree);
     }
 
-    static <T> Seen<T> ask(Question<T> question) throws InterruptedException {
+    static <T> Seen<T> ask(Aside.Question<T> question) throws InterruptedException {
         try {
             return Seen.of(question.ask());
         } catch (ClusterException e) {

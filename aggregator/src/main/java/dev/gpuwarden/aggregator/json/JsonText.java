@@ -29,35 +29,57 @@ public final class JsonText {
     /** @throws IOException with where and what, if the text is no JSON, or ends early, or goes on after its end */
     public static Object read(String text) throws IOException {
         try (JsonParser json = FACTORY.createParser(text)) {
-            JsonToken first = json.nextToken();
-            if (first == null) {
-                throw new IOException("expected JSON, found nothing");
-            }
-            Object value = value(json, first);
-            if (json.nextToken() != null) {
-                throw new IOException("there is more after its end");
-            }
-            return value;
+            return read(json, Skip.NOTHING);
         }
+    }
+
+    private static Object read(JsonParser json, Skip skip) throws IOException {
+        JsonToken first = json.nextToken();
+        if (first == null) {
+            throw new IOException("expected JSON, found nothing");
+        }
+        Object value = value(json, first, skip);
+        if (json.nextToken() != null) {
+            throw new IOException("there is more after its end");
+        }
+        return value;
     }
 
     /** @throws IOException as {@link #read} does, and for what is no object */
     public static Map<String, Object> readObject(String text) throws IOException {
-        if (read(text) instanceof Map<?, ?> map) {
+        return object(read(text));
+    }
+
+    /**
+     * The same of UTF-8, less some of it.
+     *
+     * @throws IOException as {@link #readObject(String)} does, whatever is skipped
+     */
+    public static Map<String, Object> readObject(byte[] text, Skip skip) throws IOException {
+        try (JsonParser json = FACTORY.createParser(text)) {
+            return object(read(json, skip));
+        }
+    }
+
+    private static Map<String, Object> object(Object value) throws IOException {
+        if (value instanceof Map<?, ?> map) {
             return Trees.object(map);
         }
         throw new IOException("expected a JSON object");
     }
 
-    private static Object value(JsonParser json, JsonToken token) throws IOException {
+    private static Object value(JsonParser json, JsonToken token, Skip skip) throws IOException {
         return switch (token) {
             case START_OBJECT -> {
                 Map<String, Object> map = new LinkedHashMap<>();
                 while (json.nextToken() == JsonToken.FIELD_NAME) {
                     String name = json.currentName();
                     JsonToken next = json.nextToken();
-                    if (next != JsonToken.VALUE_NULL) {
-                        map.put(name, value(json, next));
+                    Skip within = skip.in(name);
+                    if (within.all()) {
+                        json.skipChildren();
+                    } else if (next != JsonToken.VALUE_NULL) {
+                        map.put(name, value(json, next, within));
                     }
                 }
                 yield map;
@@ -66,7 +88,7 @@ public final class JsonText {
                 List<Object> list = new ArrayList<>();
                 for (JsonToken next = json.nextToken(); next != JsonToken.END_ARRAY; next = json.nextToken()) {
                     if (next != JsonToken.VALUE_NULL) {
-                        list.add(value(json, next));
+                        list.add(value(json, next, skip));
                     }
                 }
                 yield list;
