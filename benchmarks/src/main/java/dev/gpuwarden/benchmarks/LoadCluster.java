@@ -2,8 +2,7 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.cluster.Mirror;
-import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.ObjectNodes;
 import io.fabric8.kubernetes.client.Config;
@@ -45,7 +44,7 @@ final class LoadCluster implements AutoCloseable {
     private final List<LoadDaemon> daemons = new ArrayList<>();
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
     private final NioEventLoopGroup loops = new NioEventLoopGroup(2);
-    private final Mirror mirror;
+    private final Process watch;
     private final ObjectNodes objects;
 
     LoadCluster(Path folder, Path manifests, int nodes, int podsPerNode) throws IOException {
@@ -64,23 +63,29 @@ final class LoadCluster implements AutoCloseable {
         this.api = ClusterApi.connect(config);
         this.objects = ObjectNodes.create(plane, "load", nodes, podsPerNode);
         this.names = objects.names();
-        this.mirror = api.mirror(Fleet.NODES, new Mirror.Listener() {
-            @Override
-            public void there(String name, String json) {
-                if (json.contains("\"unschedulable\":true")) {
-                    cordoned.putIfAbsent(name, System.nanoTime());
-                } else {
-                    cordoned.remove(name);
-                }
-            }
+        this.watch = new ProcessBuilder(
+                        Binaries.ofUser().path("kubectl").toString(),
+                        "--kubeconfig=" + plane.adminKubeconfig(),
+                        "get",
+                        "nodes",
+                        "--watch",
+                        "--no-headers",
+                        "--output=custom-columns=:.metadata.name,:.spec.unschedulable")
+                .start();
+        Thread thread = new Thread(this::follow, "load-watch");
+        thread.setDaemon(true);
+        thread.start();
+    }
 
-            @Override
-            public void gone(String name) {
-                cordoned.remove(name);
+    /** In a process of its own, which takes little: the aggregator's share of this machine is what is measured. */
+    private void follow() {
+        watch.inputReader().lines().forEach(line -> {
+            String[] columns = line.trim().split(" +");
+            if (columns.length == 2 && columns[1].equals("true")) {
+                cordoned.putIfAbsent(columns[0], System.nanoTime());
+            } else {
+                cordoned.remove(columns[0]);
             }
-
-            @Override
-            public void complete() {}
         });
     }
 
@@ -171,7 +176,7 @@ final class LoadCluster implements AutoCloseable {
     public void close() {
         daemons.forEach(LoadDaemon::close);
         timer.shutdownNow();
-        mirror.close();
+        watch.destroy();
         api.close();
         // Its Nodes go with their API server.
         plane.close();

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.ItemStore;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.lang.System.Logger.Level;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -30,8 +31,8 @@ public final class Mirror implements AutoCloseable {
 
     /** Told in one thread, in order. Must not block. */
     public interface Listener {
-        /** It is there, as this JSON text says. Called again with the same after an outage. */
-        void there(String name, String json);
+        /** It is there, as this says, which is the listener's to keep. Called again with the same after an outage. */
+        void there(String name, Map<String, Object> tree);
 
         void gone(String name);
 
@@ -113,7 +114,16 @@ public final class Mirror implements AutoCloseable {
         @Override
         public void onAdd(GenericKubernetesResource resource) {
             works();
-            listener.there(resource.getMetadata().getName(), json.asJson(resource));
+            listener.there(resource.getMetadata().getName(), tree(resource));
+        }
+
+        @SuppressWarnings("unchecked") // fields of a JSON object are named by strings
+        private Map<String, Object> tree(GenericKubernetesResource resource) {
+            Map<String, Object> tree = new LinkedHashMap<>(resource.getAdditionalProperties());
+            tree.put("apiVersion", resource.getApiVersion());
+            tree.put("kind", resource.getKind());
+            tree.put("metadata", json.convertValue(resource.getMetadata(), Map.class));
+            return tree;
         }
 
         @Override

@@ -22,6 +22,7 @@ import dev.gpuwarden.aggregator.tell.Teller;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -73,9 +74,11 @@ public final class Steering implements AutoCloseable {
         this.pools = new Pools(breaker);
         this.fleet = new Fleet(new Fleet.Listener() {
             @Override
-            public void node(String name, Optional<NodeRead> node) {
+            public void node(String name, Optional<NodeRead> node, boolean ours) {
                 pools.node(name, node);
-                Steering.this.changed(name);
+                if (!ours) {
+                    Steering.this.changed(name);
+                }
             }
 
             @Override
@@ -142,8 +145,8 @@ public final class Steering implements AutoCloseable {
         }
         keep(api.mirror(kind, new Mirror.Listener() {
             @Override
-            public void there(String name, String json) {
-                listener.there(name, json);
+            public void there(String name, Map<String, Object> tree) {
+                listener.there(name, tree);
             }
 
             @Override

@@ -4,8 +4,9 @@ import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.json.JsonText;
 import java.io.IOException;
-import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -22,12 +23,16 @@ public final class Fleet {
 
     public static final Kind HEALTHS = Kind.ofCluster("gpuwarden.dev", "v1alpha1", "nodehealths", "NodeHealth");
 
-    private static final System.Logger LOG = System.getLogger(Fleet.class.getName());
+    /** Nodes that were looked at just now are looked at again, by the same thread and on the next change. */
+    private static final int READ = 512;
 
     /** Told while nothing else of the fleet changes: must be quick. */
     public interface Listener {
-        /** @param node empty if it is gone */
-        void node(String name, Optional<NodeRead> node);
+        /**
+         * @param node empty if it is gone
+         * @param ours whether this program has written that, so that it knows
+         */
+        void node(String name, Optional<NodeRead> node, boolean ours);
 
         void health(String name);
     }
@@ -36,6 +41,14 @@ public final class Fleet {
 
     private final Listener listener;
     private final Map<String, Kept> nodes = new ConcurrentHashMap<>();
+    private final Map<String, NodeRead> read = Collections.synchronizedMap(new LinkedHashMap<>(READ, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, NodeRead> eldest) {
+            return size() > READ;
+        }
+    });
     private final Map<String, byte[]> healths = new ConcurrentHashMap<>();
 
     public Fleet(Listener listener) {
@@ -43,6 +56,10 @@ public final class Fleet {
     }
 
     public Optional<NodeRead> node(String name) {
+        NodeRead just = read.get(name);
+        if (just != null) {
+            return Optional.of(just);
+        }
         return Optional.ofNullable(nodes.get(name)).map(kept -> NodeRead.of(read(kept.json())));
     }
 
@@ -70,11 +87,12 @@ public final class Fleet {
             if (!anew) {
                 return;
             }
-        } else if (before.version() > version) {
+        } else if (before.version() >= version && version > 0) {
             return;
         }
         nodes.put(node.name(), new Kept(node.uid(), version, write(node.tree())));
-        listener.node(node.name(), Optional.of(node));
+        read.put(node.name(), node);
+        listener.node(node.name(), Optional.of(node), !anew);
     }
 
     /** Numbers that rise, says Kubernetes since 1.35; any other text is as old as can be. */
@@ -88,7 +106,8 @@ public final class Fleet {
 
     private synchronized void gone(String name) {
         if (nodes.remove(name) != null) {
-            listener.node(name, Optional.empty());
+            read.remove(name);
+            listener.node(name, Optional.empty(), false);
         }
     }
 
@@ -96,8 +115,8 @@ public final class Fleet {
     public Mirror.Listener nodes() {
         return new Mirror.Listener() {
             @Override
-            public void there(String name, String json) {
-                parse(name, json).ifPresent(tree -> keep(NodeRead.of(Lean.node(tree)), true));
+            public void there(String name, Map<String, Object> tree) {
+                keep(NodeRead.of(Lean.node(tree)), true);
             }
 
             @Override
@@ -114,11 +133,9 @@ public final class Fleet {
     public Mirror.Listener healths() {
         return new Mirror.Listener() {
             @Override
-            public void there(String name, String json) {
-                parse(name, json).ifPresent(tree -> {
-                    healths.put(name, write(Lean.other(tree)));
-                    listener.health(name);
-                });
+            public void there(String name, Map<String, Object> tree) {
+                healths.put(name, write(Lean.other(tree)));
+                listener.health(name);
             }
 
             @Override
@@ -130,15 +147,6 @@ public final class Fleet {
             @Override
             public void complete() {}
         };
-    }
-
-    private static Optional<Map<String, Object>> parse(String name, String json) {
-        try {
-            return Optional.of(JsonText.readObject(json));
-        } catch (IOException e) {
-            LOG.log(Level.WARNING, "what the API server says of " + name + " is not understood: " + e.getMessage());
-            return Optional.empty();
-        }
     }
 
     private static byte[] write(Map<String, Object> tree) {

@@ -5,10 +5,7 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
-import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.json.Trees;
-import java.io.IOException;
-import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -21,8 +18,6 @@ import java.util.Optional;
 public final class BreakerStore {
 
     public static final String NAME = "gpuwarden-breaker";
-
-    private static final System.Logger LOG = System.getLogger(BreakerStore.class.getName());
 
     /** @param metadata all of it but what the API server keeps for itself: what others have put there stays */
     private record Kept(Map<String, Object> metadata, Map<String, String> data) {
@@ -80,12 +75,8 @@ public final class BreakerStore {
     public Mirror.Listener listener() {
         return new Mirror.Listener() {
             @Override
-            public void there(String name, String json) {
-                try {
-                    seen(JsonText.readObject(json));
-                } catch (IOException e) {
-                    LOG.log(Level.WARNING, "ConfigMap " + name + " is not understood: " + e.getMessage());
-                }
+            public void there(String name, Map<String, Object> tree) {
+                seen(tree);
             }
 
             @Override

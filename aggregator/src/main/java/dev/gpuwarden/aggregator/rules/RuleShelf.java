@@ -4,9 +4,7 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
-import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.json.Trees;
-import java.io.IOException;
 import java.time.Clock;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -52,8 +50,8 @@ public final class RuleShelf {
     public Mirror.Listener listener() {
         return new Mirror.Listener() {
             @Override
-            public void there(String name, String json) {
-                change(name, read(name, json));
+            public void there(String name, Map<String, Object> tree) {
+                change(name, Optional.of(tree));
             }
 
             @Override
@@ -69,14 +67,6 @@ public final class RuleShelf {
                 }
             }
         };
-    }
-
-    private static Optional<Map<String, Object>> read(String name, String json) {
-        try {
-            return Optional.of(JsonText.readObject(json));
-        } catch (IOException e) {
-            throw new IllegalStateException("rule set " + name + " is no JSON", e);
-        }
     }
 
     private synchronized void change(String name, Optional<Map<String, Object>> resource) {

@@ -55,7 +55,7 @@ class NodeQuarantineClusterTest {
     private final BreakerGate gate = new BreakerGate(breaker, pools, Clock.systemUTC(), () -> {});
     private final Fleet fleet = new Fleet(new Fleet.Listener() {
         @Override
-        public void node(String name, Optional<NodeRead> node) {
+        public void node(String name, Optional<NodeRead> node, boolean ours) {
             pools.node(name, node);
         }
 

@@ -75,7 +75,7 @@ public final class Binaries {
     }
 
     /** Where this one is expected; the folder of all for an empty name. */
-    Path path(String name) {
+    public Path path(String name) {
         return folder.resolve(name).toAbsolutePath();
     }
 
