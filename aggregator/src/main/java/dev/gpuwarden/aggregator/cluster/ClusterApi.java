@@ -140,6 +140,7 @@ public final class ClusterApi implements AutoCloseable {
         String reason = String.valueOf(tree.getOrDefault("message", "without a reason"));
         throw new ClusterException(
                 answer.code(),
+                Fields.text(tree, "reason"),
                 retryAfterSeconds(answer),
                 what + ": answer " + answer.code() + ": "
                         + (reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON) + "..."));

@@ -11,17 +11,22 @@ public final class ClusterException extends Exception {
     private static final int INVALID = 422;
 
     private final int status;
+    private final String reason;
     private final long retryAfterSeconds;
 
-    /** @param retryAfterSeconds 0 where the server says nothing of that */
-    ClusterException(int status, long retryAfterSeconds, String message) {
+    /**
+     * @param reason the API server's word for it; empty where it has none
+     * @param retryAfterSeconds 0 where the server says nothing of that
+     */
+    ClusterException(int status, String reason, long retryAfterSeconds, String message) {
         super(message);
         this.status = status;
+        this.reason = reason;
         this.retryAfterSeconds = retryAfterSeconds;
     }
 
     static ClusterException noAnswer(String message) {
-        return new ClusterException(NO_ANSWER, 0, message);
+        return new ClusterException(NO_ANSWER, "", 0, message);
     }
 
     /** Whether the server answered, and what was asked for is not there. */
@@ -32,6 +37,11 @@ public final class ClusterException extends Exception {
     /** Whether it is another version than was meant, or is there already. */
     public boolean conflict() {
         return status == CONFLICT;
+    }
+
+    /** Whether what was to be made is there already. */
+    public boolean alreadyThere() {
+        return status == CONFLICT && reason.equals("AlreadyExists");
     }
 
     /** Whether it cannot be what was asked for, which includes a JSON patch whose test fails. */

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.control;
 
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
@@ -14,11 +15,13 @@ import dev.gpuwarden.aggregator.tell.News;
 import dev.gpuwarden.aggregator.tell.Teller;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 
 /** All that is to be done about one node, the urgent first: out of service or back, then its conditions, then Events. */
 final class NodeWork {
 
+    private final ClusterApi api;
     private final Mode mode;
     private final Fleet fleet;
     private final RuleShelf rules;
@@ -29,6 +32,7 @@ final class NodeWork {
     private final SteeringTally tally;
 
     NodeWork(
+            ClusterApi api,
             Mode mode,
             Fleet fleet,
             RuleShelf rules,
@@ -37,6 +41,7 @@ final class NodeWork {
             Teller teller,
             Clock clock,
             SteeringTally tally) {
+        this.api = api;
         this.mode = mode;
         this.fleet = fleet;
         this.rules = rules;
@@ -49,8 +54,8 @@ final class NodeWork {
 
     void on(String node) throws ClusterException, InterruptedException {
         Instant now = clock.instant();
-        Report report = Reports.of(node, fleet.health(node), now);
         long start = System.nanoTime();
+        Report report = report(node, now);
         Decision decision = quarantine.settle(report, rules.book(), mode);
         tally.decided(decision, System.nanoTime() - start);
         if (report.standing() == Report.Standing.TRUSTED && mode == Mode.ARMED) {
@@ -63,5 +68,16 @@ final class NodeWork {
                     : QuarantineNews.would(decision, report.youngest().orElse(now));
             teller.tell(node, News.of(there.get(), news, report.faults(), now));
         }
+    }
+
+    /** What is acted on is what is so now, and not what a watch tells that has been away. */
+    private Report report(String node, Instant now) throws ClusterException, InterruptedException {
+        Optional<Map<String, Object>> health = fleet.health(node);
+        Report report = Reports.of(node, health, now);
+        if (health.isPresent() && Reports.isOld(health.get(), now) && quarantine.wouldAct(report, rules.book())) {
+            fleet.read(node, api.get(Fleet.HEALTHS.path(node)));
+            return Reports.of(node, fleet.health(node), now);
+        }
+        return report;
     }
 }

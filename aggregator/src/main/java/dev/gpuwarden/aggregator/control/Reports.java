@@ -17,6 +17,9 @@ public final class Reports {
     /** Twice what passes between two words of a node of which there is nothing new, and a minute. */
     public static final Duration STALE = Duration.ofMinutes(11);
 
+    /** So long a report travels at most while nothing is wrong; it is written in whole seconds. */
+    private static final Duration FRESH = Duration.ofSeconds(2);
+
     /** Clocks of two aggregators differ a little. */
     private static final Duration AHEAD = Duration.ofMinutes(5);
 
@@ -49,6 +52,21 @@ public final class Reports {
         }
         return new Report(
                 node, uid, Standing.TRUSTED, "", read.faults(), (int) Math.min(read.unlistedCount(), 1_000_000));
+    }
+
+    /**
+     * Whether the report was made some time ago: there may be a newer one, since a watch that was interrupted tells first what
+     * it missed.
+     */
+    static boolean isOld(Map<String, Object> health, Instant now) {
+        try {
+            return NodeHealthReader.read(health)
+                    .reported()
+                    .map(reported -> reported.plus(FRESH).isBefore(now))
+                    .orElse(true);
+        } catch (UnreadableNodeHealth e) {
+            return true;
+        }
     }
 
     private static Report unfit(String node, String uid, Standing standing, String why) {

@@ -97,6 +97,7 @@ public final class Steering implements AutoCloseable {
                 this::askAgain,
                 () -> Steering.this.chore(BREAKER));
         NodeWork work = new NodeWork(
+                api,
                 settings.mode(),
                 fleet,
                 rules,

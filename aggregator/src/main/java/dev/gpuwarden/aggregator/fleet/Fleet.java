@@ -68,6 +68,11 @@ public final class Fleet {
         return Optional.ofNullable(healths.get(name)).map(Fleet::read);
     }
 
+    /** The NodeHealth as the API server has it at this moment, which the watch may not have told yet. */
+    public void read(String name, Map<String, Object> health) {
+        healths.put(name, write(Lean.other(health)));
+    }
+
     /** Names of all Nodes; follows what changes meanwhile. */
     public Set<String> names() {
         return nodes.keySet();

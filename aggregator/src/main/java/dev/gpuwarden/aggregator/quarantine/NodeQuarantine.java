@@ -64,6 +64,14 @@ public final class NodeQuarantine {
         return new Decision.Leave("there is no Node " + report.node(), false);
     }
 
+    /** Whether there is something to be done, as far as it is known here. Asks nobody, and changes nothing. */
+    public boolean wouldAct(Report report, RuleBook rules) {
+        return fleet.node(report.node())
+                .map(node -> Quarantine.decide(node, report, rules, gate::look, Mode.DRY_RUN, clock.instant()))
+                .filter(Decision.Act.class::isInstance)
+                .isPresent();
+    }
+
     private static boolean outrun(ClusterException e) {
         return e.conflict() || e.invalid();
     }

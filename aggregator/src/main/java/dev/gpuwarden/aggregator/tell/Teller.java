@@ -44,7 +44,7 @@ public final class Teller {
         try {
             var unused = api.create(EVENTS, event.body(node, COMPONENT));
         } catch (ClusterException e) {
-            if (!e.conflict() && !e.invalid()) {
+            if (!e.alreadyThere() && !e.invalid()) {
                 throw e;
             }
         }

@@ -128,6 +128,10 @@ public final class FaultyApi implements AutoCloseable {
     // ---- a request ----
 
     private void handle(HttpExchange exchange) {
+        if ("websocket".equalsIgnoreCase(exchange.getRequestHeaders().getFirst("Upgrade"))) {
+            noWebSocket(exchange);
+            return;
+        }
         String query = exchange.getRequestURI().getRawQuery();
         ApiCall call = new ApiCall(
                 exchange.getRequestMethod(), exchange.getRequestURI().getPath(), query == null ? "" : query);
@@ -142,6 +146,15 @@ public final class FaultyApi implements AutoCloseable {
             Thread.currentThread().interrupt();
         } finally {
             open.remove(exchange);
+        }
+    }
+
+    /** Who asks for a web socket to watch by is answered as by a proxy that has none, and watches by plain HTTP then. */
+    private static void noWebSocket(HttpExchange exchange) {
+        try (exchange) {
+            exchange.sendResponseHeaders(200, -1);
+        } catch (IOException e) {
+            // Gone already.
         }
     }
 

@@ -1,0 +1,150 @@
+package dev.gpuwarden.aggregator.control;
+
+import static dev.gpuwarden.aggregator.control.TestFleet.settings;
+import static dev.gpuwarden.aggregator.control.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.quarantine.Audit;
+import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What becomes of decisions when the API server fails: they are made all the same, later, and once. */
+class SteeringFaultsTest {
+
+    @TempDir
+    Path folder;
+
+    private final List<Audit> audits = new CopyOnWriteArrayList<>();
+    private TestFleet fleet;
+    private FaultyApi faulty;
+    private int nodes;
+
+    @BeforeEach
+    void start() throws Exception {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        fleet = new TestFleet(ControlPlane.start(folder));
+        faulty = new FaultyApi(fleet.plane);
+    }
+
+    @AfterEach
+    void end() {
+        if (faulty != null) {
+            faulty.close();
+            fleet.close();
+        }
+    }
+
+    private static Map<String, ApiFault> failures() {
+        Map<String, ApiFault> failures = new LinkedHashMap<>();
+        failures.put("409", ApiFault.conflict());
+        failures.put("429", ApiFault.tooMany(Duration.ofSeconds(1)));
+        failures.put("500", ApiFault.broken());
+        failures.put("503", ApiFault.unavailable());
+        failures.put("cut before", new ApiFault.CutBefore());
+        failures.put("cut after", new ApiFault.CutAfter());
+        return failures;
+    }
+
+    /** A node falls while this goes wrong, and is out of service, with all that tells of it, in the end; then it returns. */
+    private void falls(String what, Predicate<ApiCall> these, ApiFault fault) {
+        String node = "n" + nodes++;
+        fleet.node(node);
+        faulty.fail(these, 2, fault);
+        fleet.fail(node);
+        until(() -> fleet.cordoned(node), what + ": cordoned");
+        until(() -> condition(node).equals("True"), what + ": the condition says so");
+        until(() -> said(node).contains("Quarantined"), what + ": an Event says so");
+        fleet.heal(node);
+        until(() -> !fleet.cordoned(node) && condition(node).equals("False"), what + ": returned");
+        until(() -> said(node).equals(List.of("Quarantined", "ReturnedToService")), what + ": each is told once");
+        faulty.heal();
+    }
+
+    private String condition(String node) {
+        return fleet.get(node, ".status.conditions[?(@.type==\"SysLogsXIDError\")].status");
+    }
+
+    private List<String> said(String node) {
+        String reasons = fleet.plane.kubectl(
+                "get",
+                "events",
+                "--field-selector=involvedObject.name=" + node,
+                "--output=jsonpath={.items[*].reason}");
+        return List.of(reasons.split(" ")).stream().sorted().toList();
+    }
+
+    @Test
+    void everyWriteIsMadeInTheEndWhateverGoesWrongWithIt() {
+        Predicate<ApiCall> patch =
+                ApiCall.of("PATCH", "/nodes/n").and(call -> !call.path().endsWith("/status"));
+        Predicate<ApiCall> status =
+                ApiCall.of("PATCH", "/nodes/n").and(call -> call.path().endsWith("/status"));
+        try (ClusterApi api = fleet.asAggregator(faulty);
+                Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audits::add)) {
+            until(steering::works, "it leads");
+            failures().forEach((name, fault) -> {
+                falls(name + " for the cordon", patch, fault);
+                falls(name + " for the condition", status, fault);
+                falls(name + " for the Event", ApiCall.of("POST", "/events"), fault);
+            });
+            until(() -> steering.failing() == 0 && steering.queued() == 0, "nothing is left to do");
+        }
+    }
+
+    @Test
+    void watchesThatExpireOrBreakLoseNothing() {
+        try (ClusterApi api = fleet.asAggregator(faulty);
+                Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audits::add)) {
+            until(steering::works, "it leads");
+            for (String kind : List.of("nodehealths", "nodes", "quarantinerulesets")) {
+                for (ApiFault fault : List.of(ApiFault.gone(), ApiFault.goneInWatch(), new ApiFault.CutBefore())) {
+                    faulty.fail(ApiCall.watch(kind), 1, fault);
+                    faulty.cut();
+                    falls(kind + ": " + fault, ApiCall.watch(kind), fault);
+                }
+            }
+            until(steering::works, "it leads still, or again");
+        }
+    }
+
+    @Test
+    void whileTheApiServerIsAwayNothingIsDoneAndBehindItTheNewestIs() {
+        List<String> names = List.of("n-falls", "n-returns", "n-both");
+        names.forEach(fleet::node);
+        fleet.fail("n-returns");
+        try (ClusterApi api = fleet.asAggregator(faulty);
+                Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audits::add)) {
+            until(() -> said("n-returns").contains("Quarantined"), "one is in quarantine");
+            faulty.fail(ApiCall.any(), new ApiFault.CutBefore());
+            faulty.cut();
+            until(() -> !steering.works(), "it leads no more");
+            fleet.fail("n-falls");
+            fleet.heal("n-returns");
+            fleet.fail("n-both");
+            fleet.heal("n-both");
+            faulty.heal();
+            until(() -> fleet.cordoned("n-falls") && !fleet.cordoned("n-returns"), "what is so now is acted on");
+            until(() -> steering.queued() == 0, "all is done");
+            assertThat(audits.stream().map(Audit::node)).doesNotContain("n-both");
+        }
+    }
+}
