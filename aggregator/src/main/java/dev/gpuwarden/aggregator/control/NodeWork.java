@@ -18,7 +18,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 
-/** All that is to be done about one node, the urgent first: out of service or back, then its conditions, then Events. */
+/** What is to be done about one node: first what is urgent, then what is told of it. */
 final class NodeWork {
 
     private final ClusterApi api;
@@ -52,12 +52,17 @@ final class NodeWork {
         this.tally = tally;
     }
 
-    void on(String node) throws ClusterException, InterruptedException {
-        Instant now = clock.instant();
+    /** Out of service, or back. */
+    void decide(String node) throws ClusterException, InterruptedException {
         long start = System.nanoTime();
-        Report report = report(node, now);
-        Decision decision = quarantine.settle(report, rules.book(), mode);
+        Decision decision = quarantine.settle(report(node, clock.instant()), rules.book(), mode);
         tally.decided(decision, System.nanoTime() - start);
+    }
+
+    /** What people read of it. */
+    void tell(String node) throws ClusterException, InterruptedException {
+        Instant now = clock.instant();
+        Report report = Reports.of(node, fleet.health(node), now);
         if (report.standing() == Report.Standing.TRUSTED && mode == Mode.ARMED) {
             var unused = conditions.settle(node, report.faults());
         }
@@ -65,7 +70,9 @@ final class NodeWork {
         if (there.isPresent()) {
             Optional<QuarantineNews> news = mode == Mode.ARMED
                     ? QuarantineNews.of(there.get())
-                    : QuarantineNews.would(decision, report.youngest().orElse(now));
+                    : QuarantineNews.would(
+                            quarantine.look(report, rules.book()),
+                            report.youngest().orElse(now));
             teller.tell(node, News.of(there.get(), news, report.faults(), now));
         }
     }
@@ -74,7 +81,9 @@ final class NodeWork {
     private Report report(String node, Instant now) throws ClusterException, InterruptedException {
         Optional<Map<String, Object>> health = fleet.health(node);
         Report report = Reports.of(node, health, now);
-        if (health.isPresent() && Reports.isOld(health.get(), now) && quarantine.wouldAct(report, rules.book())) {
+        if (health.isPresent()
+                && Reports.isOld(health.get(), now)
+                && quarantine.look(report, rules.book()) instanceof Decision.Act) {
             fleet.read(node, api.get(Fleet.HEALTHS.path(node)));
             return Reports.of(node, fleet.health(node), now);
         }

@@ -41,6 +41,8 @@ public final class Steering implements AutoCloseable {
     /** Each waits for one answer; more than the API server answers at once only wait there. */
     private static final int THREADS = 32;
 
+    private static final int TELLING_THREADS = 8;
+
     /** How soon nodes that the breaker refused ask again without anybody's doing. */
     private static final long ASK_AGAIN_SECONDS = 5;
 
@@ -64,6 +66,9 @@ public final class Steering implements AutoCloseable {
     private final BreakerGate gate;
     private final RuleShelf rules;
     private final Rounds nodes;
+    /** Apart, so that none of a thousand cordons waits for the words about another one. */
+    private final Rounds told;
+
     private final Rounds chores;
     private final Leadership leadership;
     private boolean leads;
@@ -106,7 +111,14 @@ public final class Steering implements AutoCloseable {
                 new Teller(api),
                 clock,
                 tally);
-        this.nodes = keep(new Rounds("node", THREADS, work::on));
+        this.told = keep(new Rounds("conditions and Events of node", TELLING_THREADS, work::tell));
+        this.nodes = keep(new Rounds("node", THREADS, name -> {
+            try {
+                work.decide(name);
+            } finally {
+                told.add(name);
+            }
+        }));
         this.chores = keep(new Rounds("chore", 2, name -> {
             if (name.equals(BREAKER)) {
                 store.save();
@@ -158,12 +170,12 @@ public final class Steering implements AutoCloseable {
             @Override
             public void complete() {
                 listener.complete();
-                told(kind);
+                followed(kind);
             }
         }));
     }
 
-    private synchronized void told(Kind kind) {
+    private synchronized void followed(Kind kind) {
         if (waiting.remove(kind.plural())) {
             begin();
         }
@@ -182,6 +194,7 @@ public final class Steering implements AutoCloseable {
             return;
         }
         works = true;
+        told.open();
         nodes.open();
         chores.open();
         chores.add(BREAKER);
@@ -192,6 +205,7 @@ public final class Steering implements AutoCloseable {
         leads = false;
         works = false;
         nodes.stop();
+        told.stop();
         chores.stop();
     }
 
@@ -234,11 +248,11 @@ public final class Steering implements AutoCloseable {
     }
 
     public int queued() {
-        return nodes.size();
+        return nodes.size() + told.size();
     }
 
     public int failing() {
-        return nodes.failing() + chores.failing();
+        return nodes.failing() + told.failing() + chores.failing();
     }
 
     public BreakerGate gate() {

@@ -61,15 +61,18 @@ public final class NodeQuarantine {
                 gate.settled(report.node());
             }
         }
-        return new Decision.Leave("there is no Node " + report.node(), false);
+        return noNode(report);
     }
 
-    /** Whether there is something to be done, as far as it is known here. Asks nobody, and changes nothing. */
-    public boolean wouldAct(Report report, RuleBook rules) {
+    /** What would be done, as far as it is known here. Asks nobody, and changes nothing. */
+    public Decision look(Report report, RuleBook rules) {
         return fleet.node(report.node())
                 .map(node -> Quarantine.decide(node, report, rules, gate::look, Mode.DRY_RUN, clock.instant()))
-                .filter(Decision.Act.class::isInstance)
-                .isPresent();
+                .orElseGet(() -> noNode(report));
+    }
+
+    private static Decision noNode(Report report) {
+        return new Decision.Leave("there is no Node " + report.node(), false);
     }
 
     private static boolean outrun(ClusterException e) {
