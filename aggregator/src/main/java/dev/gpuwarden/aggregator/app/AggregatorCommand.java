@@ -22,12 +22,12 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Runs until it is told to stop: takes what nodes report, and keeps a `NodeHealth` for each. */
+/** Runs until it is told to stop: takes what nodes report, keeps a `NodeHealth` for each, and steers the nodes by them. */
 @Command(
         name = "aggregator",
         mixinStandardHelpOptions = true,
-        description = "Take the reports of a cluster's nodes and keep their state in the cluster, as NodeHealth, until"
-                + " SIGTERM or SIGINT.",
+        description = "Take the reports of a cluster's nodes, keep their state in the cluster, as NodeHealth, and take"
+                + " faulty nodes out of service and back, until SIGTERM or SIGINT.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:told to stop", "2:wrong usage or configuration"})
 public final class AggregatorCommand implements Callable<Integer> {

@@ -53,20 +53,4 @@ record NodeFacts(NodeRead node, boolean gpus, Optional<Cordoner> cordoner) {
             return Optional.empty();
         }
     }
-
-    /** Less what is asked only of a node with faults. */
-    NodeFacts withoutTree() {
-        return new NodeFacts(
-                new NodeRead(
-                        node.name(),
-                        node.uid(),
-                        node.resourceVersion(),
-                        node.unschedulable(),
-                        node.labels(),
-                        node.annotations(),
-                        node.taints(),
-                        Map.of()),
-                gpus,
-                cordoner);
-    }
 }
