@@ -128,8 +128,8 @@ class IngestFaultsTest {
         await(() -> server.behind() == 0);
         assertThat(status())
                 .containsEntry("state", "Faulty")
-                .containsEntry("faultCount", 2)
-                .containsEntry("acknowledgedSequence", 2);
+                .containsEntry("faultCount", 2L)
+                .containsEntry("acknowledgedSequence", 2L);
         assertThat(faulty.count(requests)).as("it was among the requests").isGreaterThan(0);
         // Well: 1 token, 3 to make it, 2 or 3 writes. A failure costs its repetition, and after a conflict one look.
         assertThat(faulty.calls()).hasSizeLessThanOrEqualTo(7 + 6 * TIMES);
@@ -145,10 +145,10 @@ class IngestFaultsTest {
         }
         told.faults(1, 0, Samples.fault(node, "79"));
         assertThat(told.hear().getGeneration()).isEqualTo(1);
-        assertThat(status()).containsEntry("faultCount", 1).containsEntry("generation", 1);
+        assertThat(status()).containsEntry("faultCount", 1L).containsEntry("generation", 1L);
         told.event(2, Samples.xid(node, "48"));
         assertThat(told.hear().getSequence()).isEqualTo(2);
-        assertThat(status()).containsEntry("faultCount", 2).containsEntry("acknowledgedSequence", 2);
+        assertThat(status()).containsEntry("faultCount", 2L).containsEntry("acknowledgedSequence", 2L);
         return true;
     }
 
