@@ -5,7 +5,6 @@ import dev.gpuwarden.cli.UserError;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.internal.KubeConfigUtils;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,13 +45,7 @@ final class KubeOptions {
         String named =
                 "kubeconfig " + files.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
         try {
-            Config config = Config.empty();
-            KubeConfigUtils.merge(
-                    config,
-                    context,
-                    files.stream()
-                            .map(file -> KubeConfigUtils.parseConfig(file.toFile()))
-                            .toArray(io.fabric8.kubernetes.api.model.Config[]::new));
+            Config config = KubeFiles.merge(files, context);
             NamedContext current = config.getCurrentContext();
             // The client takes the current one where there is none of that name: another cluster than was asked for.
             if (current == null || context != null && !context.equals(current.getName())) {
