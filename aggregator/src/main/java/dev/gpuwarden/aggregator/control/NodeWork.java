@@ -61,20 +61,21 @@ final class NodeWork {
 
     /** What people read of it. */
     void tell(String node) throws ClusterException, InterruptedException {
+        Optional<NodeRead> there = fleet.node(node);
+        if (there.isEmpty()) {
+            teller.forget(node);
+            return;
+        }
         Instant now = clock.instant();
         Report report = Reports.of(node, fleet.health(node), now);
         if (report.standing() == Report.Standing.TRUSTED && mode == Mode.ARMED) {
-            var unused = conditions.settle(node, report.faults());
+            conditions.settle(there.get(), report.faults());
         }
-        Optional<NodeRead> there = fleet.node(node);
-        if (there.isPresent()) {
-            Optional<QuarantineNews> news = mode == Mode.ARMED
-                    ? QuarantineNews.of(there.get())
-                    : QuarantineNews.would(
-                            quarantine.look(report, rules.book()),
-                            report.youngest().orElse(now));
-            teller.tell(node, News.of(there.get(), news, report.faults(), now));
-        }
+        Optional<QuarantineNews> news = mode == Mode.ARMED
+                ? QuarantineNews.of(there.get())
+                : QuarantineNews.would(
+                        quarantine.look(report, rules.book()), report.youngest().orElse(now));
+        teller.tell(node, News.of(there.get(), news, report.faults(), now));
     }
 
     /** What is acted on is what is so now, and not what a watch tells that has been away. */

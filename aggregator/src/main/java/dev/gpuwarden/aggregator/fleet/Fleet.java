@@ -78,7 +78,10 @@ public final class Fleet {
         return nodes.keySet();
     }
 
-    /** What the API server answered to a write of a Node, which is here before the watch tells it. */
+    /**
+     * What the API server answered to a write of a Node, which is here before the watch tells it. Only of a write that held for
+     * the version that was known here: nobody looks at it again, and what somebody else has changed would go unseen.
+     */
     public NodeRead wrote(Map<String, Object> tree) {
         NodeRead node = NodeRead.of(Lean.node(tree));
         keep(node, false);

@@ -19,39 +19,32 @@ public final class Conditions {
     static final String MANAGER = "gpuwarden-aggregator-conditions";
 
     private final ClusterApi api;
-    private final Fleet fleet;
     private final Clock clock;
 
-    public Conditions(ClusterApi api, Fleet fleet, Clock clock) {
+    public Conditions(ClusterApi api, Clock clock) {
         this.api = api;
-        this.fleet = fleet;
         this.clock = clock;
     }
 
     /**
-     * Blocks until the Node has the conditions that it must have.
+     * Blocks until the Node has the conditions that it must have. The answer is left to the watch: an apply holds for whatever
+     * version is there, so there may be something in it that nobody has decided about yet.
      *
      * @param faults all that are current of a node that has told all
-     * @return whether there was anything to write
      */
-    public boolean settle(String node, List<Fault> faults) throws ClusterException, InterruptedException {
-        Optional<NodeRead> there = fleet.node(node);
-        if (there.isEmpty()) {
-            return false;
-        }
+    public void settle(NodeRead node, List<Fault> faults) throws ClusterException, InterruptedException {
         Optional<List<Condition>> wanted =
-                NodeConditions.change(faults, true, NodeView.of(there.get().tree(), MANAGER), clock.instant());
+                NodeConditions.change(faults, true, NodeView.of(node.tree(), MANAGER), clock.instant());
         if (wanted.isEmpty()) {
-            return false;
+            return;
         }
         try {
-            var unused = fleet.wrote(
-                    api.apply(Fleet.NODES.path(node) + "/status", MANAGER, NodeConditions.body(node, wanted.get())));
+            var unused = api.apply(
+                    Fleet.NODES.path(node.name()) + "/status", MANAGER, NodeConditions.body(node.name(), wanted.get()));
         } catch (ClusterException e) {
             if (!e.notFound()) {
                 throw e;
             }
         }
-        return true;
     }
 }

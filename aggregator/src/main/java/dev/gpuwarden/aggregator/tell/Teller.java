@@ -26,7 +26,7 @@ public final class Teller {
     /** Blocks until the API server has them. One that it refuses is not tried again. */
     public void tell(String node, List<EventObject> news) throws ClusterException, InterruptedException {
         if (news.isEmpty()) {
-            told.remove(node);
+            forget(node);
             return;
         }
         Set<String> before = told.getOrDefault(node, Set.of());
@@ -38,6 +38,11 @@ public final class Teller {
             now.add(event.name());
         }
         told.put(node, now);
+    }
+
+    /** There is no such Node any more, or nothing to say of it. */
+    public void forget(String node) {
+        told.remove(node);
     }
 
     private void create(String node, EventObject event) throws ClusterException, InterruptedException {

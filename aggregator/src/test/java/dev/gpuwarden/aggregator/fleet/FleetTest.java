@@ -1,0 +1,62 @@
+package dev.gpuwarden.aggregator.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class FleetTest {
+
+    private final List<String> told = new ArrayList<>();
+    private final Fleet fleet = new Fleet(new Fleet.Listener() {
+        @Override
+        public void node(String name, Optional<NodeRead> node, boolean ours) {
+            told.add(name + " " + node.map(NodeRead::resourceVersion).orElse("gone") + (ours ? " ours" : ""));
+        }
+
+        @Override
+        public void health(String name) {
+            told.add(name + " health");
+        }
+    });
+
+    private static Map<String, Object> node(String uid, long version) {
+        return Map.of(
+                "metadata", Map.of("name", "a", "uid", uid, "resourceVersion", Long.toString(version)),
+                "status", Map.of("images", List.of("large"), "phase", "x"));
+    }
+
+    @Test
+    void whatWasWrittenHereIsKnownAtOnceAndNoNewsWhenTheWatchTellsIt() {
+        fleet.nodes().there("a", node("u", 7));
+        var unused = fleet.wrote(node("u", 8));
+        assertThat(fleet.node("a").map(NodeRead::resourceVersion)).contains("8");
+        fleet.nodes().there("a", node("u", 8));
+        fleet.nodes().there("a", node("u", 9));
+        assertThat(told).containsExactly("a 7", "a 8 ours", "a 9");
+    }
+
+    @Test
+    void anAnswerThatComesLateBringsNothingBack() {
+        fleet.nodes().there("a", node("u", 7));
+        fleet.nodes().there("a", node("u", 9));
+        var unused = fleet.wrote(node("u", 8));
+        assertThat(fleet.node("a").map(NodeRead::resourceVersion)).contains("9");
+        fleet.nodes().gone("a");
+        unused = fleet.wrote(node("u", 10));
+        assertThat(fleet.node("a")).isEmpty();
+        fleet.nodes().there("a", node("other", 3));
+        unused = fleet.wrote(node("u", 11));
+        assertThat(fleet.node("a").map(NodeRead::uid)).contains("other");
+        assertThat(told).containsExactly("a 7", "a 9", "a gone", "a 3");
+    }
+
+    @Test
+    void whatIsLargeIsNotKept() {
+        fleet.nodes().there("a", node("u", 7));
+        assertThat(fleet.node("a").orElseThrow().tree().get("status")).isEqualTo(Map.of("phase", "x"));
+    }
+}
