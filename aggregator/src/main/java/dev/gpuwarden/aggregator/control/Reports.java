@@ -3,8 +3,10 @@ package dev.gpuwarden.aggregator.control;
 import dev.gpuwarden.aggregator.health.NodeHealth;
 import dev.gpuwarden.aggregator.health.NodeHealthReader;
 import dev.gpuwarden.aggregator.health.UnreadableNodeHealth;
+import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.quarantine.Report;
 import dev.gpuwarden.aggregator.quarantine.Report.Standing;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -60,11 +62,9 @@ public final class Reports {
      */
     static boolean isOld(Map<String, Object> health, Instant now) {
         try {
-            return NodeHealthReader.read(health)
-                    .reported()
-                    .map(reported -> reported.plus(FRESH).isBefore(now))
-                    .orElse(true);
-        } catch (UnreadableNodeHealth e) {
+            String reported = Trees.text(Trees.object(health, "status"), "reported");
+            return Instant.parse(reported).plus(FRESH).isBefore(now);
+        } catch (DateTimeException e) {
             return true;
         }
     }

@@ -94,12 +94,12 @@ public final class Rounds implements AutoCloseable {
             work.on(name);
             done = true;
         } catch (ClusterException e) {
-            failed(name, String.valueOf(e.getMessage()));
+            failed(name, String.valueOf(e.getMessage()), Duration.ofSeconds(e.retryAfterSeconds()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, what + " " + name + ": this is a bug in gpuwarden", e);
-            failed(name, e.toString());
+            failed(name, e.toString(), Duration.ZERO);
         }
         after(name, done);
     }
@@ -114,7 +114,8 @@ public final class Rounds implements AutoCloseable {
         }
     }
 
-    private synchronized void failed(String name, String why) {
+    /** @param least what the API server wants to be left alone for */
+    private synchronized void failed(String name, String why, Duration least) {
         if (!open) {
             return;
         }
@@ -123,7 +124,7 @@ public final class Rounds implements AutoCloseable {
             LOG.log(Level.WARNING, what + " " + name + ": failed, is tried again: " + why);
         }
         if (later.add(name)) {
-            submit(() -> retry(name), pause(times));
+            submit(() -> retry(name), pause(times, least));
         }
     }
 
@@ -134,10 +135,11 @@ public final class Rounds implements AutoCloseable {
     }
 
     /** Thousands fail at the same moment. */
-    private static Duration pause(int times) {
+    private static Duration pause(int times, Duration least) {
+        double random = ThreadLocalRandom.current().nextDouble();
         long most = Math.min(LAST_RETRY.toMillis(), FIRST_RETRY.toMillis() << Math.min(times - 1, 10));
-        return Duration.ofMillis(
-                (long) (most * (0.5 + ThreadLocalRandom.current().nextDouble() / 2)));
+        long told = Math.min(LAST_RETRY.toMillis(), least.toMillis());
+        return Duration.ofMillis(Math.max((long) (most * (0.5 + random / 2)), (long) (told * (1 + random / 2))));
     }
 
     private void submit(Runnable task, Duration pause) {

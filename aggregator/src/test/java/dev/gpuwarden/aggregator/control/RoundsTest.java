@@ -1,0 +1,82 @@
+package dev.gpuwarden.aggregator.control;
+
+import static dev.gpuwarden.aggregator.control.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class RoundsTest {
+
+    private final List<String> done = new CopyOnWriteArrayList<>();
+
+    @Test
+    void whatCameWhileItWasWorkedOnIsWorkedOnOnceMore() {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        try (Rounds rounds = new Rounds("thing", 4, name -> {
+            begun.countDown();
+            go.await();
+            done.add(name);
+        })) {
+            rounds.open();
+            rounds.add("a");
+            until(() -> begun.getCount() == 0, "it has begun");
+            for (int i = 0; i < 10; i++) {
+                rounds.add("a");
+            }
+            assertThat(rounds.size()).isEqualTo(1);
+            go.countDown();
+            until(() -> rounds.size() == 0, "it is done");
+            assertThat(done).containsExactly("a", "a");
+        }
+    }
+
+    @Test
+    void whatFailsIsTriedAgainAndKeepsNothingElseWaiting() {
+        AtomicInteger tries = new AtomicInteger();
+        try (Rounds rounds = new Rounds("thing", 1, name -> {
+            if (name.equals("bad") && tries.incrementAndGet() < 3) {
+                throw new IllegalStateException("not yet");
+            }
+            done.add(name);
+        })) {
+            rounds.open();
+            rounds.add("bad");
+            rounds.add("good");
+            until(() -> done.contains("good"), "the other one is done");
+            assertThat(rounds.failing()).isEqualTo(1);
+            until(() -> done.contains("bad"), "it is done in the end");
+            until(() -> rounds.failing() == 0, "nothing fails any more");
+            assertThat(tries).hasValue(3);
+        }
+    }
+
+    @Test
+    void stoppedItTakesNothingAndForgetsWhatWaits() {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        try (Rounds rounds = new Rounds("thing", 1, name -> {
+            begun.countDown();
+            go.await();
+            done.add(name);
+        })) {
+            rounds.add("before");
+            rounds.open();
+            rounds.add("working");
+            until(() -> begun.getCount() == 0, "it has begun");
+            rounds.add("waiting");
+            rounds.stop();
+            rounds.add("after");
+            go.countDown();
+            until(() -> rounds.size() == 0, "nothing is left");
+            rounds.open();
+            rounds.add("again");
+            until(() -> done.contains("again"), "it is open again");
+            assertThat(done).containsExactly("working", "again");
+        }
+    }
+}
