@@ -41,7 +41,6 @@ public final class Leadership implements AutoCloseable {
     });
     private volatile boolean closed;
     private volatile CompletableFuture<?> term = CompletableFuture.completedFuture(null);
-    private volatile String leader = "";
 
     private Leadership(
             KubernetesClient client, String namespace, String name, String identity, Runnable begin, Runnable end) {
@@ -95,15 +94,9 @@ public final class Leadership implements AutoCloseable {
     }
 
     private void follows(String other) {
-        leader = other;
         if (!other.equals(identity)) {
             LOG.log(Level.INFO, other + " leads");
         }
-    }
-
-    /** Who leads as far as is known here; empty before the first was seen. */
-    public String leader() {
-        return leader;
     }
 
     /** Ends leading, then lets go of the Lease. */

@@ -77,10 +77,6 @@ public final class Mirror implements AutoCloseable {
         return informer.isWatching();
     }
 
-    public Kind kind() {
-        return kind;
-    }
-
     /** Always tried again: without this it would give up for good on the first error that is none of the network's. */
     private boolean failed(boolean started, Throwable cause) {
         if (!failing) {

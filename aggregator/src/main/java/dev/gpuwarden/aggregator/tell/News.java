@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineNews;
 import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.UUID;
 
 /**
  * Which Events a Node should have because of how it is: that it is in quarantine or was given back, and its faults that make no
@@ -57,8 +59,9 @@ public final class News {
     private static EventObject of(NodeRead node, QuarantineNews said) {
         String text =
                 said.text().length() <= LONGEST ? said.text() : said.text().substring(0, LONGEST - 1) + "…";
-        String name = EventObject.name(
-                node.name(), Integer.toUnsignedLong(Map.entry(said, node.uid()).hashCode()));
+        String what = String.join("\n", node.uid(), said.reason(), said.at().toString(), said.text());
+        UUID unique = UUID.nameUUIDFromBytes(what.getBytes(StandardCharsets.UTF_8));
+        String name = EventObject.name(node.name(), unique.getMostSignificantBits());
         return new EventObject(
                 name, said.good() ? "Normal" : "Warning", said.reason(), text, 1, false, said.at(), said.at());
     }
