@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.breaker.Census;
 import dev.gpuwarden.aggregator.breaker.PoolState;
 import dev.gpuwarden.aggregator.control.Steering;
+import dev.gpuwarden.aggregator.quarantine.Pools;
 import dev.gpuwarden.aggregator.rules.RuleCondition;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
@@ -38,21 +38,21 @@ final class SteeringMetrics {
         all.add(AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_breaker_waiting_nodes",
                 "Nodes that would be out of service but for the breaker.",
-                steering.gate().waiting()));
-        Map<String, Census> census = steering.gate().census();
+                steering.works() ? steering.gate().waiting().size() : 0));
+        Map<String, Pools.Standing> standing = steering.gate().standing();
         Map<String, PoolState> states = steering.gate().state().pools();
         GaugeSnapshot.Builder open =
                 gauge("gpuwarden_aggregator_breaker_open", "1 if the breaker of this pool is open.");
         GaugeSnapshot.Builder nodes = gauge("gpuwarden_aggregator_pool_nodes", "Nodes of this pool.");
         GaugeSnapshot.Builder out = gauge(
                 "gpuwarden_aggregator_pool_nodes_out_of_service", "Those of them that are cordoned or in quarantine.");
-        census.forEach((name, pool) -> {
+        standing.forEach((name, pool) -> {
             PoolState state = states.get(name);
             boolean isOpen = state != null && state.status() == PoolState.Status.OPEN;
             Labels labels = Labels.of("pool", name);
             open.dataPoint(point(labels, isOpen ? 1 : 0));
             nodes.dataPoint(point(labels, pool.total()));
-            out.dataPoint(point(labels, pool.out().size()));
+            out.dataPoint(point(labels, pool.outOfService()));
         });
         all.add(open.build());
         all.add(nodes.build());

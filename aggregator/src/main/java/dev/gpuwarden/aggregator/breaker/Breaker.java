@@ -2,10 +2,8 @@ package dev.gpuwarden.aggregator.breaker;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * Says whether one more node may be taken out of service. Immutable; the state is the caller's to keep. Which nodes were let
@@ -72,41 +70,29 @@ public final class Breaker {
             return new Step(false, name + "it is not known how many nodes there are", state);
         }
         if (state.status() == PoolState.Status.HALF_OPEN) {
-            Set<String> passed = passed(census, state.since());
-            int left = state.letThrough() - passed.size();
-            if (left > 0 || passed.contains(node)) {
+            int left = state.letThrough() - census.passed(state.since());
+            if (left > 0 || census.passed(node, state.since())) {
                 return new Step(true, name + "half open, " + Math.max(0, left - 1) + " more pass", state);
             }
         }
         // Those that passed while it was half open are counted.
         PoolState closed = state.status() == PoolState.Status.CLOSED ? state : PoolState.closed(state.since());
-        Set<String> recent =
-                passed(census, later(state.since(), now.minus(pool.window()).plusMillis(1)));
-        recent.add(node);
+        Instant from = later(state.since(), now.minus(pool.window()).plusMillis(1));
+        int recent = census.passed(from) + (census.passed(node, from) ? 0 : 1);
         int fast = pool.rate().allowed(census.total());
         String window = " within " + pool.window().toMinutes() + " min";
-        if (recent.size() > fast) {
-            String why = recent.size() + " of " + census.total() + " nodes" + window + ", limit " + fast;
+        if (recent > fast) {
+            String why = recent + " of " + census.total() + " nodes" + window + ", limit " + fast;
             return new Step(false, name + "trips: " + why, PoolState.open(why, milli(now)));
         }
         int most = pool.level().allowed(census.total());
-        int out = census.out().size();
-        if (!census.out().contains(node) && out + 1 > most) {
+        int out = census.outOfService();
+        if (!census.isOut(node) && out + 1 > most) {
             return new Step(
                     false, name + out + " of " + census.total() + " nodes are out of service, limit " + most, closed);
         }
-        String room = recent.size() + " of " + fast + window + ", " + out + " of " + most + " out of service before";
+        String room = recent + " of " + fast + window + ", " + out + " of " + most + " out of service before";
         return new Step(true, name + room, closed);
-    }
-
-    private static Set<String> passed(Census census, Instant from) {
-        Set<String> passed = new HashSet<>();
-        census.letThrough().forEach((node, at) -> {
-            if (!at.isBefore(from)) {
-                passed.add(node);
-            }
-        });
-        return passed;
     }
 
     private static Instant later(Instant a, Instant b) {

@@ -58,7 +58,7 @@ record BreakerReport(FleetLook look) {
                     Table.styled(status.equals("closed") ? Style.GOOD : Style.BAD, status),
                     state.map(each -> FleetTable.age(each.since(), look.at())).orElse(""),
                     census.map(each -> String.valueOf(each.total())).orElse("unknown"),
-                    census.map(each -> String.valueOf(each.out().size())).orElse("unknown"),
+                    census.map(each -> String.valueOf(each.outOfService())).orElse("unknown"),
                     waiting(pool).size(),
                     state.map(PoolState::reason).orElse(""));
         }

@@ -4,7 +4,6 @@ import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.Kind;
-import dev.gpuwarden.aggregator.cluster.Leadership;
 import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
@@ -70,7 +69,6 @@ public final class Steering implements AutoCloseable {
     private final Rounds told;
 
     private final Rounds chores;
-    private final Leadership leadership;
     private boolean leads;
     private boolean works;
 
@@ -107,7 +105,7 @@ public final class Steering implements AutoCloseable {
                 fleet,
                 rules,
                 new NodeQuarantine(api, fleet, gate, clock, audits),
-                new Conditions(api, fleet, clock),
+                new Conditions(api, clock),
                 new Teller(api),
                 clock,
                 tally);
@@ -138,7 +136,7 @@ public final class Steering implements AutoCloseable {
         parts.add(ticks::shutdownNow);
         var unused =
                 ticks.scheduleWithFixedDelay(this::askAgain, ASK_AGAIN_SECONDS, ASK_AGAIN_SECONDS, TimeUnit.SECONDS);
-        this.leadership = keep(api.seekLeadership(
+        keep(api.seekLeadership(
                 settings.namespace(), LEASE, settings.identity(), this::beginLeading, this::endLeading));
     }
 
@@ -230,7 +228,7 @@ public final class Steering implements AutoCloseable {
     }
 
     private void askAgain() {
-        gate.takeWaiting().forEach(nodes::add);
+        gate.waiting().forEach(nodes::add);
     }
 
     // ---- what is told of it ----
@@ -241,10 +239,6 @@ public final class Steering implements AutoCloseable {
 
     public synchronized boolean works() {
         return works;
-    }
-
-    public String leader() {
-        return leadership.leader();
     }
 
     public int queued() {

@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.breaker.Census;
 import dev.gpuwarden.aggregator.breaker.PoolState;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import java.lang.System.Logger.Level;
@@ -38,13 +37,13 @@ public final class BreakerGate {
 
     /** What the breaker says; changes nothing. */
     synchronized Breaker.Answer look(NodeRead node) {
-        return breaker.ask(state, node.name(), node.labels(), pools.census(), clock.instant());
+        return ask(node, clock.instant());
     }
 
     /** The same of a node that is going to be taken out of service if it may. {@link #settled} must follow. */
     synchronized Breaker.Answer ask(NodeRead node) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-        Breaker.Answer answer = breaker.ask(state, node.name(), node.labels(), pools.census(), now);
+        Breaker.Answer answer = ask(node, now);
         if (answer.allowed()) {
             waiting.remove(node.name());
             pools.passing(node, now);
@@ -53,6 +52,10 @@ public final class BreakerGate {
         }
         become(answer.next());
         return answer;
+    }
+
+    private Breaker.Answer ask(NodeRead node, Instant now) {
+        return pools.ask(census -> breaker.ask(state, node.name(), node.labels(), census, now));
     }
 
     /** The Node says by now whether it is out of service, or was never written. */
@@ -90,19 +93,18 @@ public final class BreakerGate {
         }
     }
 
-    /** Nodes that were refused; they are forgotten with this. */
-    public synchronized Set<String> takeWaiting() {
-        Set<String> all = new TreeSet<>(waiting);
-        waiting.clear();
-        return all;
+    /** Nodes that would be out of service but for the breaker. */
+    public synchronized Set<String> waiting() {
+        return Set.copyOf(waiting);
     }
 
-    public synchronized int waiting() {
-        return waiting.size();
+    /** Nothing wants to take it out of service any more. */
+    synchronized void content(String node) {
+        waiting.remove(node);
     }
 
     /** By name of the pool. */
-    public Map<String, Census> census() {
-        return pools.census();
+    public Map<String, Pools.Standing> standing() {
+        return pools.standing();
     }
 }

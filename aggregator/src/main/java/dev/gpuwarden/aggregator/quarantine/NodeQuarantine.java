@@ -40,6 +40,14 @@ public final class NodeQuarantine {
      *     asked tries again later
      */
     public Decision settle(Report report, RuleBook rules, Mode mode) throws ClusterException, InterruptedException {
+        Decision decision = written(report, rules, mode);
+        if (!(decision instanceof Decision.Leave leave) || !leave.refused()) {
+            gate.content(report.node());
+        }
+        return decision;
+    }
+
+    private Decision written(Report report, RuleBook rules, Mode mode) throws ClusterException, InterruptedException {
         Optional<NodeRead> node = fleet.node(report.node());
         for (int tries = 1; node.isPresent(); tries++) {
             Decision decision = decide(node.get(), report, rules, mode);

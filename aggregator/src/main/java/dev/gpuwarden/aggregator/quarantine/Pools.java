@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Counts the nodes of each pool, as they change: all, those out of service, and when each was let through, of which the Node
@@ -21,16 +22,20 @@ import java.util.Set;
 public final class Pools {
 
     private final Map<String, Count> counts = new LinkedHashMap<>();
-    private final Map<String, Instant> passing = new HashMap<>();
 
     private static final class Count {
         private final NodeSelector selector;
         private final Set<String> all = new HashSet<>();
         private final Set<String> out = new HashSet<>();
         private final Map<String, Instant> letThrough = new HashMap<>();
+        private final Map<String, Instant> passing = new HashMap<>();
 
         Count(Pool pool) {
             this.selector = pool.selector();
+        }
+
+        Census census() {
+            return new Census(all.size(), out, letThrough, passing);
         }
     }
 
@@ -67,28 +72,45 @@ public final class Pools {
         }
     }
 
+    /** Until {@link #settled} it counts as taken out of service then. */
     synchronized void passing(NodeRead node, Instant now) {
-        passing.put(node.name(), now);
+        for (Count count : counts.values()) {
+            if (count.all.contains(node.name())) {
+                count.passing.put(node.name(), now);
+            }
+        }
     }
 
     synchronized void settled(String node) {
-        passing.remove(node);
+        counts.values().forEach(count -> count.passing.remove(node));
     }
 
-    /** By name of the pool. */
-    public synchronized Map<String, Census> census() {
+    /** By name of the pool, as it is now and becomes: for who knows that nothing changes meanwhile. */
+    public Map<String, Census> census() {
         Map<String, Census> census = new HashMap<>();
-        counts.forEach((name, count) -> {
-            Set<String> out = new HashSet<>(count.out);
-            Map<String, Instant> letThrough = new HashMap<>(count.letThrough);
-            passing.forEach((node, at) -> {
-                if (count.all.contains(node)) {
-                    out.add(node);
-                    letThrough.put(node, at);
-                }
-            });
-            census.put(name, new Census(count.all.size(), out, letThrough));
-        });
+        counts.forEach((name, count) -> census.put(name, count.census()));
         return census;
+    }
+
+    /** The same for who does not know; nothing changes until the question is answered. */
+    synchronized <T> T ask(Function<Map<String, Census>, T> question) {
+        return question.apply(census());
+    }
+
+    /**
+     * How a pool stands.
+     *
+     * @param total how many nodes it has
+     * @param outOfService how many of them are, whoever took them out
+     */
+    public record Standing(int total, int outOfService) {}
+
+    /** By name of the pool. */
+    public Map<String, Standing> standing() {
+        return ask(all -> {
+            Map<String, Standing> standing = new HashMap<>();
+            all.forEach((name, census) -> standing.put(name, new Standing(census.total(), census.outOfService())));
+            return standing;
+        });
     }
 }

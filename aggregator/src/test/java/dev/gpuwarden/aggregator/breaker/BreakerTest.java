@@ -38,7 +38,7 @@ class BreakerTest {
     }
 
     private Census census(int total) {
-        return new Census(total, out, letThrough);
+        return new Census(total, out, letThrough, Map.of());
     }
 
     private int allowedOf(int asking, int total, Instant at) {
@@ -182,9 +182,9 @@ class BreakerTest {
         Breaker two = new Breaker(List.of(all, a));
         Map<String, Census> census = Map.of(
                 "a",
-                new Census(2, Set.of("a1"), Map.of("a1", T0)),
+                new Census(2, Set.of("a1"), Map.of("a1", T0), Map.of()),
                 "all",
-                new Census(20, Set.of("a1"), Map.of("a1", T0)));
+                new Census(20, Set.of("a1"), Map.of("a1", T0), Map.of()));
         Breaker.Answer refused = two.ask(BreakerState.NEW, "a2", Map.of("rack", "a"), census, T0);
         assertThat(refused.allowed()).isFalse();
         assertThat(refused.reason()).contains("breaker a: trips");
@@ -212,6 +212,33 @@ class BreakerTest {
     void selects(String selector, boolean matches) {
         assertThat(NodeSelector.parse(selector).matches(Map.of("a", "1", "b", "2")))
                 .isEqualTo(matches);
+    }
+
+    /** Against a list of names. */
+    @Test
+    void thoseThatAreBeingTakenOutCountOnceAndWithTheirOwnTime() {
+        Random random = new Random(11);
+        for (int round = 0; round < 500; round++) {
+            Map<String, Instant> passing = new HashMap<>();
+            out.clear();
+            letThrough.clear();
+            for (int i = 0; i < random.nextInt(12); i++) {
+                out.add("n" + random.nextInt(9));
+                letThrough.put("n" + random.nextInt(9), T0.plusSeconds(random.nextInt(9)));
+                passing.put("n" + random.nextInt(9), T0.plusSeconds(random.nextInt(9)));
+            }
+            Census census = new Census(9, out, letThrough, passing);
+            Map<String, Instant> times = new HashMap<>(letThrough);
+            times.putAll(passing);
+            Set<String> all = new HashSet<>(out);
+            all.addAll(passing.keySet());
+            Instant from = T0.plusSeconds(random.nextInt(9));
+            assertThat(census.outOfService()).isEqualTo(all.size());
+            assertThat(census.passed(from)).isEqualTo((int)
+                    times.values().stream().filter(at -> !at.isBefore(from)).count());
+            times.forEach((node, at) -> assertThat(census.passed(node, from)).isEqualTo(!at.isBefore(from)));
+            assertThat(census.passed("unknown", from)).isFalse();
+        }
     }
 
     @Test

@@ -50,7 +50,7 @@ class FleetReportTest {
                                 NodeLooksTest.NOW)),
                         Seen.of(NodeLooksTest.LIMITS),
                         Seen.of(Mode.ARMED)),
-                Seen.of(Map.of("all", new Census(2, Set.of(), Map.of()))),
+                Seen.of(Map.of("all", new Census(2, Set.of(), Map.of(), Map.of()))),
                 Seen.of(new Leader("one", NodeLooksTest.NOW.plusSeconds(10))));
     }
 

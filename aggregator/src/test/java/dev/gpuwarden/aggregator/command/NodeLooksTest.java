@@ -74,7 +74,7 @@ class NodeLooksTest {
         NodeFacts facts = NodeFacts.of(tree("""
                 {"metadata": {"name": "n", "uid": "u", "resourceVersion": "7" %s}, "spec": {%s}}
                 """.formatted(metadata, spec)));
-        Census census = new Census(2, out, Map.of());
+        Census census = new Census(2, out, Map.of(), Map.of());
         return NodeLooks.of(
                 facts,
                 health,

@@ -203,7 +203,7 @@ class FleetCommandsClusterTest {
         assertThat(run("breaker", "close", "all").code()).as("nothing to close").isEqualTo(2);
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 50), audit -> {})) {
-            until(() -> steering.gate().waiting() == 2, "two are refused");
+            until(() -> steering.gate().waiting().size() == 2, "two are refused");
             until(() -> run("breaker").code() == 1, "it is kept that it is open");
             assertThat(run("breaker").out())
                     .containsPattern("all +open .* 4 +2 +2 +3 of 4 nodes within 5 min, limit 2");

@@ -98,13 +98,13 @@ class SteeringClusterTest {
         nodes.forEach(fleet::fail);
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 50), audits::add)) {
-            until(() -> steering.gate().waiting() == 2, "two are refused");
+            until(() -> steering.gate().waiting().size() == 2, "two are refused");
             assertThat(nodes.stream().filter(fleet::cordoned).count()).isEqualTo(2);
             until(() -> breaker().contains("\"status\":\"open\""), "it is kept");
         }
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("two", Mode.ARMED, 50), audits::add)) {
-            until(() -> steering.gate().waiting() == 2, "another one still refuses");
+            until(() -> steering.gate().waiting().size() == 2, "another one still refuses");
             assertThat(nodes.stream().filter(fleet::cordoned).count()).isEqualTo(2);
             fleet.plane.kubectl(
                     "patch",

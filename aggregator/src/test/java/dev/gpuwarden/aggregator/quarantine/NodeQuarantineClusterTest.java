@@ -159,8 +159,8 @@ class NodeQuarantineClusterTest {
         assertThat(get("q-cordon", ".metadata.annotations.gpuwarden\\.dev/quarantine-reason"))
                 .startsWith("SysLogsXIDError 79 on PCI 0000:3b:00 since 2026-11-22T03:00:00Z: fallen off the bus.")
                 .contains("Rules: syslog-fatal.");
-        assertThat(gate.census().get("all").out()).contains("q-cordon");
-        assertThat(gate.census().get("all").letThrough()).containsKey("q-cordon");
+        assertThat(pools.census().get("all").out()).contains("q-cordon");
+        assertThat(pools.census().get("all").letThrough()).containsKey("q-cordon");
         assertThat(get("q-cordon", ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state"))
                 .isEqualTo("quarantined");
         assertThat(audits).hasSize(1);
@@ -173,8 +173,8 @@ class NodeQuarantineClusterTest {
                 .isEmpty();
         assertThat(get("q-cordon", ".spec.taints[?(@.key==\"dedicated\")].value"))
                 .isEqualTo("ml");
-        assertThat(gate.census().get("all").out()).doesNotContain("q-cordon");
-        assertThat(gate.census().get("all").letThrough())
+        assertThat(pools.census().get("all").out()).doesNotContain("q-cordon");
+        assertThat(pools.census().get("all").letThrough())
                 .as("it is counted for a while")
                 .containsKey("q-cordon");
     }
