@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ImageTest {
 
@@ -29,7 +31,15 @@ class ImageTest {
         Run run = image.run("config", "-o", "json");
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.err()).isEmpty();
-        assertThat(image.run("--help").err()).isEmpty();
+    }
+
+    /** Java complains about options that do not fit together on the standard output. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "daemon", "aggregator", "fleet", "explain", "breaker"})
+    void noCommandSaysMoreThanItsHelp(String command) {
+        Run run = command.isEmpty() ? image.run("--help") : image.run(command, "--help");
+        assertThat(run.out()).startsWith("Usage: gpuwarden");
+        assertThat(run.err()).isEmpty();
     }
 
     @Test
