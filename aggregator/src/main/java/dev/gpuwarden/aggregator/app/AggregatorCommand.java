@@ -13,8 +13,10 @@ import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -67,7 +69,8 @@ public final class AggregatorCommand implements Callable<Integer> {
             AuditLog audits = parts.add(
                     AuditLog.open(steering.auditFile, spec.commandLine().getOut()));
             Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(api, set, audits)));
-            IngestServer server = parts.add(IngestServer.start(ingest, api));
+            Consumer<Map<String, Object>> written = health -> steers.ifPresent(each -> each.healthWritten(health));
+            IngestServer server = parts.add(IngestServer.start(ingest, api, written));
             WebServer pages = parts.add(WebServer.start(
                     address,
                     List.of(new AggregatorSite(new Readiness(api)::pending, new AggregatorMetrics(server, steers)))));

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.control;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.HealthRead;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.quarantine.Decision;
 import dev.gpuwarden.aggregator.quarantine.Mode;
@@ -17,6 +18,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /** What is to be done about one node: first what is urgent, then what is told of it. */
 final class NodeWork {
@@ -30,7 +32,9 @@ final class NodeWork {
     private final Teller teller;
     private final Clock clock;
     private final SteeringTally tally;
+    private final BooleanSupplier followed;
 
+    /** @param followed whether NodeHealths are watched at this moment */
     NodeWork(
             ClusterApi api,
             Mode mode,
@@ -40,7 +44,8 @@ final class NodeWork {
             Conditions conditions,
             Teller teller,
             Clock clock,
-            SteeringTally tally) {
+            SteeringTally tally,
+            BooleanSupplier followed) {
         this.api = api;
         this.mode = mode;
         this.fleet = fleet;
@@ -50,6 +55,7 @@ final class NodeWork {
         this.teller = teller;
         this.clock = clock;
         this.tally = tally;
+        this.followed = followed;
     }
 
     /** Out of service, or back. */
@@ -67,7 +73,7 @@ final class NodeWork {
             return;
         }
         Instant now = clock.instant();
-        Report report = Reports.of(node, fleet.health(node), now);
+        Report report = Reports.ofRead(node, fleet.health(node), now);
         if (report.standing() == Report.Standing.TRUSTED && mode == Mode.ARMED) {
             conditions.settle(there.get(), report.faults());
         }
@@ -80,13 +86,14 @@ final class NodeWork {
 
     /** What is acted on is what is so now, and not what a watch tells that has been away. */
     private Report report(String node, Instant now) throws ClusterException, InterruptedException {
-        Optional<Map<String, Object>> health = fleet.health(node);
-        Report report = Reports.of(node, health, now);
+        Optional<HealthRead> health = fleet.health(node);
+        Report report = Reports.ofRead(node, health, now);
         if (health.isPresent()
-                && Reports.isOld(health.get(), now)
+                && (!followed.getAsBoolean() || Reports.isOld(health.get(), now))
                 && quarantine.look(report, rules.book()) instanceof Decision.Act) {
-            fleet.read(node, api.get(Fleet.HEALTHS.path(node)));
-            return Reports.of(node, fleet.health(node), now);
+            Map<String, Object> newest = api.get(Fleet.HEALTHS.path(node));
+            fleet.answered(newest);
+            return Reports.of(node, Optional.of(newest), now);
         }
         return report;
     }

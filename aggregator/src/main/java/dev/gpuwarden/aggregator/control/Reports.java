@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.control;
 
+import dev.gpuwarden.aggregator.fleet.HealthRead;
 import dev.gpuwarden.aggregator.health.NodeHealth;
 import dev.gpuwarden.aggregator.health.NodeHealthReader;
 import dev.gpuwarden.aggregator.health.UnreadableNodeHealth;
@@ -19,13 +20,20 @@ public final class Reports {
     /** Twice what passes between two words of a node of which there is nothing new, and a minute. */
     public static final Duration STALE = Duration.ofMinutes(11);
 
-    /** So long a report travels at most while nothing is wrong; it is written in whole seconds. */
-    private static final Duration FRESH = Duration.ofSeconds(2);
+    /** So long a report travels to a watch at most while nothing is wrong, with a thousand others. */
+    private static final Duration TRAVELS = Duration.ofSeconds(5);
+
+    /** As long as a thousand nodes that fail at once wait for each other. */
+    private static final Duration FRESH = Duration.ofSeconds(30);
 
     /** Clocks of two aggregators differ a little. */
     private static final Duration AHEAD = Duration.ofMinutes(5);
 
     private Reports() {}
+
+    static Report ofRead(String node, Optional<HealthRead> health, Instant now) {
+        return of(node, health.map(HealthRead::tree), now);
+    }
 
     /** @param health the resource as the API server has it; empty where there is none */
     public static Report of(String node, Optional<Map<String, Object>> health, Instant now) {
@@ -56,14 +64,15 @@ public final class Reports {
                 node, uid, Standing.TRUSTED, "", read.faults(), (int) Math.min(read.unlistedCount(), 1_000_000));
     }
 
-    /**
-     * Whether the report was made some time ago: there may be a newer one, since a watch that was interrupted tells first what
-     * it missed.
-     */
-    static boolean isOld(Map<String, Object> health, Instant now) {
+    /** Whether there may be a newer one that has not come here. */
+    static boolean isOld(HealthRead health, Instant now) {
+        return !health.answered() && late(health) || health.heard().plus(FRESH).isBefore(now);
+    }
+
+    private static boolean late(HealthRead health) {
         try {
-            String reported = Trees.text(Trees.object(health, "status"), "reported");
-            return Instant.parse(reported).plus(FRESH).isBefore(now);
+            String reported = Trees.text(Trees.object(health.tree(), "status"), "reported");
+            return Instant.parse(reported).plus(TRAVELS).isBefore(health.heard());
         } catch (DateTimeException e) {
             return true;
         }

@@ -69,26 +69,29 @@ public final class Steering implements AutoCloseable {
     private final Rounds told;
 
     private final Rounds chores;
+    private final Mirror healths;
     private boolean leads;
     private boolean works;
 
     private Steering(ClusterApi api, Settings settings, Consumer<Audit> audits) {
         Breaker breaker = new Breaker(settings.pools());
         this.pools = new Pools(breaker);
-        this.fleet = new Fleet(new Fleet.Listener() {
-            @Override
-            public void node(String name, Optional<NodeRead> node, boolean ours) {
-                pools.node(name, node);
-                if (!ours) {
-                    Steering.this.changed(name);
-                }
-            }
+        this.fleet = new Fleet(
+                new Fleet.Listener() {
+                    @Override
+                    public void node(String name, Optional<NodeRead> node, boolean ours) {
+                        pools.node(name, node);
+                        if (!ours) {
+                            Steering.this.changed(name);
+                        }
+                    }
 
-            @Override
-            public void health(String name) {
-                Steering.this.changed(name);
-            }
-        });
+                    @Override
+                    public void health(String name) {
+                        Steering.this.changed(name);
+                    }
+                },
+                clock);
         this.rules = new RuleShelf(api, clock, this::rulesChanged);
         this.gate = new BreakerGate(breaker, pools, clock, () -> Steering.this.chore(BREAKER));
         BreakerStore store = new BreakerStore(
@@ -108,7 +111,8 @@ public final class Steering implements AutoCloseable {
                 new Conditions(api, clock),
                 new Teller(api),
                 clock,
-                tally);
+                tally,
+                () -> Steering.this.healths.watching());
         this.told = keep(new Rounds("conditions and Events of node", TELLING_THREADS, work::tell));
         this.nodes = keep(new Rounds("node", THREADS, name -> {
             try {
@@ -126,7 +130,7 @@ public final class Steering implements AutoCloseable {
         }));
         follow(api, RuleShelf.KIND, rules.listener());
         follow(api, store.kind(), store.listener());
-        follow(api, Fleet.HEALTHS, fleet.healths());
+        this.healths = follow(api, Fleet.HEALTHS, fleet.healths());
         follow(api, Fleet.NODES, fleet.nodes());
         ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "gpuwarden-breaker");
@@ -150,11 +154,11 @@ public final class Steering implements AutoCloseable {
         return part;
     }
 
-    private void follow(ClusterApi api, Kind kind, Mirror.Listener listener) {
+    private Mirror follow(ClusterApi api, Kind kind, Mirror.Listener listener) {
         synchronized (this) {
             waiting.add(kind.plural());
         }
-        keep(api.mirror(kind, new Mirror.Listener() {
+        return keep(api.mirror(kind, new Mirror.Listener() {
             @Override
             public void there(String name, Map<String, Object> tree) {
                 listener.there(name, tree);
@@ -229,6 +233,11 @@ public final class Steering implements AutoCloseable {
 
     private void askAgain() {
         gate.waiting().forEach(nodes::add);
+    }
+
+    /** Somebody here has written this NodeHealth, and this is the answer: no need to wait for the watch. */
+    public void healthWritten(Map<String, Object> health) {
+        fleet.answered(health);
     }
 
     // ---- what is told of it ----

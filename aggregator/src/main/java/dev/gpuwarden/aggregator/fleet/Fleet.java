@@ -3,8 +3,11 @@ package dev.gpuwarden.aggregator.fleet;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -37,9 +40,18 @@ public final class Fleet {
         void health(String name);
     }
 
-    private record Kept(String uid, long version, byte[] json) {}
+    private record Kept(String uid, long version, byte[] json) {
+
+        /** Whether the other one is of the same object and not newer. */
+        boolean covers(String otherUid, long otherVersion) {
+            return uid.equals(otherUid) && version >= otherVersion && otherVersion > 0;
+        }
+    }
+
+    private record KeptHealth(Kept kept, Instant heard, boolean answered) {}
 
     private final Listener listener;
+    private final Clock clock;
     private final Map<String, Kept> nodes = new ConcurrentHashMap<>();
     private final Map<String, NodeRead> read = Collections.synchronizedMap(new LinkedHashMap<>(READ, 0.75f, true) {
         private static final long serialVersionUID = 1;
@@ -49,10 +61,11 @@ public final class Fleet {
             return size() > READ;
         }
     });
-    private final Map<String, byte[]> healths = new ConcurrentHashMap<>();
+    private final Map<String, KeptHealth> healths = new ConcurrentHashMap<>();
 
-    public Fleet(Listener listener) {
+    public Fleet(Listener listener, Clock clock) {
         this.listener = listener;
+        this.clock = clock;
     }
 
     public Optional<NodeRead> node(String name) {
@@ -63,14 +76,33 @@ public final class Fleet {
         return Optional.ofNullable(nodes.get(name)).map(kept -> NodeRead.of(read(kept.json())));
     }
 
-    /** As the API server has it; empty where there is none. */
-    public Optional<Map<String, Object>> health(String name) {
-        return Optional.ofNullable(healths.get(name)).map(Fleet::read);
+    /** Empty where there is none. */
+    public Optional<HealthRead> health(String name) {
+        return Optional.ofNullable(healths.get(name))
+                .map(there -> new HealthRead(read(there.kept().json()), there.heard(), there.answered()));
     }
 
-    /** The NodeHealth as the API server has it at this moment, which the watch may not have told yet. */
-    public void read(String name, Map<String, Object> health) {
-        healths.put(name, write(Lean.other(health)));
+    /** A NodeHealth as the API server has just answered, which the watch tells later and may have told already. */
+    public void answered(Map<String, Object> health) {
+        keepHealth(health, true);
+    }
+
+    private void keepHealth(Map<String, Object> tree, boolean answered) {
+        Map<String, Object> metadata = Trees.object(tree, "metadata");
+        String name = Trees.text(metadata, "name");
+        String uid = Trees.text(metadata, "uid");
+        long version = version(Trees.text(metadata, "resourceVersion"));
+        byte[] json = write(Lean.other(tree));
+        synchronized (this) {
+            @Nullable KeptHealth before = healths.get(name);
+            // An answer that comes late brings nothing back.
+            boolean late = answered && (before == null || !before.kept().uid().equals(uid));
+            if (late || before != null && before.kept().covers(uid, version)) {
+                return;
+            }
+            healths.put(name, new KeptHealth(new Kept(uid, version, json), clock.instant(), answered));
+        }
+        listener.health(name);
     }
 
     /** Names of all Nodes; follows what changes meanwhile. */
@@ -90,12 +122,9 @@ public final class Fleet {
 
     private synchronized void keep(NodeRead node, boolean anew) {
         @Nullable Kept before = nodes.get(node.name());
-        long version = version(node);
-        if (before == null || !before.uid().equals(node.uid())) {
-            if (!anew) {
-                return;
-            }
-        } else if (before.version() >= version && version > 0) {
+        long version = version(node.resourceVersion());
+        boolean late = !anew && (before == null || !before.uid().equals(node.uid()));
+        if (late || before != null && before.covers(node.uid(), version)) {
             return;
         }
         nodes.put(node.name(), new Kept(node.uid(), version, write(node.tree())));
@@ -104,9 +133,9 @@ public final class Fleet {
     }
 
     /** Numbers that rise, says Kubernetes since 1.35; any other text is as old as can be. */
-    private static long version(NodeRead node) {
+    private static long version(String resourceVersion) {
         try {
-            return Long.parseLong(node.resourceVersion());
+            return Long.parseLong(resourceVersion);
         } catch (NumberFormatException e) {
             return 0;
         }
@@ -142,8 +171,7 @@ public final class Fleet {
         return new Mirror.Listener() {
             @Override
             public void there(String name, Map<String, Object> tree) {
-                healths.put(name, write(Lean.other(tree)));
-                listener.health(name);
+                keepHealth(tree, false);
             }
 
             @Override

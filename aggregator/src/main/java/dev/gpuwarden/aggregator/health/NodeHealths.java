@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * The resources `NodeHealth`, one per node and named as it. Each belongs to its Node, so it goes when that goes. Each call asks
@@ -30,9 +31,16 @@ public final class NodeHealths {
     private static final String PATH = "/apis/" + GROUP + "/nodehealths/";
 
     private final ClusterApi api;
+    private final Consumer<Map<String, Object>> written;
 
     public NodeHealths(ClusterApi api) {
+        this(api, any -> {});
+    }
+
+    /** @param written told what a resource is after each write of what its node says; by the thread that has written, so quickly */
+    public NodeHealths(ClusterApi api, Consumer<Map<String, Object>> written) {
         this.api = api;
+        this.written = written;
     }
 
     /** What the cluster has of a node. Makes the resource where it is missing, or belongs to no Node. */
@@ -102,10 +110,12 @@ public final class NodeHealths {
 
     private Held apply(NodeState state, String version) throws ClusterException, InterruptedException {
         Map<String, Object> metadata = Map.of("name", state.node(), "resourceVersion", version);
-        return Held.of(api.apply(
+        Map<String, Object> now = api.apply(
                 PATH + state.node() + "/status",
                 MANAGER,
-                body(state.node(), Map.of("metadata", metadata, "status", NodeStatus.tree(state)))));
+                body(state.node(), Map.of("metadata", metadata, "status", NodeStatus.tree(state))));
+        written.accept(now);
+        return Held.of(now);
     }
 
     private Held make(String node) throws ClusterException, NoSuchNode, InterruptedException {

@@ -10,12 +10,14 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** Where nodes report: TLS, who may speak, bounds of connections and messages. */
 public final class IngestServer implements AutoCloseable {
@@ -40,8 +42,9 @@ public final class IngestServer implements AutoCloseable {
     private final ScheduledExecutorService files;
     private final Server server;
 
-    private IngestServer(IngestOptions options, ClusterApi api, String replica) throws IOException {
-        NodeHealths healths = new NodeHealths(api);
+    private IngestServer(IngestOptions options, ClusterApi api, String replica, Consumer<Map<String, Object>> written)
+            throws IOException {
+        NodeHealths healths = new NodeHealths(api, written);
         this.reports = new Reports(healths, tally, Clock.systemUTC(), replica);
         this.threads = threads();
         this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
@@ -74,9 +77,13 @@ public final class IngestServer implements AutoCloseable {
         }
     }
 
-    /** As the next, under the name of this host, which in a pod is the pod's. */
-    public static IngestServer start(IngestOptions options, ClusterApi api) {
-        return start(options, api, hostName());
+    /**
+     * As the next, under the name of this host, which in a pod is the pod's.
+     *
+     * @param written told each NodeHealth that was written
+     */
+    public static IngestServer start(IngestOptions options, ClusterApi api, Consumer<Map<String, Object>> written) {
+        return start(options, api, hostName(), written);
     }
 
     /**
@@ -85,8 +92,13 @@ public final class IngestServer implements AutoCloseable {
      * @param replica which of several aggregators this is, for people and to tell them apart
      */
     public static IngestServer start(IngestOptions options, ClusterApi api, String replica) {
+        return start(options, api, replica, any -> {});
+    }
+
+    private static IngestServer start(
+            IngestOptions options, ClusterApi api, String replica, Consumer<Map<String, Object>> written) {
         try {
-            return new IngestServer(options, api, replica);
+            return new IngestServer(options, api, replica, written);
         } catch (IOException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new UserError("cannot listen on " + options.address() + ": " + cause.getMessage()

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,17 +12,19 @@ import org.junit.jupiter.api.Test;
 class FleetTest {
 
     private final List<String> told = new ArrayList<>();
-    private final Fleet fleet = new Fleet(new Fleet.Listener() {
-        @Override
-        public void node(String name, Optional<NodeRead> node, boolean ours) {
-            told.add(name + " " + node.map(NodeRead::resourceVersion).orElse("gone") + (ours ? " ours" : ""));
-        }
+    private final Fleet fleet = new Fleet(
+            new Fleet.Listener() {
+                @Override
+                public void node(String name, Optional<NodeRead> node, boolean ours) {
+                    told.add(name + " " + node.map(NodeRead::resourceVersion).orElse("gone") + (ours ? " ours" : ""));
+                }
 
-        @Override
-        public void health(String name) {
-            told.add(name + " health");
-        }
-    });
+                @Override
+                public void health(String name) {
+                    told.add(name + " health");
+                }
+            },
+            Clock.systemUTC());
 
     private static Map<String, Object> node(String uid, long version) {
         return Map.of(
@@ -52,6 +55,30 @@ class FleetTest {
         unused = fleet.wrote(node("u", 11));
         assertThat(fleet.node("a").map(NodeRead::uid)).contains("other");
         assertThat(told).containsExactly("a 7", "a 9", "a gone", "a 3");
+    }
+
+    private static Map<String, Object> health(String uid, long version) {
+        return Map.of("metadata", Map.of("name", "a", "uid", uid, "resourceVersion", Long.toString(version)));
+    }
+
+    @Test
+    void anAnswerAboutANodeHealthIsNewsAndWhatTheWatchTellsOfItLaterIsNot() {
+        fleet.answered(health("u", 6));
+        assertThat(fleet.health("a"))
+                .as("the watch has not told that it is there")
+                .isEmpty();
+        fleet.healths().there("a", health("u", 7));
+        assertThat(fleet.health("a").orElseThrow().answered()).isFalse();
+        fleet.answered(health("u", 8));
+        assertThat(fleet.health("a").orElseThrow().answered()).isTrue();
+        fleet.healths().there("a", health("u", 8));
+        fleet.answered(health("u", 7));
+        fleet.healths().there("a", health("other", 2));
+        fleet.answered(health("u", 9));
+        fleet.healths().gone("a");
+        fleet.answered(health("other", 3));
+        assertThat(fleet.health("a")).isEmpty();
+        assertThat(told).containsExactly("a health", "a health", "a health", "a health");
     }
 
     @Test

@@ -50,7 +50,7 @@ class IngestClusterTest {
         String kubeconfig = Files.readString(TestCluster.aggregatorKubeconfig(plane));
         api = ClusterApi.connect(
                 Config.fromKubeconfig(kubeconfig.replace(plane.url(), "https://127.0.0.1:" + relay.port())));
-        server = IngestServer.start(options(), api);
+        server = IngestServer.start(options(), api, any -> {});
     }
 
     private IngestOptions options() {
@@ -231,7 +231,7 @@ class IngestClusterTest {
             server.close();
             assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         }
-        server = IngestServer.start(options(), api);
+        server = IngestServer.start(options(), api, any -> {});
         try (TestNode told = connect().hello(node)) {
             assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isEqualTo(17);
             // Until the node has told all, what was there stays.

@@ -66,7 +66,7 @@ class IngestFaultsTest {
         options.listen = "127.0.0.1:0";
         options.tlsCert = folder.resolve("aggregator.pem");
         options.tlsKey = keys.key("aggregator");
-        server = IngestServer.start(options, api);
+        server = IngestServer.start(options, api, any -> {});
     }
 
     @AfterEach

@@ -53,15 +53,17 @@ class NodeQuarantineClusterTest {
             "all", NodeSelector.parse("q-test"), Limit.percent(100), Duration.ofMinutes(5), Limit.percent(100))));
     private final Pools pools = new Pools(breaker);
     private final BreakerGate gate = new BreakerGate(breaker, pools, Clock.systemUTC(), () -> {});
-    private final Fleet fleet = new Fleet(new Fleet.Listener() {
-        @Override
-        public void node(String name, Optional<NodeRead> node, boolean ours) {
-            pools.node(name, node);
-        }
+    private final Fleet fleet = new Fleet(
+            new Fleet.Listener() {
+                @Override
+                public void node(String name, Optional<NodeRead> node, boolean ours) {
+                    pools.node(name, node);
+                }
 
-        @Override
-        public void health(String name) {}
-    });
+                @Override
+                public void health(String name) {}
+            },
+            Clock.systemUTC());
     private Runnable meanwhile = () -> {};
     private ControlPlane plane;
     private ClusterApi api;
