@@ -57,7 +57,7 @@ final class QuarantineLoad {
             load.bare();
             ShippedAggregator first = new ShippedAggregator(args[0], kubeconfig, work, port, web, armed);
             try {
-                LoadCluster.until(() -> first.metric("gpuwarden_aggregator_leads") == 1, 120, "it leads");
+                first.await("gpuwarden_aggregator_leads", 1, 120);
                 load.connect();
                 load.oneAtATime();
                 load.atOnce(first);
@@ -109,15 +109,15 @@ final class QuarantineLoad {
         LoadCluster.until(cluster.cordoned::isEmpty, 120, "all returned");
     }
 
-    private void atOnce(ShippedAggregator aggregator) {
-        LoadCluster.until(() -> aggregator.metric("gpuwarden_aggregator_nodes_queued") == 0, 60, "nothing is queued");
+    private void atOnce(ShippedAggregator aggregator) throws InterruptedException {
+        aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 60);
         long start = System.nanoTime();
         for (int i = 0; i < burst; i++) {
             cluster.daemon(i).fail();
         }
         LoadCluster.until(() -> cluster.cordoned.size() == burst, 300, "all are cordoned");
         double cordons = seconds(start);
-        LoadCluster.until(() -> aggregator.metric("gpuwarden_aggregator_nodes_queued") == 0, 120, "all is told");
+        aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
         double all = seconds(start);
         say(
                 out,
@@ -130,7 +130,7 @@ final class QuarantineLoad {
         start = System.nanoTime();
         healed(burst);
         say(out, "%d returned at once: %.2f s", burst, seconds(start));
-        LoadCluster.until(() -> aggregator.metric("gpuwarden_aggregator_nodes_queued") == 0, 60, "nothing is queued");
+        aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 60);
     }
 
     /** The four writes that a faulty node costs, while nobody else does anything. */
@@ -282,7 +282,7 @@ final class QuarantineLoad {
             String name = cluster.names.get(node);
             cluster.cordoned.remove(name);
             cluster.daemon(node).fail();
-            LoadCluster.until(() -> next.metric("gpuwarden_aggregator_leads") == 1, 120, "it leads");
+            next.await("gpuwarden_aggregator_leads", 1, 120);
             double leads = seconds(start);
             LoadCluster.until(() -> cluster.cordoned.containsKey(name), 120, "the next faulty node is cordoned");
             double cordons = seconds(start);

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -58,6 +59,17 @@ final class ShippedAggregator implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return 0;
+        }
+    }
+
+    /** Asks now and then: answering takes it time that is measured. */
+    void await(String name, double value, long seconds) throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (metric(name) != value) {
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException("not within " + seconds + " s: " + name + " is " + value);
+            }
+            TimeUnit.MILLISECONDS.sleep(50);
         }
     }
 
