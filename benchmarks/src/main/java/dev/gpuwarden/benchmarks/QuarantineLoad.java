@@ -50,7 +50,7 @@ final class QuarantineLoad {
             Path kubeconfig = cluster.plane.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator"));
             int port = freePort();
             int web = freePort();
-            List<String> armed = List.of("--quarantine=armed", POOL);
+            List<String> armed = List.of("--quarantine.mode=armed", POOL);
             cluster.daemons(port, work.resolve("cert.pem"));
             say(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
             QuarantineLoad load = new QuarantineLoad(out, cluster, burst);

@@ -28,7 +28,7 @@ final class SteeringOptions {
     }
 
     @Option(
-            names = "--quarantine",
+            names = "--quarantine.mode",
             defaultValue = "dry-run",
             paramLabel = "MODE",
             description =

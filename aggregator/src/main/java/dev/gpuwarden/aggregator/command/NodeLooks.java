@@ -287,7 +287,7 @@ final class NodeLooks {
 
     private String next(Cause cause) {
         return switch (cause) {
-            case DRY_RUN -> "cordon it, or run the aggregator with --quarantine=armed";
+            case DRY_RUN -> "cordon it, or run the aggregator with --quarantine.mode=armed";
             case BREAKER ->
                 around.open(node)
                         ? "look at the nodes that are out, then gpuwarden breaker close or half-open"

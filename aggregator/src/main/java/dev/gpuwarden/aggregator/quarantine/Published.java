@@ -22,7 +22,7 @@ public record Published(Mode mode, List<Pool> pools) {
         return Map.of(MODE, label(mode), POOLS, PoolText.write(pools));
     }
 
-    /** As `--quarantine` takes it. */
+    /** As `--quarantine.mode` takes it. */
     public static String label(Mode mode) {
         return mode.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

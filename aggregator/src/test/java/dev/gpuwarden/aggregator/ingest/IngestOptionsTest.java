@@ -15,7 +15,7 @@ class IngestOptionsTest {
     /** A setting that the program's configuration cannot take keeps every command from starting. */
     @Test
     void theProgramStartsWithThem() throws IOException, InterruptedException {
-        Process program = new ProcessBuilder(
+        ProcessBuilder builder = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
                         System.getProperty("java.class.path"),
@@ -23,11 +23,12 @@ class IngestOptionsTest {
                         "config",
                         "--output=yaml",
                         "--ingest.monitor=fabric/one,cloud/two")
-                .redirectErrorStream(true)
-                .start();
+                .redirectErrorStream(true);
+        builder.environment().put("GPUWARDEN_QUARANTINE_MODE", "armed");
+        Process program = builder.start();
         String said = new String(program.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(program.waitFor()).as(said).isZero();
-        assertThat(said).contains("fabric/one", "cloud/two", "ingest");
+        assertThat(said).contains("fabric/one", "cloud/two", "ingest", "armed");
     }
 
     @Test
