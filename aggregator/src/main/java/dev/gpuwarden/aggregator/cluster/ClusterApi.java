@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.cluster;
 
 import dev.gpuwarden.aggregator.json.JsonText;
-import dev.gpuwarden.aggregator.json.Skip;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -53,12 +52,7 @@ public final class ClusterApi implements AutoCloseable {
 
     /** @throws ClusterException also where it is not there */
     public Map<String, Object> get(String path) throws ClusterException, InterruptedException {
-        return get(path, Skip.NOTHING);
-    }
-
-    /** The same, less what nobody asks for: in a large answer that is most of it, and most of the time. */
-    Map<String, Object> get(String path, Skip skip) throws ClusterException, InterruptedException {
-        return send("GET", path, JSON, "", skip);
+        return send("GET", path, JSON, "");
     }
 
     public Map<String, Object> create(String path, Map<String, Object> body)
@@ -106,11 +100,6 @@ public final class ClusterApi implements AutoCloseable {
 
     private Map<String, Object> send(String method, String path, String type, String body)
             throws ClusterException, InterruptedException {
-        return send(method, path, type, body, Skip.NOTHING);
-    }
-
-    private Map<String, Object> send(String method, String path, String type, String body, Skip skip)
-            throws ClusterException, InterruptedException {
         HttpRequest.Builder request = client.getHttpClient()
                 .newHttpRequestBuilder()
                 .uri(root + path)
@@ -122,7 +111,7 @@ public final class ClusterApi implements AutoCloseable {
         String what = method + " " + path;
         CompletableFuture<HttpResponse<byte[]>> answer = client.getHttpClient().sendAsync(ready, byte[].class);
         try {
-            return read(what, answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS), skip);
+            return read(what, answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
         } catch (TimeoutException e) {
             answer.cancel(true);
             throw ClusterException.noAnswer(what + ": no answer within " + PATIENCE_SECONDS + " s");
@@ -132,8 +121,8 @@ public final class ClusterApi implements AutoCloseable {
         }
     }
 
-    private Map<String, Object> read(String what, HttpResponse<byte[]> answer, Skip skip) throws ClusterException {
-        Map<String, Object> tree = tree(answer, skip);
+    private Map<String, Object> read(String what, HttpResponse<byte[]> answer) throws ClusterException {
+        Map<String, Object> tree = tree(answer);
         if (answer.isSuccessful()) {
             return tree;
         }
@@ -152,10 +141,10 @@ public final class ClusterApi implements AutoCloseable {
     }
 
     /** Empty where it is no JSON object: what stands between this program and the server answers what it likes. */
-    private static Map<String, Object> tree(HttpResponse<byte[]> answer, Skip skip) {
+    private static Map<String, Object> tree(HttpResponse<byte[]> answer) {
         byte[] body = answer.body();
         try {
-            return JsonText.readObject(packed(answer) ? unpacked(body) : body, skip);
+            return JsonText.readObject(packed(answer) ? unpacked(body) : body);
         } catch (IOException e) {
             return Map.of();
         }

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.cluster;
 
-import dev.gpuwarden.aggregator.json.Skip;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -12,18 +11,10 @@ public final class Pages {
 
     private static final int PAGE = 500;
 
-    /** Large, and of interest to nobody who lists; of who wrote what, only the part that says who cordoned a Node is left. */
-    private static final Skip LARGE = Skip.of(
-            "items.status.images",
-            "items.status.volumesInUse",
-            "items.status.volumesAttached",
-            "items.metadata.managedFields.fieldsV1.f:metadata",
-            "items.metadata.managedFields.fieldsV1.f:status");
-
     private Pages() {}
 
     /**
-     * Hands over each object of a list, less what is large in it. Blocks; each page is one request.
+     * Hands over each object of a list. Blocks; each page is one request.
      *
      * @param path without a query
      * @param query as `fieldSelector=reason=DryRun`, its values encoded; empty for all
@@ -33,10 +24,8 @@ public final class Pages {
             throws ClusterException, InterruptedException {
         String from = "";
         do {
-            Map<String, Object> page = api.get(
-                    path + "?limit=" + PAGE + (query.isEmpty() ? "" : "&" + query)
-                            + (from.isEmpty() ? "" : "&continue=" + encoded(from)),
-                    LARGE);
+            Map<String, Object> page = api.get(path + "?limit=" + PAGE + (query.isEmpty() ? "" : "&" + query)
+                    + (from.isEmpty() ? "" : "&continue=" + encoded(from)));
             if (!Fields.text(page, "kind").endsWith("List")) {
                 throw ClusterException.noAnswer("GET " + path + ": expected a list, found something else");
             }

@@ -29,16 +29,16 @@ public final class JsonText {
     /** @throws IOException with where and what, if the text is no JSON, or ends early, or goes on after its end */
     public static Object read(String text) throws IOException {
         try (JsonParser json = FACTORY.createParser(text)) {
-            return read(json, Skip.NOTHING);
+            return read(json);
         }
     }
 
-    private static Object read(JsonParser json, Skip skip) throws IOException {
+    private static Object read(JsonParser json) throws IOException {
         JsonToken first = json.nextToken();
         if (first == null) {
             throw new IOException("expected JSON, found nothing");
         }
-        Object value = value(json, first, skip);
+        Object value = value(json, first);
         if (json.nextToken() != null) {
             throw new IOException("there is more after its end");
         }
@@ -50,14 +50,10 @@ public final class JsonText {
         return object(read(text));
     }
 
-    /**
-     * The same of UTF-8, less some of it.
-     *
-     * @throws IOException as {@link #readObject(String)} does, whatever is skipped
-     */
-    public static Map<String, Object> readObject(byte[] text, Skip skip) throws IOException {
+    /** The same of UTF-8. */
+    public static Map<String, Object> readObject(byte[] text) throws IOException {
         try (JsonParser json = FACTORY.createParser(text)) {
-            return object(read(json, skip));
+            return object(read(json));
         }
     }
 
@@ -68,18 +64,15 @@ public final class JsonText {
         throw new IOException("expected a JSON object");
     }
 
-    private static Object value(JsonParser json, JsonToken token, Skip skip) throws IOException {
+    private static Object value(JsonParser json, JsonToken token) throws IOException {
         return switch (token) {
             case START_OBJECT -> {
                 Map<String, Object> map = new LinkedHashMap<>();
                 while (json.nextToken() == JsonToken.FIELD_NAME) {
                     String name = json.currentName();
                     JsonToken next = json.nextToken();
-                    Skip within = skip.in(name);
-                    if (within.all()) {
-                        json.skipChildren();
-                    } else if (next != JsonToken.VALUE_NULL) {
-                        map.put(name, value(json, next, within));
+                    if (next != JsonToken.VALUE_NULL) {
+                        map.put(name, value(json, next));
                     }
                 }
                 yield map;
@@ -88,7 +81,7 @@ public final class JsonText {
                 List<Object> list = new ArrayList<>();
                 for (JsonToken next = json.nextToken(); next != JsonToken.END_ARRAY; next = json.nextToken()) {
                     if (next != JsonToken.VALUE_NULL) {
-                        list.add(value(json, next, skip));
+                        list.add(value(json, next));
                     }
                 }
                 yield list;
