@@ -2,6 +2,7 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.core.SuppressForbidden;
 import java.io.PrintStream;
 import java.net.ServerSocket;
@@ -168,15 +169,15 @@ final class QuarantineLoad {
 
     private Map<String, Object> health(String node) throws ClusterException, InterruptedException {
         return cluster.api.create(
-                "/apis/gpuwarden.dev/v1alpha1/nodehealths",
+                NodeHealths.ALL.path(),
                 Map.of(
-                        "apiVersion", "gpuwarden.dev/v1alpha1",
-                        "kind", "NodeHealth",
+                        "apiVersion", NodeHealths.ALL.apiVersion(),
+                        "kind", NodeHealths.ALL.kind(),
                         "metadata", Map.of("name", node)));
     }
 
     private Map<String, Object> undo(String node) throws ClusterException, InterruptedException {
-        cluster.api.delete("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node);
+        cluster.api.delete(NodeHealths.ALL.path(node));
         return cluster.api.patch(Fleet.NODES.path(node), UNCORDON);
     }
 
@@ -186,13 +187,13 @@ final class QuarantineLoad {
 
     private Map<String, Object> healthStatus(String node) throws ClusterException, InterruptedException {
         return cluster.api.apply(
-                "/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node + "/status",
+                NodeHealths.ALL.path(node) + "/status",
                 "bare",
                 Map.of(
                         "apiVersion",
-                        "gpuwarden.dev/v1alpha1",
+                        NodeHealths.ALL.apiVersion(),
                         "kind",
-                        "NodeHealth",
+                        NodeHealths.ALL.kind(),
                         "metadata",
                         Map.of("name", node),
                         "status",

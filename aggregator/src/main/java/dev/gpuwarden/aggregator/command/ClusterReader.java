@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.cluster.Pages;
 import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.Lean;
+import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.quarantine.BreakerStore;
 import dev.gpuwarden.aggregator.quarantine.Inspection;
@@ -72,7 +73,7 @@ final class ClusterReader {
 
     private Map<String, Map<String, Object>> healths() throws ClusterException, InterruptedException {
         Map<String, Map<String, Object>> healths = new HashMap<>();
-        Pages.each(api, Fleet.HEALTHS.path(), "", tree -> {
+        Pages.each(api, NodeHealths.ALL.path(), "", tree -> {
             Map<String, Object> health = Lean.other(Trees.object(tree));
             healths.put(Trees.text(Trees.object(health, "metadata"), "name"), health);
         });
@@ -99,7 +100,7 @@ final class ClusterReader {
             return Optional.empty();
         }
         NodeFacts facts = NodeFacts.of(tree.get());
-        Optional<Map<String, Object>> health = find(Fleet.HEALTHS.path(name));
+        Optional<Map<String, Object>> health = find(NodeHealths.ALL.path(name));
         BreakerLook breaker = breaker(now);
         boolean faults = faulty(health.orElse(Map.of()));
         // Only who asks to be taken out of service is measured by the others.

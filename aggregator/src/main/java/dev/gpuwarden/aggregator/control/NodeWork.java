@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.HealthRead;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.quarantine.Decision;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.aggregator.quarantine.NodeQuarantine;
@@ -91,7 +92,7 @@ final class NodeWork {
         if (health.isPresent()
                 && (!followed.getAsBoolean() || Reports.isOld(health.get(), now))
                 && quarantine.look(report, rules.book()) instanceof Decision.Act) {
-            Map<String, Object> newest = api.get(Fleet.HEALTHS.path(node));
+            Map<String, Object> newest = api.get(NodeHealths.ALL.path(node));
             fleet.answered(newest);
             return Reports.of(node, Optional.of(newest), now);
         }

@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.BreakerGate;
 import dev.gpuwarden.aggregator.quarantine.BreakerStore;
@@ -130,7 +131,7 @@ public final class Steering implements AutoCloseable {
         }));
         follow(api, RuleShelf.KIND, rules.listener());
         follow(api, store.kind(), store.listener());
-        this.healths = follow(api, Fleet.HEALTHS, fleet.healths());
+        this.healths = follow(api, NodeHealths.ALL, fleet.healths());
         follow(api, Fleet.NODES, fleet.nodes());
         ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "gpuwarden-breaker");

@@ -24,8 +24,6 @@ public final class Fleet {
 
     public static final Kind NODES = Kind.ofCluster("", "v1", "nodes", "Node");
 
-    public static final Kind HEALTHS = Kind.ofCluster("gpuwarden.dev", "v1alpha1", "nodehealths", "NodeHealth");
-
     /** Nodes that were looked at just now are looked at again, by the same thread and on the next change. */
     private static final int READ = 512;
 

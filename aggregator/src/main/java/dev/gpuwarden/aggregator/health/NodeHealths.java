@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.health;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Fields;
+import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.time.Instant;
 import java.util.List;
@@ -16,19 +17,17 @@ import java.util.function.Consumer;
  */
 public final class NodeHealths {
 
-    static final String GROUP = "gpuwarden.dev/v1alpha1";
-    static final String KIND = "NodeHealth";
+    public static final Kind ALL = Kind.ofCluster("gpuwarden.dev", "v1alpha1", "nodehealths", "NodeHealth");
+
     static final String MANAGER = "gpuwarden-aggregator";
     /** Each monitor is a field manager of its own, so that applying its place leaves the others'. */
     private static final String MONITOR = "gpuwarden-monitor:";
 
     /** Asks for one of them, whichever. */
-    public static final String ONE = "/apis/" + GROUP + "/nodehealths?limit=1";
+    public static final String ONE = ALL.path() + "?limit=1";
 
     /** Each after somebody else's change of the resource: that often in a row nobody changes it. */
     private static final int MOST_TRIES = 3;
-
-    private static final String PATH = "/apis/" + GROUP + "/nodehealths/";
 
     private final ClusterApi api;
     private final Consumer<Map<String, Object>> written;
@@ -45,7 +44,7 @@ public final class NodeHealths {
 
     /** What the cluster has of a node. Makes the resource where it is missing, or belongs to no Node. */
     public Held look(String node) throws ClusterException, NoSuchNode, InterruptedException {
-        Optional<Held> there = find(PATH + node).map(Held::of);
+        Optional<Held> there = find(ALL.path(node)).map(Held::of);
         return there.isPresent() && !there.get().nodeUid().isEmpty() ? there.get() : make(node);
     }
 
@@ -84,7 +83,7 @@ public final class NodeHealths {
     public void tell(String node, String monitor, List<HealthEvent> events, Instant now)
             throws ClusterException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
         for (int tries = 1; ; tries++) {
-            Map<String, Object> there = find(PATH + node).orElse(Map.of());
+            Map<String, Object> there = find(ALL.path(node)).orElse(Map.of());
             Optional<Map<String, Object>> place = MonitorPlace.after(
                     new TreeReader("NodeHealth " + node + ": ", there).object("status"), node, monitor, events, now);
             if (place.isEmpty()) {
@@ -96,7 +95,7 @@ public final class NodeHealths {
             Map<String, Object> status = Map.of("monitors", List.of(place.get()));
             try {
                 var unused = api.apply(
-                        PATH + node + "/status",
+                        ALL.path(node) + "/status",
                         MONITOR + monitor,
                         body(node, Map.of("metadata", metadata, "status", status)));
                 return;
@@ -111,7 +110,7 @@ public final class NodeHealths {
     private Held apply(NodeState state, String version) throws ClusterException, InterruptedException {
         Map<String, Object> metadata = Map.of("name", state.node(), "resourceVersion", version);
         Map<String, Object> now = api.apply(
-                PATH + state.node() + "/status",
+                ALL.path(state.node()) + "/status",
                 MANAGER,
                 body(state.node(), Map.of("metadata", metadata, "status", NodeStatus.tree(state))));
         written.accept(now);
@@ -130,7 +129,7 @@ public final class NodeHealths {
                 "uid",
                 Fields.text(Fields.map(owner, "metadata"), "uid"));
         return Held.of(api.apply(
-                PATH + node,
+                ALL.path(node),
                 MANAGER,
                 body(node, Map.of("metadata", Map.of("name", node, "ownerReferences", List.of(reference))))));
     }
@@ -148,8 +147,8 @@ public final class NodeHealths {
 
     private static Map<String, Object> body(String node, Map<String, Object> more) {
         Map<String, Object> body = new java.util.LinkedHashMap<>();
-        body.put("apiVersion", GROUP);
-        body.put("kind", KIND);
+        body.put("apiVersion", ALL.apiVersion());
+        body.put("kind", ALL.kind());
         body.put("metadata", Map.of("name", node));
         body.putAll(more);
         return body;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.health.NodeHealth;
 import dev.gpuwarden.aggregator.health.NodeHealthReader;
+import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
@@ -286,7 +287,7 @@ class IngestClusterTest {
             told.hear();
             told.faults(1, 0, faults);
             assertThat(told.hear().getGeneration()).isEqualTo(1);
-            NodeHealth read = NodeHealthReader.read(api.get("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node));
+            NodeHealth read = NodeHealthReader.read(api.get(NodeHealths.ALL.path(node)));
             assertThat(read.nodeUid())
                     .contains(plane.kubectl("get", "node", node, "--output=jsonpath={.metadata.uid}"));
             assertThat(read.faults())

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.Fields;
+import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
@@ -85,8 +86,7 @@ class IngestFaultsTest {
 
     @SuppressWarnings("unchecked") // keys of a JSON object are strings
     private Map<String, Object> status() throws Exception {
-        return (Map<String, Object>)
-                Fields.map(direct.get("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node), "status");
+        return (Map<String, Object>) Fields.map(direct.get(NodeHealths.ALL.path(node)), "status");
     }
 
     static Stream<Arguments> faults() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.health.NodeHealth;
 import dev.gpuwarden.aggregator.health.NodeHealthReader;
+import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.api.HealthEventCodec;
 import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
@@ -131,7 +132,7 @@ class MonitorClusterTest {
     }
 
     private NodeHealth read() throws Exception {
-        return NodeHealthReader.read(api.get("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + node));
+        return NodeHealthReader.read(api.get(NodeHealths.ALL.path(node)));
     }
 
     private List<String> checks() throws Exception {
