@@ -63,7 +63,7 @@ public class QuarantineBenchmark {
     public void read() throws IOException {
         List<RuleSet> all = new ArrayList<>();
         for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(Files.readString(RULES))) {
-            all.add(RuleSet.of(Trees.object((Map<?, ?>) document)));
+            all.add(RuleSet.of(Trees.copy((Map<?, ?>) document)));
         }
         sets = all;
         rules = RuleBook.compile(sets);

@@ -69,6 +69,6 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
                 PoolState.Status.valueOf(Trees.text(tree, "status").toUpperCase(Locale.ROOT)),
                 Trees.text(tree, "reason"),
                 Instant.parse(Trees.text(tree, "since")),
-                Trees.number(tree, "letThrough", 0));
+                Trees.number(tree, "letThrough"));
     }
 }

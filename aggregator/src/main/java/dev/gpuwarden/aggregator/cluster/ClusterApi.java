@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.cluster;
 
 import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -129,7 +130,7 @@ public final class ClusterApi implements AutoCloseable {
         String reason = String.valueOf(tree.getOrDefault("message", "without a reason"));
         throw new ClusterException(
                 answer.code(),
-                Fields.text(tree, "reason"),
+                Trees.text(tree, "reason"),
                 retryAfterSeconds(answer),
                 what + ": answer " + answer.code() + ": "
                         + (reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON) + "..."));

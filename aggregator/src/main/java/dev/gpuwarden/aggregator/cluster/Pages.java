@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.cluster;
 
+import dev.gpuwarden.aggregator.json.Trees;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -20,23 +20,17 @@ public final class Pages {
      * @param query as `fieldSelector=reason=DryRun`, its values encoded; empty for all
      * @throws ClusterException in the middle too, after some have been handed over
      */
-    public static void each(ClusterApi api, String path, String query, Consumer<Map<?, ?>> consumer)
+    public static void each(ClusterApi api, String path, String query, Consumer<Map<String, Object>> consumer)
             throws ClusterException, InterruptedException {
         String from = "";
         do {
             Map<String, Object> page = api.get(path + "?limit=" + PAGE + (query.isEmpty() ? "" : "&" + query)
                     + (from.isEmpty() ? "" : "&continue=" + encoded(from)));
-            if (!Fields.text(page, "kind").endsWith("List")) {
+            if (!Trees.text(page, "kind").endsWith("List")) {
                 throw ClusterException.noAnswer("GET " + path + ": expected a list, found something else");
             }
-            if (page.get("items") instanceof List<?> items) {
-                for (Object item : items) {
-                    if (item instanceof Map<?, ?> map) {
-                        consumer.accept(map);
-                    }
-                }
-            }
-            from = Fields.text(Fields.map(page, "metadata"), "continue");
+            Trees.objects(page, "items").forEach(consumer);
+            from = Trees.text(Trees.object(page, "metadata"), "continue");
         } while (!from.isEmpty());
     }
 

@@ -50,7 +50,7 @@ final class ClusterReader {
         List<NodeFacts> nodes = new ArrayList<>();
         Pools pools = new Pools(new Breaker(breaker.limited()));
         Pages.each(api, Fleet.NODES.path(), "", tree -> {
-            NodeFacts facts = NodeFacts.of(Trees.object(tree));
+            NodeFacts facts = NodeFacts.of(tree);
             pools.node(facts.node().name(), Optional.of(facts.node()));
             nodes.add(facts);
         });
@@ -74,7 +74,7 @@ final class ClusterReader {
     private Map<String, Map<String, Object>> healths() throws ClusterException, InterruptedException {
         Map<String, Map<String, Object>> healths = new HashMap<>();
         Pages.each(api, NodeHealths.ALL.path(), "", tree -> {
-            Map<String, Object> health = Lean.other(Trees.object(tree));
+            Map<String, Object> health = Lean.other(tree);
             healths.put(Trees.text(Trees.object(health, "metadata"), "name"), health);
         });
         return healths;
@@ -114,7 +114,7 @@ final class ClusterReader {
         Pools pools = new Pools(new Breaker(breaker.limited()));
         return ask(() -> {
             Pages.each(api, Fleet.NODES.path(), "", tree -> {
-                NodeFacts facts = NodeFacts.of(Trees.object(tree));
+                NodeFacts facts = NodeFacts.of(tree);
                 pools.node(facts.node().name(), Optional.of(facts.node()));
             });
             return pools.census();
@@ -132,7 +132,7 @@ final class ClusterReader {
         List<RuleSet> sets = new ArrayList<>();
         Pages.each(api, RuleShelf.KIND.path(), "", tree -> {
             try {
-                sets.add(RuleSet.of(Trees.object(tree)));
+                sets.add(RuleSet.of(tree));
             } catch (IllegalArgumentException e) {
                 // Its own condition says so; the aggregator does not ask it either.
             }
@@ -147,7 +147,7 @@ final class ClusterReader {
                     api,
                     EVENTS,
                     "fieldSelector=" + Pages.encoded("involvedObject.kind=Node,involvedObject.name=" + node),
-                    event -> events.add(Lean.other(Trees.object(event))));
+                    event -> events.add(Lean.other(event)));
             return events;
         });
     }

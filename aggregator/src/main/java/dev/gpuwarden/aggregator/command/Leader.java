@@ -25,7 +25,7 @@ record Leader(String holder, Instant until) {
             Instant renewed = Instant.parse(Trees.text(spec, "renewTime"));
             return Optional.of(new Leader(
                     Trees.text(spec, "holderIdentity"),
-                    renewed.plusSeconds(Trees.number(spec, "leaseDurationSeconds", 0))));
+                    renewed.plusSeconds(Trees.number(spec, "leaseDurationSeconds"))));
         } catch (DateTimeException e) {
             return Optional.empty();
         }

@@ -16,10 +16,10 @@ public final class Lean {
     private Lean() {}
 
     public static Map<String, Object> node(Map<String, Object> tree) {
-        Map<String, Object> node = Trees.object(tree);
-        Map<String, Object> status = Trees.object(Trees.object(tree, "status"));
+        Map<String, Object> node = Trees.copy(tree);
+        Map<String, Object> status = Trees.copy(Trees.object(tree, "status"));
         status.keySet().removeAll(OF_STATUS);
-        Map<String, Object> metadata = Trees.object(Trees.object(tree, "metadata"));
+        Map<String, Object> metadata = Trees.copy(Trees.object(tree, "metadata"));
         List<Map<String, Object>> ours = Trees.objects(metadata, "managedFields").stream()
                 .filter(fields -> Trees.text(fields, "manager").startsWith(MANAGER))
                 .toList();
@@ -30,8 +30,8 @@ public final class Lean {
     }
 
     public static Map<String, Object> other(Map<String, Object> tree) {
-        Map<String, Object> other = Trees.object(tree);
-        Map<String, Object> metadata = Trees.object(Trees.object(tree, "metadata"));
+        Map<String, Object> other = Trees.copy(tree);
+        Map<String, Object> metadata = Trees.copy(Trees.object(tree, "metadata"));
         metadata.remove("managedFields");
         other.put("metadata", metadata);
         return other;

@@ -46,10 +46,10 @@ public record NodeRead(
 
     /** For expressions, which would stumble over maps that are left out because they are empty. */
     public Map<String, Object> forRules() {
-        Map<String, Object> metadata = Trees.object(Trees.object(tree, "metadata"));
+        Map<String, Object> metadata = Trees.copy(Trees.object(tree, "metadata"));
         metadata.putIfAbsent("labels", Map.of());
         metadata.putIfAbsent("annotations", Map.of());
-        Map<String, Object> spec = Trees.object(Trees.object(tree, "spec"));
+        Map<String, Object> spec = Trees.copy(Trees.object(tree, "spec"));
         spec.putIfAbsent("taints", List.of());
         spec.putIfAbsent("unschedulable", false);
         Map<String, Object> all = new LinkedHashMap<>(tree);

@@ -1,9 +1,8 @@
 package dev.gpuwarden.aggregator.health;
 
-import dev.gpuwarden.aggregator.cluster.Fields;
+import dev.gpuwarden.aggregator.json.Trees;
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -18,29 +17,27 @@ import java.util.Optional;
 public record Held(String nodeUid, String version, Optional<Claim> claim, long acknowledged) {
 
     static Held of(Map<?, ?> resource) {
-        Map<?, ?> metadata = Fields.map(resource, "metadata");
-        Map<?, ?> status = Fields.map(resource, "status");
+        Map<?, ?> metadata = Trees.object(resource, "metadata");
+        Map<?, ?> status = Trees.object(resource, "status");
         return new Held(
                 nodeUid(metadata),
-                Fields.text(metadata, "resourceVersion"),
+                Trees.text(metadata, "resourceVersion"),
                 claim(status),
-                Fields.number(status, "acknowledgedSequence"));
+                Trees.longNumber(status, "acknowledgedSequence"));
     }
 
     private static String nodeUid(Map<?, ?> metadata) {
-        List<?> owners = metadata.get("ownerReferences") instanceof List<?> list ? list : List.of();
-        return owners.stream()
-                .filter(owner -> owner instanceof Map<?, ?> map
-                        && Fields.text(map, "kind").equals("Node"))
-                .map(owner -> Fields.text((Map<?, ?>) owner, "uid"))
+        return Trees.objects(metadata, "ownerReferences").stream()
+                .filter(owner -> Trees.text(owner, "kind").equals("Node"))
+                .map(owner -> Trees.text(owner, "uid"))
                 .findFirst()
                 .orElse("");
     }
 
     private static Optional<Claim> claim(Map<?, ?> status) {
         try {
-            Instant connected = Instant.parse(Fields.text(status, "connected"));
-            return Optional.of(new Claim(connected, Fields.text(status, "reporter")));
+            Instant connected = Instant.parse(Trees.text(status, "connected"));
+            return Optional.of(new Claim(connected, Trees.text(status, "reporter")));
         } catch (DateTimeException e) {
             return Optional.empty();
         }

@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.health;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.cluster.Fields;
 import dev.gpuwarden.aggregator.cluster.Kind;
+import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.time.Instant;
 import java.util.List;
@@ -127,7 +127,7 @@ public final class NodeHealths {
                 "name",
                 node,
                 "uid",
-                Fields.text(Fields.map(owner, "metadata"), "uid"));
+                Trees.text(Trees.object(owner, "metadata"), "uid"));
         return Held.of(api.apply(
                 ALL.path(node),
                 MANAGER,

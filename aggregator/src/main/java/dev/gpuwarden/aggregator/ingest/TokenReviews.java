@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.cluster.Fields;
+import dev.gpuwarden.aggregator.json.Trees;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -65,7 +65,7 @@ final class TokenReviews {
                         "apiVersion", "authentication.k8s.io/v1",
                         "kind", "TokenReview",
                         "spec", Map.of("token", token, "audiences", List.of(audience))));
-        TokenVerdict verdict = TokenVerdict.of(Fields.map(answer, "status"), audience, account, monitors);
+        TokenVerdict verdict = TokenVerdict.of(Trees.object(answer, "status"), audience, account, monitors);
         long until = nanoTime.getAsLong() + (verdict.caller().isPresent() ? GOOD_NANOS : BAD_NANOS);
         synchronized (known) {
             known.remove(hash);

@@ -57,9 +57,10 @@ public final class JsonText {
         }
     }
 
+    @SuppressWarnings("unchecked") // names of fields are strings
     private static Map<String, Object> object(Object value) throws IOException {
         if (value instanceof Map<?, ?> map) {
-            return Trees.object(map);
+            return (Map<String, Object>) map;
         }
         throw new IOException("expected a JSON object");
     }

@@ -22,7 +22,7 @@ public final class BreakerStore {
     /** @param metadata all of it but what the API server keeps for itself: what others have put there stays */
     private record Kept(Map<String, Object> metadata, Map<String, String> data) {
         static Kept of(Map<String, Object> tree) {
-            Map<String, Object> metadata = Trees.object(Trees.object(tree, "metadata"));
+            Map<String, Object> metadata = Trees.copy(Trees.object(tree, "metadata"));
             metadata.remove("managedFields");
             return new Kept(metadata, Trees.texts(tree, "data"));
         }

@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -98,7 +99,7 @@ final class EventsText {
 
     /** With names that begin with a small letter. */
     static Map<String, Object> lower(Map<?, ?> map) {
-        Map<String, Object> lower = Trees.object(Map.of());
+        Map<String, Object> lower = new LinkedHashMap<>();
         map.forEach((key, value) -> {
             String name = String.valueOf(key);
             lower.put(name.isEmpty() ? name : name.substring(0, 1).toLowerCase(Locale.ROOT) + name.substring(1), value);

@@ -52,7 +52,7 @@ record Session(
         List<AppliedTaint> taints = new ArrayList<>();
         for (Map<String, Object> tree : items(text)) {
             Taint taint = NodeRead.taint(tree);
-            taints.add(new AppliedTaint(taint, Trees.number(tree, "priority", 0), Trees.isTrue(tree, "preExisting")));
+            taints.add(new AppliedTaint(taint, Trees.number(tree, "priority"), Trees.isTrue(tree, "preExisting")));
         }
         return taints;
     }
@@ -62,7 +62,7 @@ record Session(
         for (Map<String, Object> tree : items(text)) {
             labels.add(new AppliedLabel(
                     new Label(Trees.text(tree, "key"), Trees.text(tree, "value")),
-                    Trees.number(tree, "priority", 0),
+                    Trees.number(tree, "priority"),
                     tree.get("previous") instanceof String previous ? Optional.of(previous) : Optional.empty()));
         }
         return labels;

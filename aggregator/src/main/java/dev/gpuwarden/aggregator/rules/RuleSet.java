@@ -43,9 +43,9 @@ public record RuleSet(
         Map<String, Object> match = Trees.object(spec, "match");
         RuleSet set = new RuleSet(
                 Trees.text(metadata, "name"),
-                Trees.number(metadata, "generation", 0),
+                Trees.longNumber(metadata, "generation"),
                 !Boolean.FALSE.equals(spec.get("enabled")),
-                Trees.number(spec, "priority", 0),
+                Trees.number(spec, "priority"),
                 clauses(match, "all"),
                 clauses(match, "any"),
                 Trees.isTrue(Trees.object(spec, "cordon"), "shouldCordon"),

@@ -80,7 +80,7 @@ public final class RuleShelf {
 
     private static Optional<Object> spec(Optional<Map<String, Object>> resource) {
         return resource.map(tree ->
-                List.of(Trees.object(tree, "spec"), Trees.number(Trees.object(tree, "metadata"), "generation", 0)));
+                List.of(Trees.object(tree, "spec"), Trees.longNumber(Trees.object(tree, "metadata"), "generation")));
     }
 
     private void compile() {
@@ -90,7 +90,7 @@ public final class RuleShelf {
             try {
                 sets.add(RuleSet.of(resource));
             } catch (IllegalArgumentException e) {
-                int generation = Trees.number(Trees.object(resource, "metadata"), "generation", 0);
+                long generation = Trees.longNumber(Trees.object(resource, "metadata"), "generation");
                 all.add(new RuleCondition(name, generation, false, "Invalid", String.valueOf(e.getMessage())));
             }
         });

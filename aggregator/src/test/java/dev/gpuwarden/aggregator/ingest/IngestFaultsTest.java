@@ -4,8 +4,8 @@ import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.Fields;
 import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
@@ -84,9 +84,8 @@ class IngestFaultsTest {
         return new TestNode(server.address().getPort(), keys, "", token).hello(node);
     }
 
-    @SuppressWarnings("unchecked") // keys of a JSON object are strings
     private Map<String, Object> status() throws Exception {
-        return (Map<String, Object>) Fields.map(direct.get(NodeHealths.ALL.path(node)), "status");
+        return Trees.object(direct.get(NodeHealths.ALL.path(node)), "status");
     }
 
     static Stream<Arguments> faults() {

@@ -26,7 +26,7 @@ class ShippedRulesTest {
         List<RuleSet> sets = new ArrayList<>();
         try {
             for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(Files.readString(file))) {
-                sets.add(RuleSet.of(Trees.object((Map<?, ?>) document)));
+                sets.add(RuleSet.of(Trees.copy((Map<?, ?>) document)));
             }
         } catch (IOException e) {
             throw new AssertionError(e);
