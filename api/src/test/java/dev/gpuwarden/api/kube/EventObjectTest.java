@@ -1,9 +1,9 @@
 package dev.gpuwarden.api.kube;
 
-import static dev.gpuwarden.api.kube.Told.NODE;
-import static dev.gpuwarden.api.kube.Told.NOON;
-import static dev.gpuwarden.api.kube.Told.stored;
-import static dev.gpuwarden.api.kube.Told.xid79;
+import static dev.gpuwarden.core.event.Told.NODE;
+import static dev.gpuwarden.core.event.Told.NOON;
+import static dev.gpuwarden.core.event.Told.stored;
+import static dev.gpuwarden.core.event.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.HealthEvent;

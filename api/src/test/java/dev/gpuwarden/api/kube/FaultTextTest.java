@@ -1,11 +1,12 @@
 package dev.gpuwarden.api.kube;
 
-import static dev.gpuwarden.api.kube.Told.faults;
-import static dev.gpuwarden.api.kube.Told.xid79;
+import static dev.gpuwarden.core.event.Told.faults;
+import static dev.gpuwarden.core.event.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Told;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -1,12 +1,13 @@
 package dev.gpuwarden.api.kube;
 
-import static dev.gpuwarden.api.kube.Told.NOON;
-import static dev.gpuwarden.api.kube.Told.faults;
-import static dev.gpuwarden.api.kube.Told.xid79;
+import static dev.gpuwarden.core.event.Told.NOON;
+import static dev.gpuwarden.core.event.Told.faults;
+import static dev.gpuwarden.core.event.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.ProcessingStrategy;
+import dev.gpuwarden.core.event.Told;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

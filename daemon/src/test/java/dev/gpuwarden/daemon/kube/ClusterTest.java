@@ -7,6 +7,7 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Told;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.kube;
 
-import static dev.gpuwarden.daemon.kube.Told.NOON;
-import static dev.gpuwarden.daemon.kube.Told.stored;
-import static dev.gpuwarden.daemon.kube.Told.xid79;
+import static dev.gpuwarden.core.event.Told.NOON;
+import static dev.gpuwarden.core.event.Told.stored;
+import static dev.gpuwarden.core.event.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.kube.EventObject;
@@ -11,6 +11,7 @@ import dev.gpuwarden.core.event.FaultTable.Change;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.event.Told;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.kube;
 
-import static dev.gpuwarden.daemon.kube.Told.faults;
-import static dev.gpuwarden.daemon.kube.Told.xid79;
+import static dev.gpuwarden.core.event.Told.faults;
+import static dev.gpuwarden.core.event.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.kube.NodeView;
@@ -9,6 +9,7 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.event.Told;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
 import java.time.Duration;

@@ -1,24 +1,18 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.core.event;
 
-import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.event.FaultTable;
-import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.event.StoredEvent;
 import java.time.Instant;
 import java.util.List;
 
 /** Events and the faults that they leave. */
-final class Told {
+public final class Told {
 
-    static final Instant NOON = Instant.parse("2026-11-22T12:00:00Z");
-    static final String NODE = "node-a";
+    public static final Instant NOON = Instant.parse("2026-11-22T12:00:00Z");
+    public static final String NODE = "node-a";
 
     private Told() {}
 
     /** A GPU that fell off the bus, under both of its names. */
-    static HealthEvent.Builder xid79(String pci) {
+    public static HealthEvent.Builder xid79(String pci) {
         return fatal("SysLogsXIDError")
                 .errorCodes(List.of("79"))
                 .entities(List.of(new Entity(Entity.PCI, pci), Entity.gpu("GPU-" + pci)))
@@ -26,12 +20,12 @@ final class Told {
                 .action(RecommendedAction.RESTART_BM);
     }
 
-    static HealthEvent.Builder fatal(String check) {
+    public static HealthEvent.Builder fatal(String check) {
         return HealthEvent.of("test", "GPU", check).nodeName(NODE).fatal(true);
     }
 
     /** One second passes between two of them, the first at noon. */
-    static List<Fault> faults(HealthEvent... events) {
+    public static List<Fault> faults(HealthEvent... events) {
         FaultTable table = new FaultTable();
         for (int i = 0; i < events.length; i++) {
             table.apply(events[i], i + 1, NOON.plusSeconds(i));
@@ -39,7 +33,7 @@ final class Told {
         return table.faults();
     }
 
-    static StoredEvent stored(long sequence, HealthEvent event) {
+    public static StoredEvent stored(long sequence, HealthEvent event) {
         Instant at = NOON.plusSeconds(sequence);
         return new StoredEvent(sequence, event, at, at, 1);
     }
