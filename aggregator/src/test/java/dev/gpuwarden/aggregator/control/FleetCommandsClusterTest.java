@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.control;
 import static dev.gpuwarden.aggregator.control.TestFleet.settings;
 import static dev.gpuwarden.aggregator.control.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.app.AggregatorCommands;
 import dev.gpuwarden.aggregator.breaker.PoolState;
@@ -15,8 +14,6 @@ import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.testkit.cluster.Binaries;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -25,7 +22,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -56,10 +52,8 @@ class FleetCommandsClusterTest {
     }
 
     @BeforeEach
-    void start() throws Exception {
-        Optional<String> missing = Binaries.ofUser().missing();
-        assumeTrue(missing.isEmpty(), missing::orElseThrow);
-        fleet = new TestFleet(ControlPlane.start(folder.resolve("plane")));
+    void start() {
+        fleet = TestFleet.start(folder.resolve("plane"));
         kubeconfig = fleet.plane.adminKubeconfig();
     }
 

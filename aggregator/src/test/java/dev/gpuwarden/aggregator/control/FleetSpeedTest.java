@@ -2,15 +2,12 @@ package dev.gpuwarden.aggregator.control;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.health.Claim;
 import dev.gpuwarden.aggregator.health.Held;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.health.NodeState;
-import dev.gpuwarden.testkit.cluster.Binaries;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.ObjectNodes;
 import java.io.File;
 import java.nio.file.Path;
@@ -44,9 +41,7 @@ class FleetSpeedTest {
     @Tag("slow")
     @Timeout(1_800)
     void manyHealthyNodes() throws Exception {
-        Optional<String> missing = Binaries.ofUser().missing();
-        assumeTrue(missing.isEmpty(), missing::orElseThrow);
-        try (TestFleet fleet = new TestFleet(ControlPlane.start(folder.resolve("plane")));
+        try (TestFleet fleet = TestFleet.start(folder.resolve("plane"));
                 ObjectNodes nodes = ObjectNodes.create(fleet.plane, "many", NODES, 0)) {
             report(fleet, nodes.names());
             for (int round = 0; round < ROUNDS; round++) {

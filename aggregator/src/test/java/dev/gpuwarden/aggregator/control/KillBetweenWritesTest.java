@@ -2,19 +2,15 @@ package dev.gpuwarden.aggregator.control;
 
 import static dev.gpuwarden.aggregator.control.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.breaker.PoolText;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
-import dev.gpuwarden.testkit.cluster.Binaries;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -38,10 +34,8 @@ class KillBetweenWritesTest {
     private TestFleet fleet;
 
     @BeforeEach
-    void start() throws Exception {
-        Optional<String> missing = Binaries.ofUser().missing();
-        assumeTrue(missing.isEmpty(), missing::orElseThrow);
-        fleet = new TestFleet(ControlPlane.start(folder));
+    void start() {
+        fleet = TestFleet.start(folder);
     }
 
     @AfterEach
@@ -81,7 +75,9 @@ class KillBetweenWritesTest {
             fleet.fail(returns);
             try (ClusterApi api = fleet.asAggregator();
                     Steering steering = Steering.start(api, pools(name + "-first"), audit -> {})) {
-                until(() -> said(returns).contains("Quarantined") && steering.queued() == 0, "one is in quarantine");
+                until(
+                        () -> fleet.said(returns).contains("Quarantined") && steering.queued() == 0,
+                        "one is in quarantine");
             }
             fleet.tell(
                     minor,
@@ -110,8 +106,8 @@ class KillBetweenWritesTest {
                     + " held="
                     + !fleet.get(node, ".metadata.annotations.quarantineHealthEvent")
                             .isEmpty()
-                    + " condition=" + fleet.get(node, ".status.conditions[?(@.type==\"SysLogsXIDError\")].status")
-                    + " events=" + said(node);
+                    + " condition=" + fleet.condition(node)
+                    + " events=" + fleet.said(node);
         }
 
         void done() {
@@ -119,19 +115,6 @@ class KillBetweenWritesTest {
             fleet.plane.kubectl(
                     Stream.concat(Stream.of("delete", "node"), nodes.stream()).toArray(String[]::new));
         }
-    }
-
-    /** Reasons of its Events, each as often as it is there. */
-    private String said(String node) {
-        return Stream.of(fleet.plane
-                        .kubectl(
-                                "get",
-                                "events",
-                                "--field-selector=involvedObject.name=" + node,
-                                "--output=jsonpath={.items[*].reason}")
-                        .split(" "))
-                .sorted()
-                .collect(Collectors.joining(" "));
     }
 
     private static boolean writes(ApiCall call) {
@@ -151,8 +134,8 @@ class KillBetweenWritesTest {
             Scene scene = new Scene("all");
             try (ClusterApi api = fleet.asAggregator(faulty);
                     Steering steering = Steering.start(api, pools("all"), audit -> {})) {
-                until(() -> said(scene.falls).contains("Quarantined"), "one falls");
-                until(() -> said(scene.returns).contains("ReturnedToService"), "one returns");
+                until(() -> fleet.said(scene.falls).contains("Quarantined"), "one falls");
+                until(() -> fleet.said(scene.returns).contains("ReturnedToService"), "one returns");
                 until(() -> steering.queued() == 0 && scene.state().contains("breaker open=true"), "one trips");
                 wanted = scene.state();
                 writes = (int) faulty.count(KillBetweenWritesTest::writes);

@@ -3,16 +3,12 @@ package dev.gpuwarden.aggregator.control;
 import static dev.gpuwarden.aggregator.control.TestFleet.settings;
 import static dev.gpuwarden.aggregator.control.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.Mode;
-import dev.gpuwarden.testkit.cluster.Binaries;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,10 +25,8 @@ class SteeringClusterTest {
     private TestFleet fleet;
 
     @BeforeEach
-    void start() throws Exception {
-        Optional<String> missing = Binaries.ofUser().missing();
-        assumeTrue(missing.isEmpty(), missing::orElseThrow);
-        fleet = new TestFleet(ControlPlane.start(folder));
+    void start() {
+        fleet = TestFleet.start(folder);
     }
 
     @AfterEach
@@ -52,10 +46,10 @@ class SteeringClusterTest {
             until(steering::works, "it leads");
             fleet.fail("bad");
             until(() -> fleet.cordoned("bad"), "the node is cordoned");
-            String condition = ".status.conditions[?(@.type==\"SysLogsXIDError\")]";
-            until(() -> fleet.get("bad", condition + ".status").equals("True"), "the condition says so");
-            assertThat(fleet.get("bad", condition + ".message")).contains("ErrorCode:79", "fallen off the bus");
-            until(() -> events("bad").contains("Quarantined"), "an Event says so");
+            until(() -> fleet.condition("bad").equals("True"), "the condition says so");
+            assertThat(fleet.get("bad", ".status.conditions[?(@.type==\"SysLogsXIDError\")].message"))
+                    .contains("ErrorCode:79", "fallen off the bus");
+            until(() -> fleet.said("bad").contains("Quarantined"), "an Event says so");
             assertThat(audits).hasSize(1);
             assertThat(audits.get(0).toLine()).contains("syslog-fatal", "\"decision\":\"quarantine\"");
             until(
@@ -66,15 +60,11 @@ class SteeringClusterTest {
 
             fleet.heal("bad");
             until(() -> !fleet.cordoned("bad"), "the node returns");
-            until(() -> fleet.get("bad", condition + ".status").equals("False"), "the condition says so");
-            until(() -> events("bad").contains("ReturnedToService"), "an Event says so");
+            until(() -> fleet.condition("bad").equals("False"), "the condition says so");
+            until(() -> fleet.said("bad").contains("ReturnedToService"), "an Event says so");
             assertThat(fleet.cordoned("good")).as("somebody else's").isTrue();
             assertThat(steering.failing()).isZero();
         }
-    }
-
-    private String events(String node) {
-        return fleet.plane.kubectl("get", "events", "--field-selector=involvedObject.name=" + node);
     }
 
     @Test
@@ -86,7 +76,7 @@ class SteeringClusterTest {
             until(steering::works, "it leads");
             fleet.fail("bad");
             until(() -> !audits.isEmpty(), "it is audited");
-            until(() -> events("bad").contains("DryRun"), "an Event says so");
+            until(() -> fleet.said("bad").contains("DryRun"), "an Event says so");
             assertThat(fleet.get("bad", ".metadata.resourceVersion")).isEqualTo(before);
         }
     }

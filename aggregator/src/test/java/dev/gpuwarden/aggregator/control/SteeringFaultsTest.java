@@ -3,22 +3,18 @@ package dev.gpuwarden.aggregator.control;
 import static dev.gpuwarden.aggregator.control.TestFleet.settings;
 import static dev.gpuwarden.aggregator.control.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
-import dev.gpuwarden.testkit.cluster.Binaries;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
@@ -39,9 +35,7 @@ class SteeringFaultsTest {
 
     @BeforeEach
     void start() throws Exception {
-        Optional<String> missing = Binaries.ofUser().missing();
-        assumeTrue(missing.isEmpty(), missing::orElseThrow);
-        fleet = new TestFleet(ControlPlane.start(folder));
+        fleet = TestFleet.start(folder);
         faulty = new FaultyApi(fleet.plane);
     }
 
@@ -71,25 +65,12 @@ class SteeringFaultsTest {
         faulty.fail(these, 2, fault);
         fleet.fail(node);
         until(() -> fleet.cordoned(node), what + ": cordoned");
-        until(() -> condition(node).equals("True"), what + ": the condition says so");
-        until(() -> said(node).contains("Quarantined"), what + ": an Event says so");
+        until(() -> fleet.condition(node).equals("True"), what + ": the condition says so");
+        until(() -> fleet.said(node).contains("Quarantined"), what + ": an Event says so");
         fleet.heal(node);
-        until(() -> !fleet.cordoned(node) && condition(node).equals("False"), what + ": returned");
-        until(() -> said(node).equals(List.of("Quarantined", "ReturnedToService")), what + ": each is told once");
+        until(() -> !fleet.cordoned(node) && fleet.condition(node).equals("False"), what + ": returned");
+        until(() -> fleet.said(node).equals(List.of("Quarantined", "ReturnedToService")), what + ": each is told once");
         faulty.heal();
-    }
-
-    private String condition(String node) {
-        return fleet.get(node, ".status.conditions[?(@.type==\"SysLogsXIDError\")].status");
-    }
-
-    private List<String> said(String node) {
-        String reasons = fleet.plane.kubectl(
-                "get",
-                "events",
-                "--field-selector=involvedObject.name=" + node,
-                "--output=jsonpath={.items[*].reason}");
-        return List.of(reasons.split(" ")).stream().sorted().toList();
     }
 
     @Test
@@ -133,7 +114,7 @@ class SteeringFaultsTest {
         fleet.fail("n-returns");
         try (ClusterApi api = fleet.asAggregator(faulty);
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audits::add)) {
-            until(() -> said("n-returns").contains("Quarantined"), "one is in quarantine");
+            until(() -> fleet.said("n-returns").contains("Quarantined"), "one is in quarantine");
             faulty.fail(ApiCall.any(), new ApiFault.CutBefore());
             faulty.cut();
             until(() -> !steering.works(), "it leads no more");

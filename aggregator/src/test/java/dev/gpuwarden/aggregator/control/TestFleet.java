@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.control;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.breaker.Limit;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
@@ -14,6 +15,7 @@ import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import io.fabric8.kubernetes.client.Config;
@@ -26,9 +28,11 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** A real API server with the shipped manifests, and nodes whose NodeHealths say what a test wants. */
 final class TestFleet implements AutoCloseable {
@@ -42,7 +46,14 @@ final class TestFleet implements AutoCloseable {
     private final Map<String, FaultTable> faults = new HashMap<>();
     private long sequence;
 
-    TestFleet(ControlPlane plane) {
+    /** On an API server of its own; where there is none to be had, the test is left out. */
+    static TestFleet start(Path folder) {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        return new TestFleet(ControlPlane.start(folder));
+    }
+
+    private TestFleet(ControlPlane plane) {
         this.plane = plane;
         try {
             for (String manifest : List.of(
@@ -159,6 +170,21 @@ final class TestFleet implements AutoCloseable {
 
     boolean cordoned(String node) {
         return get(node, ".spec.unschedulable").equals("true");
+    }
+
+    /** What the condition says of the fault that {@link #fail} makes. */
+    String condition(String node) {
+        return get(node, ".status.conditions[?(@.type==\"SysLogsXIDError\")].status");
+    }
+
+    /** Reasons of its Events, sorted, each as often as it is there. */
+    List<String> said(String node) {
+        String reasons = plane.kubectl(
+                "get",
+                "events",
+                "--field-selector=involvedObject.name=" + node,
+                "--output=jsonpath={.items[*].reason}");
+        return Stream.of(reasons.split(" ")).sorted().toList();
     }
 
     static void until(BooleanSupplier done, String what) {
