@@ -9,84 +9,36 @@ import dev.gpuwarden.aggregator.health.NodeHealthReader;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
-import io.fabric8.kubernetes.client.Config;
 import io.grpc.Status;
 import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The aggregator against a real API server, with the rights of the shipped manifests and tokens as kubelets project them. */
-@Timeout(600)
-class IngestClusterTest {
+class IngestClusterTest extends IngestSetup {
 
-    private static final AtomicInteger NODES = new AtomicInteger();
-
-    @TempDir
-    Path folder;
-
-    private final String node = "told-" + NODES.incrementAndGet();
-    private ControlPlane plane;
-    private TestKeys keys;
     private Relay relay;
     private ClusterApi api;
     private IngestServer server;
 
     @BeforeEach
     void start() throws Exception {
-        plane = TestCluster.get();
-        TestCluster.node(plane, node);
-        keys = new TestKeys(folder);
-        keys.certificate("aggregator");
-        relay = new Relay(URI.create(plane.url()).getPort());
-        String kubeconfig = Files.readString(TestCluster.aggregatorKubeconfig(plane));
-        api = ClusterApi.connect(
-                Config.fromKubeconfig(kubeconfig.replace(plane.url(), "https://127.0.0.1:" + relay.port())));
-        server = IngestServer.start(options(), api, any -> {});
-    }
-
-    private IngestOptions options() {
-        IngestOptions options = new IngestOptions();
-        options.listen = "127.0.0.1:0";
-        options.tlsCert = folder.resolve("aggregator.pem");
-        options.tlsKey = keys.key("aggregator");
+        relay = parts.add(new Relay(URI.create(plane.url()).getPort()));
+        api = api(relay);
         options.tlsClientCa = keys.ca;
-        return options;
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        if (server != null) {
-            server.close();
-            api.close();
-            relay.close();
-        }
-    }
-
-    private TestNode connect(String token) throws Exception {
-        return new TestNode(server.address().getPort(), keys, "", token);
+        server = aggregator(api, "a");
     }
 
     private TestNode connect() throws Exception {
-        return connect(TestCluster.token(plane, node));
-    }
-
-    private String health(String path) {
-        return TestCluster.health(plane, node, path);
+        return connect(server);
     }
 
     @Test
     void whatANodeTellsIsInItsNodeHealthWhenItIsAcknowledged() throws Exception {
-        try (TestNode told = connect().hello(node)) {
+        try (TestNode told = connect()) {
             assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isZero();
             told.faults(41, 0);
             assertThat(told.hear().getGeneration()).isEqualTo(41);
@@ -107,7 +59,7 @@ class IngestClusterTest {
 
     @Test
     void whatANewTellingDoesNotHoldIsOver() throws Exception {
-        try (TestNode told = connect().hello(node)) {
+        try (TestNode told = connect()) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"), Samples.fault(node, "48"));
             told.hear();
@@ -120,9 +72,9 @@ class IngestClusterTest {
 
     @Test
     void aNewerStreamOfTheSameNodeEndsTheOlder() throws Exception {
-        try (TestNode old = connect().hello(node)) {
+        try (TestNode old = connect()) {
             old.hear();
-            try (TestNode newer = connect().hello(node)) {
+            try (TestNode newer = connect()) {
                 newer.hear();
                 assertThat(old.end().getCode()).isEqualTo(Status.Code.ABORTED);
                 newer.faults(1, 0);
@@ -153,7 +105,7 @@ class IngestClusterTest {
             gone
         };
         for (String token : tokens) {
-            try (TestNode stranger = connect(token).hello(node)) {
+            try (TestNode stranger = connect(server, token).hello(node)) {
                 assertThat(stranger.end().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
             }
         }
@@ -164,9 +116,10 @@ class IngestClusterTest {
     void aNodeSpeaksForItselfAloneAndOthersAreNotDisturbed() throws Exception {
         String other = node + "-other";
         TestCluster.node(plane, other);
-        try (TestNode honest = connect().hello(node);
-                TestNode liar = connect(TestCluster.token(plane, other)).hello(node);
-                TestNode blamer = connect(TestCluster.token(plane, other)).hello(other)) {
+        try (TestNode honest = connect();
+                TestNode liar = connect(server, TestCluster.token(plane, other)).hello(node);
+                TestNode blamer =
+                        connect(server, TestCluster.token(plane, other)).hello(other)) {
             honest.hear();
             assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
             blamer.hear();
@@ -187,7 +140,7 @@ class IngestClusterTest {
     void aNodeThatTheClusterDoesNotHaveIsNotTaken() throws Exception {
         String nowhere = node + "-nowhere";
         TestCluster.pod(plane, nowhere);
-        try (TestNode told = connect(TestCluster.token(plane, nowhere)).hello(nowhere)) {
+        try (TestNode told = connect(server, TestCluster.token(plane, nowhere)).hello(nowhere)) {
             assertThat(told.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         }
     }
@@ -204,7 +157,7 @@ class IngestClusterTest {
 
     @Test
     void nothingIsAcknowledgedWhileTheApiServerIsAwayAndNothingIsLost() throws Exception {
-        try (TestNode told = connect().hello(node)) {
+        try (TestNode told = connect()) {
             told.hear();
             told.faults(1, 0);
             told.hear();
@@ -223,7 +176,7 @@ class IngestClusterTest {
 
     @Test
     void aNewAggregatorKnowsWhatTheOldOneHasKept() throws Exception {
-        try (TestNode told = connect().hello(node)) {
+        try (TestNode told = connect()) {
             told.hear();
             told.faults(1, 0);
             told.hear();
@@ -232,8 +185,8 @@ class IngestClusterTest {
             server.close();
             assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         }
-        server = IngestServer.start(options(), api, any -> {});
-        try (TestNode told = connect().hello(node)) {
+        server = aggregator(api, "a");
+        try (TestNode told = connect()) {
             assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isEqualTo(17);
             // Until the node has told all, what was there stays.
             assertThat(health(".status.state")).isEqualTo("Faulty");
@@ -243,7 +196,7 @@ class IngestClusterTest {
     @Test
     void aStormOfOneNodeIsFewWrites() throws Exception {
         int events = 5_000;
-        try (TestNode told = connect().hello(node)) {
+        try (TestNode told = connect()) {
             told.hear();
             told.faults(1, 0);
             told.hear();
@@ -258,7 +211,7 @@ class IngestClusterTest {
 
     @Test
     void aNodeHealthThatSomebodyDeletesComesBackWithTheNextNews() throws Exception {
-        try (TestNode told = connect().hello(node)) {
+        try (TestNode told = connect()) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();
@@ -283,7 +236,7 @@ class IngestClusterTest {
                         .build())
                 .map(Samples::fault)
                 .toArray(Fault[]::new);
-        try (TestNode told = connect().hello(node)) {
+        try (TestNode told = connect()) {
             told.hear();
             told.faults(1, 0, faults);
             assertThat(told.hear().getGeneration()).isEqualTo(1);

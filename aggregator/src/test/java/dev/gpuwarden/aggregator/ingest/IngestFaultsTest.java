@@ -9,79 +9,42 @@ import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
-import io.fabric8.kubernetes.client.Config;
 import io.grpc.Status;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whatever goes wrong with whichever request: the right state in the end, nothing acknowledged before it is kept, few requests. */
-@Timeout(600)
-class IngestFaultsTest {
+class IngestFaultsTest extends IngestSetup {
 
-    private static final AtomicInteger NODES = new AtomicInteger();
     private static final Predicate<ApiCall> WRITE = ApiCall.of("PATCH", "/status");
     private static final int TIMES = 2;
 
-    @TempDir
-    Path folder;
-
-    private final String node = "unlucky-" + NODES.incrementAndGet();
-    private ControlPlane plane;
-    private TestKeys keys;
     private FaultyApi faulty;
-    private ClusterApi api;
     private ClusterApi direct;
     private IngestServer server;
     private String token;
 
     @BeforeEach
     void start() throws Exception {
-        plane = TestCluster.get();
-        TestCluster.node(plane, node);
         token = TestCluster.token(plane, node);
-        keys = new TestKeys(folder);
-        keys.certificate("aggregator");
-        faulty = new FaultyApi(plane);
-        api = ClusterApi.connect(
-                Config.fromKubeconfig(faulty.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"))));
-        direct = ClusterApi.connect(Config.fromKubeconfig(Files.readString(TestCluster.aggregatorKubeconfig(plane))));
-        IngestOptions options = new IngestOptions();
-        options.listen = "127.0.0.1:0";
-        options.tlsCert = folder.resolve("aggregator.pem");
-        options.tlsKey = keys.key("aggregator");
-        server = IngestServer.start(options, api, any -> {});
-    }
-
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            server.close();
-            api.close();
-            direct.close();
-            faulty.close();
-        }
+        faulty = parts.add(new FaultyApi(plane));
+        direct = api();
+        server = aggregator(api(faulty.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"))), "a");
     }
 
     private TestNode connect() throws Exception {
-        return new TestNode(server.address().getPort(), keys, "", token).hello(node);
+        return connect(server, token).hello(node);
     }
 
     private Map<String, Object> status() throws Exception {
@@ -212,8 +175,7 @@ class IngestFaultsTest {
         assertThat(faulty.calls()).hasSize(before);
         String other = node + "-other";
         TestCluster.node(plane, other);
-        try (TestNode told =
-                new TestNode(server.address().getPort(), keys, "", TestCluster.token(plane, other)).hello(other)) {
+        try (TestNode told = connect(server, TestCluster.token(plane, other)).hello(other)) {
             assertThat(told.hear().hasWelcome()).isTrue();
         }
     }
@@ -222,8 +184,7 @@ class IngestFaultsTest {
     void aTokenThatIsOverOrForgedOpensNothing() throws Exception {
         UnaryOperator<String> over = claims -> claims.replaceAll("\"exp\":[0-9]+", "\"exp\":1600000000");
         assertThat(over.apply(TestTokens.claims(token))).isNotEqualTo(TestTokens.claims(token));
-        try (TestNode control = new TestNode(
-                        server.address().getPort(), keys, "", TestTokens.signedAgain(plane, token, claims -> claims))
+        try (TestNode control = connect(server, TestTokens.signedAgain(plane, token, claims -> claims))
                 .hello(node)) {
             assertThat(control.hear().hasWelcome()).as("signed by the same key").isTrue();
         }
@@ -231,7 +192,7 @@ class IngestFaultsTest {
                 TestTokens.signedAgain(plane, token, over),
                 TestTokens.signedByAnother(token),
                 TestTokens.changed(token, claims -> claims.replace(node, "another")))) {
-            try (TestNode stranger = new TestNode(server.address().getPort(), keys, "", bad).hello(node)) {
+            try (TestNode stranger = connect(server, bad).hello(node)) {
                 assertThat(stranger.end().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
             }
         }

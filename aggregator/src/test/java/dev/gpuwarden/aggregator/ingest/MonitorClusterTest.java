@@ -11,8 +11,6 @@ import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
-import io.fabric8.kubernetes.client.Config;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -22,43 +20,25 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Programs that watch the whole cluster report of its nodes, to two aggregators before a real API server. */
-@Timeout(600)
-class MonitorClusterTest {
+class MonitorClusterTest extends IngestSetup {
 
-    private static final AtomicInteger NODES = new AtomicInteger();
-
-    @TempDir
-    Path folder;
-
-    private final String node = "watched-" + NODES.incrementAndGet();
-    private final List<ManagedChannel> channels = new ArrayList<>();
-    private ControlPlane plane;
-    private TestKeys keys;
     private ClusterApi api;
     private IngestServer server;
     private IngestServer second;
 
     @BeforeEach
     void start() throws Exception {
-        plane = TestCluster.get();
-        TestCluster.node(plane, node);
         for (String account : List.of("fabric", "storage", "stranger")) {
             plane.apply("""
                     apiVersion: v1
@@ -66,30 +46,10 @@ class MonitorClusterTest {
                     metadata: {name: %s, namespace: gpuwarden}
                     """.formatted(account));
         }
-        keys = new TestKeys(folder);
-        keys.certificate("aggregator");
-        api = ClusterApi.connect(Config.fromKubeconfig(Files.readString(TestCluster.aggregatorKubeconfig(plane))));
-        server = IngestServer.start(options(), api, "a");
-        second = IngestServer.start(options(), api, "b");
-    }
-
-    private IngestOptions options() {
-        IngestOptions options = new IngestOptions();
-        options.listen = "127.0.0.1:0";
-        options.tlsCert = folder.resolve("aggregator.pem");
-        options.tlsKey = keys.key("aggregator");
         options.monitors = List.of("gpuwarden/fabric", "gpuwarden/storage");
-        return options;
-    }
-
-    @AfterEach
-    void stop() {
-        channels.forEach(ManagedChannel::shutdownNow);
-        if (second != null) {
-            server.close();
-            second.close();
-            api.close();
-        }
+        api = api();
+        server = aggregator(api, "a");
+        second = aggregator(api, "b");
     }
 
     private String token(String account) {
@@ -105,7 +65,7 @@ class MonitorClusterTest {
                         .trustManager(keys.ca.toFile())
                         .build())
                 .build();
-        channels.add(channel);
+        parts.add(channel::shutdownNow);
         Metadata headers = new Metadata();
         headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
         return PlatformConnectorGrpc.newBlockingStub(channel)
@@ -162,8 +122,7 @@ class MonitorClusterTest {
         assertThat(checks()).as("before the node has said anything").containsExactly("Leaf", "Spine");
         assertThat(read().generation()).isZero();
         unused = storage.healthEventOccurredV1(call(event("Disk").build()));
-        try (TestNode told =
-                new TestNode(server.address().getPort(), keys, "", TestCluster.token(plane, node)).hello(node)) {
+        try (TestNode told = connect(server)) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();
@@ -176,8 +135,7 @@ class MonitorClusterTest {
             assertThat(checks()).as("the node has told all").containsExactly("Disk", "Spine");
             assertThat(read().generation()).isEqualTo(2);
         }
-        assertThat(TestCluster.health(plane, node, ".status.monitors[*].name"))
-                .isEqualTo("gpuwarden/fabric gpuwarden/storage");
+        assertThat(health(".status.monitors[*].name")).isEqualTo("gpuwarden/fabric gpuwarden/storage");
     }
 
     @Test
@@ -200,10 +158,10 @@ class MonitorClusterTest {
                             .getCode())
                     .isEqualTo(Status.Code.UNAUTHENTICATED);
         }
-        try (TestNode liar = new TestNode(server.address().getPort(), keys, "", token("fabric")).hello(node)) {
+        try (TestNode liar = connect(server, token("fabric")).hello(node)) {
             assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         }
-        assertThat(TestCluster.health(plane, node, ".metadata.name")).isEmpty();
+        assertThat(health(".metadata.name")).isEmpty();
     }
 
     @Test
@@ -247,12 +205,12 @@ class MonitorClusterTest {
     void whatIsSaidAgainIsNotWrittenAgain() throws Exception {
         var fabric = monitor("fabric");
         var unused = fabric.healthEventOccurredV1(call(event("Leaf").build()));
-        String version = TestCluster.health(plane, node, ".metadata.resourceVersion");
+        String version = health(".metadata.resourceVersion");
         for (int i = 0; i < 5; i++) {
             unused = fabric.healthEventOccurredV1(
                     call(event("Leaf").build(), event("Spine").healthy(true).build()));
         }
-        assertThat(TestCluster.health(plane, node, ".metadata.resourceVersion")).isEqualTo(version);
+        assertThat(health(".metadata.resourceVersion")).isEqualTo(version);
     }
 
     @Test

@@ -3,82 +3,28 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
-import io.fabric8.kubernetes.client.Config;
 import io.grpc.Status;
 import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** One node, two aggregators that know nothing of each other, one API server; the first of them can lose it. */
-@Timeout(600)
-class TwoAggregatorsTest {
+class TwoAggregatorsTest extends IngestSetup {
 
-    private static final AtomicInteger NODES = new AtomicInteger();
-
-    @TempDir
-    Path folder;
-
-    private final String node = "moved-" + NODES.incrementAndGet();
-    private ControlPlane plane;
-    private TestKeys keys;
     private Relay relay;
-    private ClusterApi apiOfA;
-    private ClusterApi apiOfB;
     private IngestServer a;
     private IngestServer b;
 
     @BeforeEach
     void start() throws Exception {
-        plane = TestCluster.get();
-        TestCluster.node(plane, node);
-        keys = new TestKeys(folder);
-        keys.certificate("aggregator");
-        relay = new Relay(URI.create(plane.url()).getPort());
-        String kubeconfig = Files.readString(TestCluster.aggregatorKubeconfig(plane));
-        apiOfA = ClusterApi.connect(
-                Config.fromKubeconfig(kubeconfig.replace(plane.url(), "https://127.0.0.1:" + relay.port())));
-        apiOfB = ClusterApi.connect(Config.fromKubeconfig(kubeconfig));
-        a = IngestServer.start(options(), apiOfA, "a");
-        b = IngestServer.start(options(), apiOfB, "b");
-    }
-
-    private IngestOptions options() {
-        IngestOptions options = new IngestOptions();
-        options.listen = "127.0.0.1:0";
-        options.tlsCert = folder.resolve("aggregator.pem");
-        options.tlsKey = keys.key("aggregator");
-        return options;
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        if (b != null) {
-            a.close();
-            b.close();
-            apiOfA.close();
-            apiOfB.close();
-            relay.close();
-        }
-    }
-
-    private TestNode connect(IngestServer server) throws Exception {
-        TestNode told = new TestNode(server.address().getPort(), keys, "", TestCluster.token(plane, node));
-        told.hello(node);
-        return told;
+        relay = parts.add(new Relay(URI.create(plane.url()).getPort()));
+        a = aggregator(api(relay), "a");
+        b = aggregator(api(), "b");
     }
 
     private String codes() {
-        return TestCluster.health(plane, node, ".status.reporter") + ": "
-                + TestCluster.health(plane, node, ".status.faults[*].errorCode");
+        return health(".status.reporter") + ": " + health(".status.faults[*].errorCode");
     }
 
     @Test
@@ -160,8 +106,7 @@ class TwoAggregatorsTest {
             told.event(1, Samples.xid(node, "79"));
             told.awaitSequence(1);
             assertThat(codes()).isEqualTo("b: 79");
-            assertThat(TestCluster.health(plane, node, ".metadata.annotations.somebody"))
-                    .isEqualTo("else");
+            assertThat(health(".metadata.annotations.somebody")).isEqualTo("else");
         }
     }
 
