@@ -1,0 +1,120 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.rules.Clause;
+import dev.gpuwarden.aggregator.rules.Label;
+import dev.gpuwarden.aggregator.rules.RuleBook;
+import dev.gpuwarden.aggregator.rules.RuleSet;
+import dev.gpuwarden.aggregator.rules.Taint;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A node, its faults, rules that ask for each thing that can be done, and what is decided of them. */
+abstract class QuarantineSetup {
+
+    static final Instant T0 = Instant.parse("2026-11-22T03:00:00Z");
+    static final Breaker.Answer YES = new Breaker.Answer(true, "room", BreakerState.NEW);
+    static final Breaker.Answer NO = new Breaker.Answer(false, "breaker open", BreakerState.NEW);
+    static final Taint GPU_ERROR = new Taint("nvidia.com/gpu-error", "true", "NoSchedule");
+
+    private static final RuleBook RULES = RuleBook.compile(List.of(
+            rule("fatal", "event.isFatal && event.componentClass == 'GPU'", 0, true, null, null),
+            rule("taints", "event.checkName == 'Taints'", 5, false, GPU_ERROR, null),
+            rule("labels", "event.checkName == 'Labels'", 5, false, null, new Label("gpu-fault", "active")),
+            rule("labels-more", "event.checkName == 'Worse'", 9, false, null, new Label("gpu-fault", "worse"))));
+
+    final FaultTable table = new FaultTable();
+    final TestNode node = new TestNode("""
+            {"metadata": {"name": "node-1", "uid": "u-1", "labels": {"zone": "a"},
+                          "annotations": {"node.alpha.kubernetes.io/ttl": "0"}},
+             "spec": {"podCIDR": "10.0.0.0/24",
+                      "taints": [{"key": "dedicated", "value": "ml", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"}]}}
+            """);
+    final NodeRead before = node.read();
+    RuleBook rules = RULES;
+    private int seconds;
+
+    static RuleSet rule(String name, String cel, int priority, boolean cordon, Taint taint, Label label) {
+        return new RuleSet(
+                name,
+                1,
+                true,
+                priority,
+                List.of(new Clause(Clause.Kind.HEALTH_EVENT, cel)),
+                List.of(),
+                cordon,
+                Optional.ofNullable(taint),
+                Optional.ofNullable(label));
+    }
+
+    static HealthEvent.Builder xid(String... codes) {
+        return event("SysLogsXIDError", "GPU")
+                .fatal(true)
+                .message("fallen off the bus")
+                .action(RecommendedAction.RESTART_BM)
+                .errorCodes(List.of(codes))
+                .entities(List.of(new Entity("PCI", "0000:3b:00"), new Entity("NVLINK", "3")));
+    }
+
+    static HealthEvent.Builder event(String check, String component) {
+        return HealthEvent.of("syslog-health-monitor", component, check)
+                .nodeName("node-1")
+                .id("e-1");
+    }
+
+    void tell(HealthEvent.Builder event) {
+        table.apply(event.build(), 1, T0.plusSeconds(seconds++));
+    }
+
+    void mend(HealthEvent.Builder event) {
+        tell(event.healthy(true).fatal(false));
+    }
+
+    Decision decide(Breaker.Answer breaker) {
+        return Quarantine.decide(
+                node.read(), Report.trusted("node-1", table.faults()), rules, any -> breaker, Mode.ARMED, T0);
+    }
+
+    /** Decides, writes, and sees that there is nothing left to decide. */
+    Decision.Act act(Decision.Kind kind) {
+        Decision decision = decide(YES);
+        assertThat(decision).isInstanceOf(Decision.Act.class);
+        Decision.Act act = (Decision.Act) decision;
+        assertThat(act.kind()).isEqualTo(kind);
+        node.apply(act.patch());
+        assertThat(decide(YES)).isInstanceOf(Decision.Leave.class);
+        return act;
+    }
+
+    void nothing(String reason) {
+        assertThat(decide(YES))
+                .isInstanceOfSatisfying(
+                        Decision.Leave.class,
+                        leave -> assertThat(leave.reason()).contains(reason));
+    }
+
+    /** What stays for who asks later. */
+    private static Map<String, String> without(Map<String, String> texts, String prefix) {
+        Map<String, String> less = new java.util.HashMap<>(texts);
+        less.keySet().removeIf(key -> key.startsWith(prefix));
+        return less;
+    }
+
+    void isAsBefore() {
+        NodeRead now = node.read();
+        assertThat(without(now.labels(), "k8saas.nvidia.com/uncordon-")).isEqualTo(before.labels());
+        assertThat(without(now.annotations(), "gpuwarden.dev/quarantine")).isEqualTo(before.annotations());
+        assertThat(now.taints()).isEqualTo(before.taints());
+        assertThat(now.unschedulable()).isEqualTo(before.unschedulable());
+    }
+}
