@@ -12,6 +12,7 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,6 +32,10 @@ import java.util.function.BooleanSupplier;
 final class LoadCluster implements AutoCloseable {
 
     static final int WRITERS = 32;
+
+    /** No breaker: how fast it goes is what is measured. */
+    static final String POOL = "--breaker.pool=load;nvidia.com/gpu.present=true;rate=100%/5m;level=100%";
+
     private static final String PODS = "/api/v1/namespaces/gpuwarden/pods";
     private static final String TOKENS = "/api/v1/namespaces/gpuwarden/serviceaccounts/gpuwarden/token";
 
@@ -138,6 +143,17 @@ final class LoadCluster implements AutoCloseable {
         }
     }
 
+    /** All daemons, at once; returns when all have told what they have. */
+    void connect() {
+        daemons.forEach(LoadDaemon::connect);
+        connected(600);
+    }
+
+    /** Waits until all daemons have a stream, and have told on it what they have. */
+    void connected(long seconds) {
+        until(() -> tally.connected.sum() == names.size(), seconds, "all nodes have told");
+    }
+
     LoadDaemon daemon(int node) {
         return daemons.get(node);
     }
@@ -169,6 +185,12 @@ final class LoadCluster implements AutoCloseable {
                 throw new IllegalStateException("not within " + seconds + " s: " + what);
             }
             LockSupport.parkNanos(200_000);
+        }
+    }
+
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
         }
     }
 

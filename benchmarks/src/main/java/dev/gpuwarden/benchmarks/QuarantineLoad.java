@@ -5,7 +5,6 @@ import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.core.SuppressForbidden;
 import java.io.PrintStream;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -22,7 +21,6 @@ import org.HdrHistogram.Histogram;
 final class QuarantineLoad {
 
     private static final int ONE_AT_A_TIME = 200;
-    private static final String POOL = "--breaker.pool=load;nvidia.com/gpu.present=true;rate=100%/5m;level=100%";
 
     private final PrintStream out;
     private final LoadCluster cluster;
@@ -49,9 +47,9 @@ final class QuarantineLoad {
         long start = System.nanoTime();
         try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), Path.of(args[2]), nodes, pods)) {
             Path kubeconfig = cluster.plane.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator"));
-            int port = freePort();
-            int web = freePort();
-            List<String> armed = List.of("--quarantine.mode=armed", POOL);
+            int port = LoadCluster.freePort();
+            int web = LoadCluster.freePort();
+            List<String> armed = List.of("--quarantine.mode=armed", LoadCluster.POOL);
             cluster.daemons(port, work.resolve("cert.pem"));
             say(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
             QuarantineLoad load = new QuarantineLoad(out, cluster, burst);
@@ -72,10 +70,7 @@ final class QuarantineLoad {
 
     private void connect() {
         long start = System.nanoTime();
-        for (int i = 0; i < cluster.names.size(); i++) {
-            cluster.daemon(i).connect();
-        }
-        LoadCluster.until(() -> cluster.tally.connected.sum() == cluster.names.size(), 600, "all nodes have told");
+        cluster.connect();
         say(out, "all connected and told after %.1f s; streams ended: %s", seconds(start), cluster.tally.ended);
     }
 
@@ -287,7 +282,7 @@ final class QuarantineLoad {
             double leads = seconds(start);
             LoadCluster.until(() -> cluster.cordoned.containsKey(name), 120, "the next faulty node is cordoned");
             double cordons = seconds(start);
-            LoadCluster.until(() -> cluster.tally.connected.sum() == cluster.names.size(), 600, "all came back");
+            cluster.connected(600);
             say(
                     out,
                     "killed and started anew: leads after %.1f s, cordons after %.1f s, all %d nodes are back after %.1f s;"
@@ -298,12 +293,6 @@ final class QuarantineLoad {
                     seconds(start),
                     cluster.tally.ended,
                     next.residentMib());
-        }
-    }
-
-    private static int freePort() throws java.io.IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
         }
     }
 
