@@ -80,8 +80,7 @@ final class Outage {
             int port = LoadCluster.freePort();
             cluster.daemons(port, work.resolve("cert.pem"));
             Path kubeconfig = work.resolve("kubeconfig");
-            Files.writeString(
-                    kubeconfig, between.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator")));
+            Files.writeString(kubeconfig, between.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator")));
             Start start = () -> new ShippedAggregator(
                     args[0],
                     kubeconfig,
@@ -115,7 +114,8 @@ final class Outage {
             TimeUnit.MILLISECONDS.sleep(away.toMillis() / 6);
             change(2);
             TimeUnit.MILLISECONDS.sleep(away.toMillis() / 3);
-            long decided = decisions(gone).values().stream().mapToLong(List::size).sum();
+            long decided =
+                    decisions(gone).values().stream().mapToLong(List::size).sum();
             require(decided == 0, "nothing is decided while the API server is away, found " + decided);
             Instant back = Instant.now();
             between.heal();
@@ -179,17 +179,16 @@ final class Outage {
             Fate fate = Fate.of(i);
             Map<String, Object> status = Trees.object(cluster.api.get(NodeHealths.ALL.path(node)), "status");
             require(
-                    Trees.number(status, "fatalCount", -1) == (fate.after() ? 1 : 0),
+                    Trees.number(status, "fatalCount") == (fate.after() ? 1 : 0),
                     node + ", " + fate + ": found " + status);
             List<String> done = decisions.getOrDefault(node, List.of());
-            boolean right =
-                    switch (fate) {
-                        case FAILS -> done.equals(List.of("quarantine"));
-                        case RECOVERS -> done.equals(List.of("return"));
-                        // The fault that holds it is a younger one.
-                        case RECOVERS_AND_FAILS -> done.isEmpty() || done.equals(List.of("change"));
-                        default -> done.isEmpty();
-                    };
+            boolean right = switch (fate) {
+                case FAILS -> done.equals(List.of("quarantine"));
+                case RECOVERS -> done.equals(List.of("return"));
+                // The fault that holds it is a younger one.
+                case RECOVERS_AND_FAILS -> done.isEmpty() || done.equals(List.of("change"));
+                default -> done.isEmpty();
+            };
             require(right, node + ", " + fate + ": decided " + done);
         }
     }
