@@ -94,8 +94,14 @@ public final class Fleet {
         synchronized (this) {
             @Nullable KeptHealth before = healths.get(name);
             // An answer that comes late brings nothing back.
-            boolean late = answered && (before == null || !before.kept().uid().equals(uid));
-            if (late || before != null && before.kept().covers(uid, version)) {
+            if (answered && (before == null || !before.kept().uid().equals(uid))) {
+                return;
+            }
+            if (before != null && before.kept().covers(uid, version)) {
+                // The watch may have been faster with the same.
+                if (answered && before.kept().version() == version) {
+                    healths.put(name, new KeptHealth(before.kept(), clock.instant(), true));
+                }
                 return;
             }
             healths.put(name, new KeptHealth(new Kept(uid, version, json), clock.instant(), answered));

@@ -73,12 +73,18 @@ class FleetTest {
         assertThat(fleet.health("a").orElseThrow().answered()).isTrue();
         fleet.healths().there("a", health("u", 8));
         fleet.answered(health("u", 7));
-        fleet.healths().there("a", health("other", 2));
+        assertThat(fleet.health("a").orElseThrow().answered()).isTrue();
+        fleet.healths().there("a", health("u", 9));
         fleet.answered(health("u", 9));
+        assertThat(fleet.health("a").orElseThrow().answered())
+                .as("the watch was faster")
+                .isTrue();
+        fleet.healths().there("a", health("other", 2));
+        fleet.answered(health("u", 10));
         fleet.healths().gone("a");
         fleet.answered(health("other", 3));
         assertThat(fleet.health("a")).isEmpty();
-        assertThat(told).containsExactly("a health", "a health", "a health", "a health");
+        assertThat(told).containsExactly("a health", "a health", "a health", "a health", "a health");
     }
 
     @Test

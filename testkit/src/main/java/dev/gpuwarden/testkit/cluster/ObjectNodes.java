@@ -1,6 +1,5 @@
 package dev.gpuwarden.testkit.cluster;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,7 +18,7 @@ import java.util.stream.IntStream;
 public final class ObjectNodes implements AutoCloseable {
 
     /** Controllers take a node for gone after 50 s without a renewal. */
-    private static final Duration RENEWAL = Duration.ofSeconds(20);
+    private static final int RENEWAL_SECONDS = 20;
 
     private static final System.Logger LOG = System.getLogger(ObjectNodes.class.getName());
     private static final String NODES = "/api/v1/nodes";
@@ -31,6 +30,8 @@ public final class ObjectNodes implements AutoCloseable {
     private final int podsPerNode;
     private final ObjectTexts texts;
     private final ApiRequests api;
+
+    private int turn;
 
     /** In a queue of their own: renewals must not wait behind a load. */
     private final ApiRequests renewals;
@@ -74,7 +75,7 @@ public final class ObjectNodes implements AutoCloseable {
     }
 
     private void create() {
-        renewer.scheduleAtFixedRate(this::renew, RENEWAL.toSeconds(), RENEWAL.toSeconds(), TimeUnit.SECONDS);
+        renewer.scheduleAtFixedRate(this::renew, 1, 1, TimeUnit.SECONDS);
         api.all(nodes, this::createNode);
         if (podsPerNode > 0) {
             api.post(NAMESPACES, "{\"metadata\": {\"name\": \"" + prefix + "\"}}")
@@ -106,11 +107,17 @@ public final class ObjectNodes implements AutoCloseable {
         return texts.name(number / podsPerNode) + "-" + number % podsPerNode;
     }
 
+    /** Some of them each second, as kubelets do, which know nothing of each other. */
     private void renew() {
+        int first = turn++ % RENEWAL_SECONDS;
+        int some = (nodes - first + RENEWAL_SECONDS - 1) / RENEWAL_SECONDS;
         String now = texts.renewal(Instant.now());
         try {
             // One that is not made yet, or deleted by somebody, is none to renew.
-            renewals.all(nodes, node -> renewals.patchIfThere(LEASES + "/" + texts.name(node), now));
+            renewals.all(some, i -> {
+                String node = texts.name(first + i * RENEWAL_SECONDS);
+                return renewals.patchIfThere(LEASES + "/" + node, now);
+            });
         } catch (IllegalStateException e) {
             LOG.log(System.Logger.Level.WARNING, "leases of " + prefix + "-*: " + e.getMessage());
         }
