@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.ObjectNodes;
@@ -50,9 +50,11 @@ final class LoadCluster implements AutoCloseable {
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
     private final NioEventLoopGroup loops = new NioEventLoopGroup(2);
     private final Process watch;
+    private final Path manifests;
     private final ObjectNodes objects;
 
     LoadCluster(Path folder, Path manifests, int nodes, int podsPerNode) throws IOException {
+        this.manifests = manifests;
         this.plane = ControlPlane.start(folder);
         for (String manifest : List.of(
                 "crds/nodehealths.gpuwarden.dev.yaml",
@@ -92,6 +94,11 @@ final class LoadCluster implements AutoCloseable {
                 cordoned.remove(columns[0]);
             }
         });
+    }
+
+    /** The rule sets that are there. */
+    RuleBook rules() throws IOException {
+        return RuleBook.compile(ShippedRules.read(manifests));
     }
 
     /** One for each node, with a token of a pod on it; not connected yet. */
@@ -159,7 +166,7 @@ final class LoadCluster implements AutoCloseable {
     }
 
     interface Write<T> {
-        T on(String node) throws ClusterException, InterruptedException;
+        T on(String node) throws Exception;
     }
 
     /** As many at once as a good client has. */
@@ -200,7 +207,7 @@ final class LoadCluster implements AutoCloseable {
         timer.shutdownNow();
         watch.destroy();
         api.close();
-        // Its Nodes go with their API server.
+        objects.abandon();
         plane.close();
         loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }

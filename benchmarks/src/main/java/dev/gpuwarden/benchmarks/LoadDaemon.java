@@ -71,16 +71,17 @@ final class LoadDaemon {
     }
 
     synchronized void fail() {
-        tell(event(false));
+        tell(event(node, sequence + 1, false));
     }
 
     synchronized void heal() {
-        tell(event(true));
+        tell(event(node, sequence + 1, true));
     }
 
-    private HealthEvent event(boolean healthy) {
+    /** @param sequence another one for each event of the node */
+    static HealthEvent event(String node, long sequence, boolean healthy) {
         return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
-                .id(node + "-" + (sequence + 1))
+                .id(node + "-" + sequence)
                 .nodeName(node)
                 .fatal(!healthy)
                 .healthy(healthy)

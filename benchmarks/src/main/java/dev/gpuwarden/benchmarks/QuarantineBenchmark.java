@@ -4,7 +4,6 @@ import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.json.JsonText;
-import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.quarantine.Decision;
 import dev.gpuwarden.aggregator.quarantine.Quarantine;
 import dev.gpuwarden.aggregator.quarantine.Report;
@@ -14,12 +13,9 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -32,8 +28,6 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /** One decision about one node with the six shipped rule sets, and compiling them. Run in the repository. */
 @BenchmarkMode(Mode.AverageTime)
@@ -46,7 +40,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 @Measurement(iterations = 5, time = 1)
 public class QuarantineBenchmark {
 
-    private static final Path RULES = Path.of("packaging/src/main/kubernetes/quarantine-rules.yaml");
+    private static final Path MANIFESTS = Path.of("packaging/src/main/kubernetes");
     private static final Instant THEN = Instant.parse("2026-11-22T03:00:00Z");
 
     /** XIDs of as many GPUs. */
@@ -61,11 +55,7 @@ public class QuarantineBenchmark {
 
     @Setup
     public void read() throws IOException {
-        List<RuleSet> all = new ArrayList<>();
-        for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(Files.readString(RULES))) {
-            all.add(RuleSet.of(Trees.copy((Map<?, ?>) document)));
-        }
-        sets = all;
+        sets = ShippedRules.read(MANIFESTS);
         rules = RuleBook.compile(sets);
         node = "{\"metadata\":{\"name\":\"node-1\",\"uid\":\"u\",\"resourceVersion\":\"1\",\"labels\":{"
                 + "\"nvidia.com/gpu.present\":\"true\",\"zone\":\"a\"},\"annotations\":{\"a\":\"b\"}},"

@@ -1,15 +1,10 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.fleet.Fleet;
-import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.core.SuppressForbidden;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
@@ -25,10 +20,6 @@ final class QuarantineLoad {
     private final PrintStream out;
     private final LoadCluster cluster;
     private final int burst;
-
-    private static final List<Map<String, Object>> UNCORDON =
-            List.of(Map.of("op", "remove", "path", "/spec/unschedulable"));
-    private static final String LONG = "x".repeat(300);
 
     private QuarantineLoad(PrintStream out, LoadCluster cluster, int burst) {
         this.out = out;
@@ -129,145 +120,37 @@ final class QuarantineLoad {
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 60);
     }
 
-    /** The four writes that a faulty node costs, while nobody else does anything. */
     private void bare() throws Exception {
         List<String> nodes = cluster.names.subList(0, burst);
-        var unused = LoadCluster.parallel(nodes, this::health);
+        BareClient client = new BareClient(cluster.api, cluster.rules());
+        var unused = LoadCluster.parallel(nodes, client::fails);
         long start = System.nanoTime();
-        unused = LoadCluster.parallel(nodes, this::writes);
+        var unusedToo = LoadCluster.parallel(nodes, client::writes);
         double all = seconds(start);
-        bareOneAtATime(nodes);
-        unused = LoadCluster.parallel(nodes, this::undo);
+        unusedToo = LoadCluster.parallel(nodes, client::undo);
         LoadCluster.until(cluster.cordoned::isEmpty, 120, "all is undone");
+        bareOneAtATime(client, nodes.subList(0, Math.min(ONE_AT_A_TIME, nodes.size())));
         say(out, "a bare client, %d writers: %.2f s, %.0f writes/s", LoadCluster.WRITERS, all, 4 * burst / all);
     }
 
     /** What no program can be faster than: NodeHealth and Node, one after the other, until the watch shows it. */
-    private void bareOneAtATime(List<String> nodes) throws Exception {
+    private void bareOneAtATime(BareClient client, List<String> nodes) throws Exception {
         Histogram micros = new Histogram(60_000_000, 3);
-        for (String node : nodes.subList(0, Math.min(ONE_AT_A_TIME, nodes.size()))) {
-            var unused = cluster.api.patch(Fleet.NODES.path(node), UNCORDON);
-            LoadCluster.until(() -> !cluster.cordoned.containsKey(node), 60, node + " is back");
+        for (String node : nodes) {
+            var unused = client.fails(node);
             TimeUnit.MILLISECONDS.sleep(50);
             long start = System.nanoTime();
-            unused = healthStatus(node);
-            unused = cordon(node);
+            var unusedToo = client.cordon(node);
             LoadCluster.until(() -> cluster.cordoned.containsKey(node), 60, node + " is cordoned");
             micros.recordValue((cluster.cordoned.get(node) - start) / 1000);
         }
+        var unused = LoadCluster.parallel(nodes, client::undo);
+        LoadCluster.until(cluster.cordoned::isEmpty, 120, "all is undone");
         say(
                 out,
                 "a bare client, NodeHealth and cordon one after the other: p50 %.1f ms, p99 %.1f ms",
                 micros.getValueAtPercentile(50) / 1e3,
                 micros.getValueAtPercentile(99) / 1e3);
-    }
-
-    private Map<String, Object> health(String node) throws ClusterException, InterruptedException {
-        return cluster.api.create(
-                NodeHealths.ALL.path(),
-                Map.of(
-                        "apiVersion", NodeHealths.ALL.apiVersion(),
-                        "kind", NodeHealths.ALL.kind(),
-                        "metadata", Map.of("name", node)));
-    }
-
-    private Map<String, Object> undo(String node) throws ClusterException, InterruptedException {
-        cluster.api.delete(NodeHealths.ALL.path(node));
-        return cluster.api.patch(Fleet.NODES.path(node), UNCORDON);
-    }
-
-    private static String now() {
-        return Instant.now().truncatedTo(java.time.temporal.ChronoUnit.SECONDS).toString();
-    }
-
-    private Map<String, Object> healthStatus(String node) throws ClusterException, InterruptedException {
-        return cluster.api.apply(
-                NodeHealths.ALL.path(node) + "/status",
-                "bare",
-                Map.of(
-                        "apiVersion",
-                        NodeHealths.ALL.apiVersion(),
-                        "kind",
-                        NodeHealths.ALL.kind(),
-                        "metadata",
-                        Map.of("name", node),
-                        "status",
-                        Map.of(
-                                "state",
-                                "Faulty",
-                                "faultCount",
-                                1,
-                                "fatalCount",
-                                1,
-                                "unlistedCount",
-                                0,
-                                "faults",
-                                List.of(),
-                                "reported",
-                                now(),
-                                "generation",
-                                1,
-                                "acknowledgedSequence",
-                                System.nanoTime())));
-    }
-
-    private Map<String, Object> cordon(String node) throws ClusterException, InterruptedException {
-        return cluster.api.patch(
-                Fleet.NODES.path(node),
-                List.of(
-                        Map.of("op", "add", "path", "/metadata/annotations/bare", "value", LONG),
-                        Map.of("op", "add", "path", "/metadata/labels/bare", "value", "x"),
-                        Map.of("op", "add", "path", "/spec/unschedulable", "value", true)));
-    }
-
-    private Map<String, Object> writes(String node) throws ClusterException, InterruptedException {
-        String now = now();
-        String reason = LONG;
-        var unusedHealth = healthStatus(node);
-        var unusedNode = cordon(node);
-        var unusedStatus = cluster.api.apply(
-                "/api/v1/nodes/" + node + "/status",
-                "bare",
-                Map.of(
-                        "apiVersion",
-                        "v1",
-                        "kind",
-                        "Node",
-                        "metadata",
-                        Map.of("name", node),
-                        "status",
-                        Map.of(
-                                "conditions",
-                                List.of(Map.of(
-                                        "type",
-                                        "Bare",
-                                        "status",
-                                        "True",
-                                        "reason",
-                                        "Bare",
-                                        "message",
-                                        reason,
-                                        "lastTransitionTime",
-                                        now,
-                                        "lastHeartbeatTime",
-                                        now)))));
-        return cluster.api.create(
-                "/api/v1/namespaces/default/events",
-                Map.of(
-                        "metadata",
-                        Map.of("name", node + ".bare", "namespace", "default"),
-                        "involvedObject",
-                        Map.of("kind", "Node", "name", node, "uid", node),
-                        "type",
-                        "Warning",
-                        "reason",
-                        "Bare",
-                        "message",
-                        reason,
-                        "firstTimestamp",
-                        now,
-                        "lastTimestamp",
-                        now));
     }
 
     /** After a kill: its Lease must run out first. */

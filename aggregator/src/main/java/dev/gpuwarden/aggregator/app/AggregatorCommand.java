@@ -12,6 +12,7 @@ import dev.gpuwarden.cli.web.ListenAddress;
 import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,6 +36,9 @@ import picocli.CommandLine.Spec;
 public final class AggregatorCommand implements Callable<Integer> {
 
     private static final System.Logger LOG = System.getLogger(AggregatorCommand.class.getName());
+
+    /** Thousands of nodes that come back at once would keep the processor from learning what there is, and from leading. */
+    private static final Duration KNOWN = Duration.ofSeconds(10);
 
     private final Stop stop;
 
@@ -69,6 +73,9 @@ public final class AggregatorCommand implements Callable<Integer> {
             AuditLog audits = parts.add(
                     AuditLog.open(steering.auditFile, spec.commandLine().getOut()));
             Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(api, set, audits)));
+            if (steers.isPresent()) {
+                steers.get().awaitKnown(KNOWN);
+            }
             Consumer<Map<String, Object>> written = health -> steers.ifPresent(each -> each.healthWritten(health));
             IngestServer server = parts.add(IngestServer.start(ingest, api, written));
             WebServer pages = parts.add(WebServer.start(

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.cluster;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.json.Trees;
 import io.fabric8.kubernetes.client.Config;
@@ -48,7 +49,12 @@ public final class ClusterApi implements AutoCloseable {
         config.setRequestTimeout((int) TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
         // Whoever asks has a back-off of its own, and knows by then whether the answer is still wanted.
         config.setRequestRetryBackoffLimit(0);
-        return new ClusterApi(new KubernetesClientBuilder().withConfig(config).build());
+        // All objects are trees here: no classes for those that the client knows.
+        KubernetesSerialization trees = new KubernetesSerialization(new ObjectMapper(), false);
+        return new ClusterApi(new KubernetesClientBuilder()
+                .withConfig(config)
+                .withKubernetesSerialization(trees)
+                .build());
     }
 
     /** @throws ClusterException also where it is not there */

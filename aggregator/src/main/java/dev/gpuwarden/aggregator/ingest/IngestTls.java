@@ -6,10 +6,12 @@ import io.grpc.util.AdvancedTlsX509KeyManager;
 import io.grpc.util.AdvancedTlsX509TrustManager;
 import io.grpc.util.AdvancedTlsX509TrustManager.Verification;
 import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.Optional;
@@ -18,6 +20,8 @@ import java.util.concurrent.TimeUnit;
 
 /** The aggregator's certificate, and by whom those of nodes are signed. Looked at every minute, since they are short-lived. */
 record IngestTls(Path certificate, Path key, Optional<Path> clientCa) {
+
+    private static final System.Logger LOG = System.getLogger(IngestTls.class.getName());
 
     private static final long LOOK_MINUTES = 1;
 
@@ -37,7 +41,13 @@ record IngestTls(Path certificate, Path key, Optional<Path> clientCa) {
                         trust.updateTrustCredentials(clientCa.get().toFile(), LOOK_MINUTES, TimeUnit.MINUTES, executor);
                 builder.trustManager(trust).clientAuth(ClientAuth.OPTIONAL);
             }
-            return GrpcSslContexts.configure(builder, SslProvider.JDK).build();
+            SslProvider provider = OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK;
+            if (provider == SslProvider.JDK) {
+                LOG.log(
+                        Level.WARNING,
+                        "Java's own TLS is used, which takes longer to greet a node: " + OpenSsl.unavailabilityCause());
+            }
+            return GrpcSslContexts.configure(builder, provider).build();
         } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
             throw new UserError(
                     "cannot use the TLS files --ingest.tls-cert " + certificate + ", --ingest.tls-key " + key

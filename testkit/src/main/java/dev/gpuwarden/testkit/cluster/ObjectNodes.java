@@ -123,10 +123,15 @@ public final class ObjectNodes implements AutoCloseable {
         }
     }
 
+    /** Leaves them to themselves: for who stops the API server next. */
+    public void abandon() {
+        renewer.shutdownNow();
+    }
+
     /** Deletes all of them, as fast as the API server does. */
     @Override
     public void close() {
-        renewer.shutdownNow();
+        abandon();
         if (podsPerNode > 0) {
             String path = NAMESPACES + "/" + prefix;
             api.all(nodes * podsPerNode, number -> api.delete(path + "/pods/" + pod(number) + "?gracePeriodSeconds=0"));
