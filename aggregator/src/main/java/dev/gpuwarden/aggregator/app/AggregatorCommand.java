@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.control.Steering;
+import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.ingest.IngestOptions;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.cli.ExitCode;
@@ -14,10 +15,8 @@ import dev.gpuwarden.cli.web.WebServer;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -76,8 +75,8 @@ public final class AggregatorCommand implements Callable<Integer> {
             if (steers.isPresent()) {
                 steers.get().awaitKnown(KNOWN);
             }
-            Consumer<Map<String, Object>> written = health -> steers.ifPresent(each -> each.healthWritten(health));
-            IngestServer server = parts.add(IngestServer.start(ingest, api, written));
+            Memory memory = steers.map(Steering::memory).orElse(Memory.NONE);
+            IngestServer server = parts.add(IngestServer.start(ingest, api, memory));
             WebServer pages = parts.add(WebServer.start(
                     address,
                     List.of(new AggregatorSite(new Readiness(api)::pending, new AggregatorMetrics(server, steers)))));

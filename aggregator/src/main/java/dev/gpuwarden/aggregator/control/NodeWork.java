@@ -74,7 +74,7 @@ final class NodeWork {
             return;
         }
         Instant now = clock.instant();
-        Report report = Reports.ofRead(node, fleet.health(node), now);
+        Report report = Reports.ofRead(node, fleet.healthRead(node), now);
         if (report.standing() == Report.Standing.TRUSTED && mode == Mode.ARMED) {
             conditions.settle(there.get(), report.faults());
         }
@@ -87,7 +87,7 @@ final class NodeWork {
 
     /** What is acted on is what is so now, and not what a watch tells that has been away. */
     private Report report(String node, Instant now) throws ClusterException, InterruptedException {
-        Optional<HealthRead> health = fleet.health(node);
+        Optional<HealthRead> health = fleet.healthRead(node);
         Report report = Reports.ofRead(node, health, now);
         if (health.isPresent()
                 && (!followed.getAsBoolean() || Reports.isOld(health.get(), now))

@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.BreakerGate;
@@ -62,6 +63,7 @@ public final class Steering implements AutoCloseable {
     private final Set<String> waiting = new TreeSet<>();
 
     private final SteeringTally tally = new SteeringTally();
+    private final Attention attention = new Attention();
     private final Fleet fleet;
     private final Pools pools;
     private final BreakerGate gate;
@@ -83,14 +85,16 @@ public final class Steering implements AutoCloseable {
                     @Override
                     public void node(String name, Optional<NodeRead> node, boolean ours) {
                         pools.node(name, node);
-                        if (!ours) {
+                        if (attention.node(name, node) && !ours) {
                             Steering.this.changed(name);
                         }
                     }
 
                     @Override
-                    public void health(String name) {
-                        Steering.this.changed(name);
+                    public void health(String name, Optional<Map<String, Object>> health) {
+                        if (attention.health(name, health)) {
+                            Steering.this.changed(name);
+                        }
                     }
                 },
                 clock);
@@ -239,16 +243,16 @@ public final class Steering implements AutoCloseable {
 
     private void rulesChanged() {
         rules.conditions().stream().map(RuleCondition::ruleSet).forEach(chores::add);
-        fleet.names().forEach(nodes::add);
+        attention.all().forEach(nodes::add);
     }
 
     private void askAgain() {
         gate.waiting().forEach(nodes::add);
     }
 
-    /** Somebody here has written this NodeHealth, and this is the answer: no need to wait for the watch. */
-    public void healthWritten(Map<String, Object> health) {
-        fleet.answered(health);
+    /** What all of this replica may know; what it has written need not wait for the watch. */
+    public Memory memory() {
+        return fleet;
     }
 
     // ---- what is told of it ----

@@ -2,30 +2,27 @@ package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
-import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.json.Trees;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All Nodes and their NodeHealths, as the API server told them last. Kept as JSON, since 10,000 trees of objects would take ten
- * times the memory; one is read in 50 us. Thread-safe.
+ * All Nodes and their NodeHealths, as the API server told them last. Kept packed, since 10,000 trees of objects
+ * would take hundreds of megabytes, and few are looked at. Thread-safe.
  */
-public final class Fleet {
+public final class Fleet implements Memory {
 
     public static final Kind NODES = Kind.ofCluster("", "v1", "nodes", "Node");
 
     /** Nodes that were looked at just now are looked at again, by the same thread and on the next change. */
-    private static final int READ = 512;
+    private static final int READ = 128;
 
     /** Told while nothing else of the fleet changes: must be quick. */
     public interface Listener {
@@ -35,10 +32,11 @@ public final class Fleet {
          */
         void node(String name, Optional<NodeRead> node, boolean ours);
 
-        void health(String name);
+        /** @param health less what is large; empty if it is gone */
+        void health(String name, Optional<Map<String, Object>> health);
     }
 
-    private record Kept(String uid, long version, byte[] json) {
+    private record Kept(String uid, long version, Packed json) {
 
         /** Whether the other one is of the same object and not newer. */
         boolean covers(String otherUid, long otherVersion) {
@@ -71,16 +69,27 @@ public final class Fleet {
         if (just != null) {
             return Optional.of(just);
         }
-        return Optional.ofNullable(nodes.get(name)).map(kept -> NodeRead.of(read(kept.json())));
+        return Optional.ofNullable(nodes.get(name))
+                .map(kept -> NodeRead.of(kept.json().tree()));
+    }
+
+    @Override
+    public Optional<String> nodeUid(String node) {
+        return Optional.ofNullable(nodes.get(node)).map(Kept::uid);
+    }
+
+    @Override
+    public Optional<Map<String, Object>> health(String node) {
+        return healthRead(node).map(HealthRead::tree);
     }
 
     /** Empty where there is none. */
-    public Optional<HealthRead> health(String name) {
+    public Optional<HealthRead> healthRead(String name) {
         return Optional.ofNullable(healths.get(name))
-                .map(there -> new HealthRead(read(there.kept().json()), there.heard(), there.answered()));
+                .map(there -> new HealthRead(there.kept().json().tree(), there.heard(), there.answered()));
     }
 
-    /** A NodeHealth as the API server has just answered, which the watch tells later and may have told already. */
+    @Override
     public void answered(Map<String, Object> health) {
         keepHealth(health, true);
     }
@@ -90,7 +99,8 @@ public final class Fleet {
         String name = Trees.text(metadata, "name");
         String uid = Trees.text(metadata, "uid");
         long version = version(Trees.text(metadata, "resourceVersion"));
-        byte[] json = write(Lean.other(tree));
+        Map<String, Object> lean = Lean.other(tree);
+        Packed json = Packed.of(lean);
         synchronized (this) {
             @Nullable KeptHealth before = healths.get(name);
             // An answer that comes late brings nothing back.
@@ -106,12 +116,7 @@ public final class Fleet {
             }
             healths.put(name, new KeptHealth(new Kept(uid, version, json), clock.instant(), answered));
         }
-        listener.health(name);
-    }
-
-    /** Names of all Nodes; follows what changes meanwhile. */
-    public Set<String> names() {
-        return nodes.keySet();
+        listener.health(name, Optional.of(lean));
     }
 
     /**
@@ -124,16 +129,26 @@ public final class Fleet {
         return node;
     }
 
-    private synchronized void keep(NodeRead node, boolean anew) {
-        @Nullable Kept before = nodes.get(node.name());
+    private void keep(NodeRead node, boolean anew) {
         long version = version(node.resourceVersion());
-        boolean late = !anew && (before == null || !before.uid().equals(node.uid()));
-        if (late || before != null && before.covers(node.uid(), version)) {
+        if (isKnown(node, version, anew)) {
             return;
         }
-        nodes.put(node.name(), new Kept(node.uid(), version, write(node.tree())));
-        read.put(node.name(), node);
-        listener.node(node.name(), Optional.of(node), !anew);
+        Kept kept = new Kept(node.uid(), version, Packed.of(node.tree()));
+        synchronized (this) {
+            if (!isKnown(node, version, anew)) {
+                nodes.put(node.name(), kept);
+                read.put(node.name(), node);
+                listener.node(node.name(), Optional.of(node), !anew);
+            }
+        }
+    }
+
+    /** An answer that comes late brings nothing back. */
+    private synchronized boolean isKnown(NodeRead node, long version, boolean anew) {
+        @Nullable Kept before = nodes.get(node.name());
+        boolean late = !anew && (before == null || !before.uid().equals(node.uid()));
+        return late || before != null && before.covers(node.uid(), version);
     }
 
     /** Numbers that rise, says Kubernetes since 1.35; any other text is as old as can be. */
@@ -181,23 +196,11 @@ public final class Fleet {
             @Override
             public void gone(String name) {
                 healths.remove(name);
-                listener.health(name);
+                listener.health(name, Optional.empty());
             }
 
             @Override
             public void complete() {}
         };
-    }
-
-    private static byte[] write(Map<String, Object> tree) {
-        return JsonText.write(tree).getBytes(StandardCharsets.UTF_8);
-    }
-
-    private static Map<String, Object> read(byte[] json) {
-        try {
-            return JsonText.readObject(new String(json, StandardCharsets.UTF_8));
-        } catch (IOException e) {
-            throw new IllegalStateException("was written here", e);
-        }
     }
 }

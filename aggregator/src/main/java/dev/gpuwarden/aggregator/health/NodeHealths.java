@@ -9,7 +9,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * The resources `NodeHealth`, one per node and named as it. Each belongs to its Node, so it goes when that goes. Each call asks
@@ -30,16 +29,28 @@ public final class NodeHealths {
     private static final int MOST_TRIES = 3;
 
     private final ClusterApi api;
-    private final Consumer<Map<String, Object>> written;
+    private final Memory memory;
 
     public NodeHealths(ClusterApi api) {
-        this(api, any -> {});
+        this(api, Memory.NONE);
     }
 
-    /** @param written told what a resource is after each write of what its node says; by the thread that has written, so quickly */
-    public NodeHealths(ClusterApi api, Consumer<Map<String, Object>> written) {
+    public NodeHealths(ClusterApi api, Memory memory) {
         this.api = api;
-        this.written = written;
+        this.memory = memory;
+    }
+
+    /** As {@link #look}, but what is known here is not asked for: it may be old by some moments. */
+    public Held greet(String node) throws ClusterException, NoSuchNode, InterruptedException {
+        Optional<String> uid = memory.nodeUid(node);
+        if (uid.isEmpty()) {
+            return look(node);
+        }
+        Optional<Held> there = memory.health(node).map(Held::of);
+        if (there.isEmpty()) {
+            return make(node, uid.get());
+        }
+        return there.get().nodeUid().equals(uid.get()) ? there.get() : look(node);
     }
 
     /** What the cluster has of a node. Makes the resource where it is missing, or belongs to no Node. */
@@ -113,21 +124,17 @@ public final class NodeHealths {
                 ALL.path(state.node()) + "/status",
                 MANAGER,
                 body(state.node(), Map.of("metadata", metadata, "status", NodeStatus.tree(state))));
-        written.accept(now);
+        memory.answered(now);
         return Held.of(now);
     }
 
     private Held make(String node) throws ClusterException, NoSuchNode, InterruptedException {
         Map<String, Object> owner = find("/api/v1/nodes/" + node).orElseThrow(() -> new NoSuchNode(node));
-        Map<String, Object> reference = Map.of(
-                "apiVersion",
-                "v1",
-                "kind",
-                "Node",
-                "name",
-                node,
-                "uid",
-                Trees.text(Trees.object(owner, "metadata"), "uid"));
+        return make(node, Trees.text(Trees.object(owner, "metadata"), "uid"));
+    }
+
+    private Held make(String node, String uid) throws ClusterException, InterruptedException {
+        Map<String, Object> reference = Map.of("apiVersion", "v1", "kind", "Node", "name", node, "uid", uid);
         return Held.of(api.apply(
                 ALL.path(node),
                 MANAGER,

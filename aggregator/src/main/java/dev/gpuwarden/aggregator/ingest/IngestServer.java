@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.cli.UserError;
 import io.grpc.Server;
@@ -10,14 +11,12 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
 /** Where nodes report: TLS, who may speak, bounds of connections and messages. */
 public final class IngestServer implements AutoCloseable {
@@ -42,9 +41,8 @@ public final class IngestServer implements AutoCloseable {
     private final ScheduledExecutorService files;
     private final Server server;
 
-    private IngestServer(IngestOptions options, ClusterApi api, String replica, Consumer<Map<String, Object>> written)
-            throws IOException {
-        NodeHealths healths = new NodeHealths(api, written);
+    private IngestServer(IngestOptions options, ClusterApi api, String replica, Memory memory) throws IOException {
+        NodeHealths healths = new NodeHealths(api, memory);
         this.reports = new Reports(healths, tally, Clock.systemUTC(), replica);
         this.threads = threads();
         this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
@@ -62,7 +60,8 @@ public final class IngestServer implements AutoCloseable {
                     .maxConcurrentCallsPerConnection(MAX_CALLS)
                     .maxRstFramesPerWindow(200, 30)
                     .flowControlWindow(WINDOW_BYTES)
-                    .handshakeTimeout(10, TimeUnit.SECONDS)
+                    // Thousands may be waiting for their turn.
+                    .handshakeTimeout(30, TimeUnit.SECONDS)
                     .maxConnectionIdle(1, TimeUnit.MINUTES)
                     .maxConnectionAge(OLDEST_MINUTES, TimeUnit.MINUTES)
                     .maxConnectionAgeGrace(1, TimeUnit.MINUTES)
@@ -80,10 +79,10 @@ public final class IngestServer implements AutoCloseable {
     /**
      * As the next, under the name of this host, which in a pod is the pod's.
      *
-     * @param written told each NodeHealth that was written
+     * @param memory what is known of the cluster here, which saves requests
      */
-    public static IngestServer start(IngestOptions options, ClusterApi api, Consumer<Map<String, Object>> written) {
-        return start(options, api, hostName(), written);
+    public static IngestServer start(IngestOptions options, ClusterApi api, Memory memory) {
+        return start(options, api, hostName(), memory);
     }
 
     /**
@@ -92,13 +91,12 @@ public final class IngestServer implements AutoCloseable {
      * @param replica which of several aggregators this is, for people and to tell them apart
      */
     public static IngestServer start(IngestOptions options, ClusterApi api, String replica) {
-        return start(options, api, replica, any -> {});
+        return start(options, api, replica, Memory.NONE);
     }
 
-    private static IngestServer start(
-            IngestOptions options, ClusterApi api, String replica, Consumer<Map<String, Object>> written) {
+    private static IngestServer start(IngestOptions options, ClusterApi api, String replica, Memory memory) {
         try {
-            return new IngestServer(options, api, replica, written);
+            return new IngestServer(options, api, replica, memory);
         } catch (IOException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new UserError("cannot listen on " + options.address() + ": " + cause.getMessage()

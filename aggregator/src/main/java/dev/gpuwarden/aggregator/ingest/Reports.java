@@ -127,7 +127,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
             return;
         }
         try {
-            Held held = healths.look(node);
+            Held held = healths.greet(node);
             Claim claim = Claim.next(held.claim(), opened(hello), replica);
             NodeRecord own = new NodeRecord(hello, claim, held);
             records.compute(node, (name, there) -> newest(stream, own, there));

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.core.event.Fault;
 import java.io.IOException;
@@ -61,6 +62,14 @@ public record Inspection(
     /** Whether the Node says that it is in quarantine, readable or not. */
     public static boolean marked(NodeRead node) {
         return node.annotations().containsKey(Marks.EVENTS);
+    }
+
+    /** Whether anything of this program's is on the Node, from now or before. */
+    public static boolean touched(NodeRead node) {
+        return Marks.ANNOTATIONS.stream().anyMatch(node.annotations()::containsKey)
+                || node.labels().containsKey(Marks.STATE)
+                || !Trees.objects(Trees.object(node.tree(), "metadata"), "managedFields")
+                        .isEmpty();
     }
 
     /** What the breaker let through stands there from the last time where this time it was not asked. */

@@ -38,6 +38,19 @@ final class Marks {
     /** All that go when the node returns. */
     static final List<String> OF_SESSION = List.of(EVENTS, TAINTS, LABELS, CORDONED, CORDON_PRE_EXISTING, REASON);
 
+    static final List<String> ANNOTATIONS = List.of(
+            EVENTS,
+            TAINTS,
+            LABELS,
+            CORDONED,
+            CORDON_PRE_EXISTING,
+            UNCORDONED_MANUALLY,
+            UNTAINTED_MANUALLY,
+            REASON,
+            CANCELLED,
+            LET_THROUGH,
+            DECIDED);
+
     /** Labels that say, with the value `false`, that a node is none of our business. */
     static final List<String> OPT_OUT =
             List.of("nvsentinel.dgxc.nvidia.com/managed", "k8saas.nvidia.com/ManagedByNVSentinel");

@@ -20,7 +20,7 @@ class FleetTest {
                 }
 
                 @Override
-                public void health(String name) {
+                public void health(String name, Optional<Map<String, Object>> health) {
                     told.add(name + " health");
                 }
             },
@@ -64,26 +64,26 @@ class FleetTest {
     @Test
     void anAnswerAboutANodeHealthIsNewsAndWhatTheWatchTellsOfItLaterIsNot() {
         fleet.answered(health("u", 6));
-        assertThat(fleet.health("a"))
+        assertThat(fleet.healthRead("a"))
                 .as("the watch has not told that it is there")
                 .isEmpty();
         fleet.healths().there("a", health("u", 7));
-        assertThat(fleet.health("a").orElseThrow().answered()).isFalse();
+        assertThat(fleet.healthRead("a").orElseThrow().answered()).isFalse();
         fleet.answered(health("u", 8));
-        assertThat(fleet.health("a").orElseThrow().answered()).isTrue();
+        assertThat(fleet.healthRead("a").orElseThrow().answered()).isTrue();
         fleet.healths().there("a", health("u", 8));
         fleet.answered(health("u", 7));
-        assertThat(fleet.health("a").orElseThrow().answered()).isTrue();
+        assertThat(fleet.healthRead("a").orElseThrow().answered()).isTrue();
         fleet.healths().there("a", health("u", 9));
         fleet.answered(health("u", 9));
-        assertThat(fleet.health("a").orElseThrow().answered())
+        assertThat(fleet.healthRead("a").orElseThrow().answered())
                 .as("the watch was faster")
                 .isTrue();
         fleet.healths().there("a", health("other", 2));
         fleet.answered(health("u", 10));
         fleet.healths().gone("a");
         fleet.answered(health("other", 3));
-        assertThat(fleet.health("a")).isEmpty();
+        assertThat(fleet.healthRead("a")).isEmpty();
         assertThat(told).containsExactly("a health", "a health", "a health", "a health", "a health");
     }
 

@@ -61,7 +61,7 @@ class NodeQuarantineClusterTest {
                 }
 
                 @Override
-                public void health(String name) {}
+                public void health(String name, Optional<Map<String, Object>> health) {}
             },
             Clock.systemUTC());
     private Runnable meanwhile = () -> {};

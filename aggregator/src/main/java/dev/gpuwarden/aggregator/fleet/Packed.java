@@ -1,0 +1,47 @@
+package dev.gpuwarden.aggregator.fleet;
+
+import dev.gpuwarden.aggregator.json.JsonText;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.zip.Deflater;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.Inflater;
+import java.util.zip.InflaterInputStream;
+
+/** An object as packed JSON: a Node takes 2 KiB instead of 6, and as a tree of objects 60. */
+final class Packed {
+
+    private final byte[] bytes;
+
+    private Packed(byte[] bytes) {
+        this.bytes = bytes;
+    }
+
+    static Packed of(Map<String, Object> tree) {
+        Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
+        ByteArrayOutputStream packed = new ByteArrayOutputStream(2048);
+        try (DeflaterOutputStream out = new DeflaterOutputStream(packed, deflater, 2048)) {
+            out.write(JsonText.write(tree).getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            deflater.end();
+        }
+        return new Packed(packed.toByteArray());
+    }
+
+    Map<String, Object> tree() {
+        Inflater inflater = new Inflater(true);
+        try (InflaterInputStream in = new InflaterInputStream(new ByteArrayInputStream(bytes), inflater, 2048)) {
+            return JsonText.readObject(in.readAllBytes());
+        } catch (IOException e) {
+            throw new UncheckedIOException("was written here", e);
+        } finally {
+            inflater.end();
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package dev.gpuwarden.aggregator.health;
+
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What somebody here knows of the cluster by following it, which saves requests where thousands of nodes come at once. May be some
+ * moments old: good for what the API server refuses if it is wrong. Thread-safe.
+ */
+public interface Memory {
+
+    /** Remembers nothing. */
+    Memory NONE = new Memory() {
+        @Override
+        public Optional<String> nodeUid(String node) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<Map<String, Object>> health(String node) {
+            return Optional.empty();
+        }
+
+        @Override
+        public void answered(Map<String, Object> health) {}
+    };
+
+    /** Empty where no such Node is known. */
+    Optional<String> nodeUid(String node);
+
+    /** The resource NodeHealth; empty where none is known. */
+    Optional<Map<String, Object>> health(String node);
+
+    /**
+     * A resource NodeHealth as the API server has just answered, which a watch tells later and may have told already. Told by the
+     * thread that has asked, so must be quick.
+     */
+    void answered(Map<String, Object> health);
+}
