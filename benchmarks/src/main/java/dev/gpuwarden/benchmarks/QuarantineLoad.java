@@ -49,7 +49,7 @@ final class QuarantineLoad {
             try {
                 first.await("gpuwarden_aggregator_leads", 1, 120);
                 load.connect();
-                load.oneAtATime(first);
+                load.oneAtATime();
                 load.atOnce(first);
                 say(out, "aggregator: %d MiB resident", first.residentMib());
             } finally {
@@ -65,7 +65,7 @@ final class QuarantineLoad {
         say(out, "all connected and told after %.1f s; streams ended: %s", seconds(start), cluster.tally.ended);
     }
 
-    private void oneAtATime(ShippedAggregator aggregator) throws InterruptedException {
+    private void oneAtATime() throws InterruptedException {
         Histogram micros = new Histogram(60_000_000, 3);
         int most = Math.min(ONE_AT_A_TIME, cluster.names.size());
         for (int round = 0; round < 2; round++) {
@@ -82,14 +82,11 @@ final class QuarantineLoad {
         }
         say(
                 out,
-                "one at a time, %d: fault sent to cordon seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms; p50 of NodeHealths"
-                        + " since the start %.1f ms, of decisions with their cordons %.1f ms",
+                "one at a time, %d: fault sent to cordon seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms",
                 most,
                 micros.getValueAtPercentile(50) / 1e3,
                 micros.getValueAtPercentile(99) / 1e3,
-                micros.getMaxValue() / 1e3,
-                1e3 * aggregator.metric("gpuwarden_aggregator_write_seconds{quantile=\"0.5\"}"),
-                1e3 * aggregator.metric("gpuwarden_aggregator_decision_seconds{quantile=\"0.5\"}"));
+                micros.getMaxValue() / 1e3);
     }
 
     private void healed(int most) {
