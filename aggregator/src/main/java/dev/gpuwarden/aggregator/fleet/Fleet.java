@@ -115,8 +115,8 @@ public final class Fleet implements Memory {
                 return;
             }
             healths.put(name, new KeptHealth(new Kept(uid, version, json), clock.instant(), answered));
+            listener.health(name, Optional.of(lean));
         }
-        listener.health(name, Optional.of(lean));
     }
 
     /**
@@ -167,6 +167,12 @@ public final class Fleet implements Memory {
         }
     }
 
+    private synchronized void healthGone(String name) {
+        if (healths.remove(name) != null) {
+            listener.health(name, Optional.empty());
+        }
+    }
+
     /** What follows the Nodes. */
     public Mirror.Listener nodes() {
         return new Mirror.Listener() {
@@ -195,8 +201,7 @@ public final class Fleet implements Memory {
 
             @Override
             public void gone(String name) {
-                healths.remove(name);
-                listener.health(name, Optional.empty());
+                healthGone(name);
             }
 
             @Override

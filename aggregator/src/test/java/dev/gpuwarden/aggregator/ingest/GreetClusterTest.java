@@ -1,0 +1,84 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.health.Held;
+import dev.gpuwarden.aggregator.health.Memory;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What it costs to greet a node of which something is known. */
+class GreetClusterTest extends IngestSetup {
+
+    private Optional<String> uid = Optional.empty();
+    private Optional<Map<String, Object>> health = Optional.empty();
+    private FaultyApi between;
+    private ClusterApi api;
+    private NodeHealths healths;
+
+    @BeforeEach
+    void between() throws Exception {
+        between = parts.add(new FaultyApi(plane));
+        api = api(between.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
+        healths = new NodeHealths(api, new Memory() {
+            @Override
+            public Optional<String> nodeUid(String any) {
+                return uid;
+            }
+
+            @Override
+            public Optional<Map<String, Object>> health(String any) {
+                return health;
+            }
+
+            @Override
+            public void answered(Map<String, Object> any) {}
+        });
+    }
+
+    private Optional<String> uid() {
+        return Optional.of(plane.kubectl("get", "node", node, "--output=jsonpath={.metadata.uid}"));
+    }
+
+    @Test
+    void nothingKnownIsAskedForAndMade() throws Exception {
+        Held held = healths.greet(node);
+        assertThat(held.nodeUid()).isEqualTo(uid().orElseThrow());
+        assertThat(between.count(ApiCall.any())).isEqualTo(3);
+    }
+
+    @Test
+    void whatIsMissingIsMadeWithOneRequestAndWhatIsThereWithNone() throws Exception {
+        uid = uid();
+        Held held = healths.greet(node);
+        assertThat(held.nodeUid()).isEqualTo(uid.orElseThrow());
+        assertThat(health(".metadata.ownerReferences[0].uid")).isEqualTo(uid.orElseThrow());
+        assertThat(between.count(ApiCall.any())).isEqualTo(1);
+
+        health = Optional.of(api.get(NodeHealths.ALL.path(node)));
+        assertThat(healths.greet(node)).isEqualTo(held);
+        assertThat(between.count(ApiCall.any())).isEqualTo(2);
+    }
+
+    @Test
+    void whatBelongsToAnotherNodeOfThatNameIsAskedFor() throws Exception {
+        uid = uid();
+        Held held = healths.greet(node);
+        health = Optional.of(Map.of(
+                "metadata",
+                Map.of(
+                        "resourceVersion",
+                        "1",
+                        "ownerReferences",
+                        List.of(Map.of("kind", "Node", "name", node, "uid", "of-before")))));
+        assertThat(healths.greet(node)).isEqualTo(held);
+        assertThat(between.count(ApiCall.any())).isEqualTo(2);
+    }
+}
