@@ -179,7 +179,7 @@ final class Outage {
             Fate fate = Fate.of(i);
             Map<String, Object> status = Trees.object(cluster.api.get(NodeHealths.ALL.path(node)), "status");
             require(
-                    Trees.number(status, "fatalCount") == (fate.after() ? 1 : 0),
+                    Long.valueOf(fate.after() ? 1 : 0).equals(status.get("fatalCount")),
                     node + ", " + fate + ": found " + status);
             List<String> done = decisions.getOrDefault(node, List.of());
             boolean right = switch (fate) {

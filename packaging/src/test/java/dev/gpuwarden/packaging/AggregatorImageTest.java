@@ -170,6 +170,7 @@ class AggregatorImageTest {
         String port = awaitLine(aggregator, "aggregator.log", TAKING);
         String web = awaitLine(aggregator, "aggregator.log", SERVING);
         assertThat(get(web, "/readyz").body()).isEqualTo("ok\n");
+        assertThat(read("aggregator.log")).as("BoringSSL is found in the image").doesNotContain("Java's own TLS");
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             start(
                     node.environment(),

@@ -34,7 +34,7 @@ final class BreakerView {
                     state.filter(each -> each.status() == PoolState.Status.HALF_OPEN)
                             .map(PoolState::letThrough));
             pool.put("nodes", counted.map(Census::total));
-            pool.put("outOfService", counted.map(each -> each.outOfService()));
+            pool.put("outOfService", counted.map(Census::outOfService));
             pools.add(pool);
         }
         tree.put("pools", pools);

@@ -74,7 +74,7 @@ final class NodeWork {
             return;
         }
         Instant now = clock.instant();
-        Report report = Reports.ofRead(node, fleet.healthRead(node), now);
+        Report report = Reports.of(node, fleet.health(node), now);
         if (report.standing() == Report.Standing.TRUSTED && mode == Mode.ARMED) {
             conditions.settle(there.get(), report.faults());
         }
@@ -88,7 +88,7 @@ final class NodeWork {
     /** What is acted on is what is so now, and not what a watch tells that has been away. */
     private Report report(String node, Instant now) throws ClusterException, InterruptedException {
         Optional<HealthRead> health = fleet.healthRead(node);
-        Report report = Reports.ofRead(node, health, now);
+        Report report = Reports.of(node, health.map(HealthRead::tree), now);
         if (health.isPresent()
                 && (!followed.getAsBoolean() || Reports.isOld(health.get(), now))
                 && quarantine.look(report, rules.book()) instanceof Decision.Act) {

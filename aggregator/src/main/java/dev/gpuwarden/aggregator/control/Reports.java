@@ -31,10 +31,6 @@ public final class Reports {
 
     private Reports() {}
 
-    static Report ofRead(String node, Optional<HealthRead> health, Instant now) {
-        return of(node, health.map(HealthRead::tree), now);
-    }
-
     /** @param health the resource as the API server has it; empty where there is none */
     public static Report of(String node, Optional<Map<String, Object>> health, Instant now) {
         if (health.isEmpty()) {

@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All Nodes and their NodeHealths, as the API server told them last. Kept packed, since 10,000 trees of objects
- * would take hundreds of megabytes, and few are looked at. Thread-safe.
+ * All Nodes and their NodeHealths, as the API server told them last. Kept packed, since trees of objects would take
+ * nine times the memory, and few are looked at. Thread-safe.
  */
 public final class Fleet implements Memory {
 
@@ -41,6 +41,10 @@ public final class Fleet implements Memory {
         /** Whether the other one is of the same object and not newer. */
         boolean covers(String otherUid, long otherVersion) {
             return uid.equals(otherUid) && version >= otherVersion && otherVersion > 0;
+        }
+
+        boolean is(String otherUid, long otherVersion) {
+            return uid.equals(otherUid) && version == otherVersion;
         }
     }
 
@@ -99,24 +103,34 @@ public final class Fleet implements Memory {
         String name = Trees.text(metadata, "name");
         String uid = Trees.text(metadata, "uid");
         long version = version(Trees.text(metadata, "resourceVersion"));
-        Map<String, Object> lean = Lean.other(tree);
-        Packed json = Packed.of(lean);
-        synchronized (this) {
-            @Nullable KeptHealth before = healths.get(name);
-            // An answer that comes late brings nothing back.
-            if (answered && (before == null || !before.kept().uid().equals(uid))) {
-                return;
-            }
-            if (before != null && before.kept().covers(uid, version)) {
-                // The watch may have been faster with the same.
-                if (answered && before.kept().version() == version) {
-                    healths.put(name, new KeptHealth(before.kept(), clock.instant(), true));
-                }
-                return;
-            }
-            healths.put(name, new KeptHealth(new Kept(uid, version, json), clock.instant(), answered));
-            listener.health(name, Optional.of(lean));
+        if (noted(name, uid, version, answered)) {
+            return;
         }
+        Map<String, Object> lean = Lean.other(tree);
+        Kept kept = new Kept(uid, version, Packed.of(lean));
+        synchronized (this) {
+            if (!noted(name, uid, version, answered)) {
+                healths.put(name, new KeptHealth(kept, clock.instant(), answered));
+                listener.health(name, Optional.of(lean));
+            }
+        }
+    }
+
+    /** Whether there is nothing new in it; that it is an answer is kept even then. */
+    private synchronized boolean noted(String name, String uid, long version, boolean answered) {
+        @Nullable KeptHealth before = healths.get(name);
+        boolean known = isKnown(before == null ? null : before.kept(), uid, version, answered);
+        // The watch may have been faster with the same.
+        if (answered && before != null && before.kept().is(uid, version)) {
+            healths.put(name, new KeptHealth(before.kept(), clock.instant(), true));
+        }
+        return known;
+    }
+
+    /** Whether there is nothing new in it. An answer that comes late brings nothing back. */
+    private static boolean isKnown(@Nullable Kept before, String uid, long version, boolean answered) {
+        boolean late = answered && (before == null || !before.uid().equals(uid));
+        return late || before != null && before.covers(uid, version);
     }
 
     /**
@@ -125,30 +139,23 @@ public final class Fleet implements Memory {
      */
     public NodeRead wrote(Map<String, Object> tree) {
         NodeRead node = NodeRead.of(Lean.node(tree));
-        keep(node, false);
+        keep(node, true);
         return node;
     }
 
-    private void keep(NodeRead node, boolean anew) {
+    private void keep(NodeRead node, boolean answered) {
         long version = version(node.resourceVersion());
-        if (isKnown(node, version, anew)) {
+        if (isKnown(nodes.get(node.name()), node.uid(), version, answered)) {
             return;
         }
         Kept kept = new Kept(node.uid(), version, Packed.of(node.tree()));
         synchronized (this) {
-            if (!isKnown(node, version, anew)) {
+            if (!isKnown(nodes.get(node.name()), node.uid(), version, answered)) {
                 nodes.put(node.name(), kept);
                 read.put(node.name(), node);
-                listener.node(node.name(), Optional.of(node), !anew);
+                listener.node(node.name(), Optional.of(node), answered);
             }
         }
-    }
-
-    /** An answer that comes late brings nothing back. */
-    private synchronized boolean isKnown(NodeRead node, long version, boolean anew) {
-        @Nullable Kept before = nodes.get(node.name());
-        boolean late = !anew && (before == null || !before.uid().equals(node.uid()));
-        return late || before != null && before.covers(node.uid(), version);
     }
 
     /** Numbers that rise, says Kubernetes since 1.35; any other text is as old as can be. */
@@ -178,7 +185,7 @@ public final class Fleet implements Memory {
         return new Mirror.Listener() {
             @Override
             public void there(String name, Map<String, Object> tree) {
-                keep(NodeRead.of(Lean.node(tree)), true);
+                keep(NodeRead.of(Lean.node(tree)), false);
             }
 
             @Override
