@@ -93,11 +93,18 @@ class KmsgSourceTest {
         try (Heard heard = Heard.follow(source(LogSource.Start.FIRST, true))) {
             heard.awaitRecords(10);
             var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
-            int before = heard.records().size();
-            long cpu = threads.getThreadCpuTime(heard.thread().getId());
-            new java.util.concurrent.CountDownLatch(1).await(500, java.util.concurrent.TimeUnit.MILLISECONDS);
-            assumeTrue(heard.records().size() == before, "the kernel wrote meanwhile");
-            assertThat(threads.getThreadCpuTime(heard.thread().getId()) - cpu).isZero();
+            // Kernels that write now and then leave one window of twenty empty.
+            for (int window = 0; window < 20; window++) {
+                int before = heard.records().size();
+                long cpu = threads.getThreadCpuTime(heard.thread().getId());
+                new java.util.concurrent.CountDownLatch(1).await(500, java.util.concurrent.TimeUnit.MILLISECONDS);
+                long used = threads.getThreadCpuTime(heard.thread().getId()) - cpu;
+                if (heard.records().size() == before) {
+                    assertThat(used).isZero();
+                    return;
+                }
+            }
+            assumeTrue(false, "the kernel wrote all the while");
         }
     }
 }
