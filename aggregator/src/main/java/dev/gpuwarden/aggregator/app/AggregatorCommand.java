@@ -36,8 +36,13 @@ public final class AggregatorCommand implements Callable<Integer> {
 
     private static final System.Logger LOG = System.getLogger(AggregatorCommand.class.getName());
 
-    /** Thousands of nodes that come back at once would keep the processor from learning what there is, and from leading. */
-    private static final Duration KNOWN = Duration.ofSeconds(10);
+    /**
+     * Thousands of nodes that come back at once would keep the processor from learning what there is, and from leading. Not for
+     * ever: what cannot be listed may have nothing to do with them.
+     */
+    private static final Duration KNOWN = Duration.ofMinutes(1);
+
+    private static final Duration LOOK = Duration.ofMillis(50);
 
     private final Stop stop;
 
@@ -72,19 +77,33 @@ public final class AggregatorCommand implements Callable<Integer> {
             AuditLog audits = parts.add(
                     AuditLog.open(steering.auditFile, spec.commandLine().getOut()));
             Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(api, set, audits)));
-            if (steers.isPresent()) {
-                steers.get().awaitKnown(KNOWN);
-            }
             Memory memory = steers.map(Steering::memory).orElse(Memory.NONE);
-            IngestServer server = parts.add(IngestServer.start(ingest, api, memory));
+            IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
             WebServer pages = parts.add(WebServer.start(
                     address,
-                    List.of(new AggregatorSite(new Readiness(api)::pending, new AggregatorMetrics(server, steers)))));
-            announce(server.address(), pages.address());
+                    List.of(new AggregatorSite(
+                            new Readiness(api, server, steers)::pending, new AggregatorMetrics(server, steers)))));
+            announce(pages.address());
             announceSteering(settings);
-            running.await();
+            if (steers.isEmpty() || !stopsBeforeAllIsKnown(running, steers.get())) {
+                LOG.log(
+                        System.Logger.Level.INFO,
+                        "taking reports of nodes on " + told(server.listen().address()));
+                running.await();
+            }
         }
         return ExitCode.OK;
+    }
+
+    private static boolean stopsBeforeAllIsKnown(Stop.Registration running, Steering steering)
+            throws InterruptedException {
+        long end = System.nanoTime() + KNOWN.toNanos();
+        while (!steering.waitingFor().isEmpty() && System.nanoTime() < end) {
+            if (running.await(LOOK)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void announceSteering(Optional<Steering.Settings> settings) {
@@ -95,14 +114,13 @@ public final class AggregatorCommand implements Callable<Integer> {
                         .orElse("quarantine: off"));
     }
 
-    private void announce(InetSocketAddress nodes, InetSocketAddress pages) {
+    private void announce(InetSocketAddress pages) {
         LOG.log(
                 System.Logger.Level.INFO,
                 ingest.effective().entrySet().stream()
                         .filter(setting -> !setting.getValue().isEmpty())
                         .map(setting -> setting.getKey().substring(2) + "=" + setting.getValue())
                         .collect(Collectors.joining(" ")));
-        LOG.log(System.Logger.Level.INFO, "taking reports of nodes on " + told(nodes));
         LOG.log(System.Logger.Level.INFO, "serving http://" + told(pages) + "/metrics");
     }
 

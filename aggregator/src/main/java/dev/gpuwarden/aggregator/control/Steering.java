@@ -21,7 +21,6 @@ import dev.gpuwarden.aggregator.rules.RuleShelf;
 import dev.gpuwarden.aggregator.tell.Conditions;
 import dev.gpuwarden.aggregator.tell.Teller;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -185,7 +184,6 @@ public final class Steering implements AutoCloseable {
 
     private synchronized void followed(Kind kind) {
         if (waiting.remove(kind.plural())) {
-            notifyAll();
             begin();
         }
     }
@@ -218,17 +216,9 @@ public final class Steering implements AutoCloseable {
         chores.stop();
     }
 
-    /** Blocks until all that is followed has been told once; not for ever, since the API server may be away. */
-    public synchronized void awaitKnown(Duration most) throws InterruptedException {
-        long end = System.nanoTime() + most.toNanos();
-        for (long left = most.toNanos(); !waiting.isEmpty() && left > 0; left = end - System.nanoTime()) {
-            TimeUnit.NANOSECONDS.timedWait(this, left);
-        }
-    }
-
     /** What has not been told completely yet, by its plural: nothing is done before. */
     public synchronized Set<String> waitingFor() {
-        return Set.copyOf(waiting);
+        return new TreeSet<>(waiting);
     }
 
     // ---- what there is to do ----

@@ -6,6 +6,12 @@ import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.cli.UserError;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -14,11 +20,12 @@ import java.time.Clock;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Where nodes report: TLS, who may speak, bounds of connections and messages. */
+/** Where nodes report: TLS, who may speak, bounds of connections and messages. Takes nobody before it is told to listen. */
 public final class IngestServer implements AutoCloseable {
 
     /** A page of faults has 1 MiB at most, and one fault alone less. */
@@ -35,13 +42,22 @@ public final class IngestServer implements AutoCloseable {
     /** They wait for the API server while nodes greet. */
     private static final int THREADS = 16;
 
+    /** They read and write for all connections, and never wait. */
+    private static final int LOOPS = 2;
+
+    private final IngestOptions options;
     private final Reports reports;
+    private final Doorway doorway = new Doorway();
     private final IngestTally tally = new IngestTally();
     private final ThreadPoolExecutor threads;
     private final ScheduledExecutorService files;
+    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(
+            LOOPS, (ThreadFactory) task -> daemon(task, "gpuwarden-ingest-io"), NioIoHandler.newFactory());
     private final Server server;
+    private volatile boolean listens;
 
-    private IngestServer(IngestOptions options, ClusterApi api, String replica, Memory memory) throws IOException {
+    private IngestServer(IngestOptions options, ClusterApi api, String replica, Memory memory) {
+        this.options = options;
         NodeHealths healths = new NodeHealths(api, memory);
         this.reports = new Reports(healths, tally, Clock.systemUTC(), replica);
         this.threads = threads();
@@ -50,9 +66,15 @@ public final class IngestServer implements AutoCloseable {
                 new TokenReviews(api, options.audience, options.account(), options.monitors(), System::nanoTime);
         try {
             this.server = NettyServerBuilder.forAddress(options.address().resolve())
+                    .bossEventLoopGroup(loops)
+                    .workerEventLoopGroup(loops)
+                    .channelFactory(this::door)
+                    .withOption(ChannelOption.SO_BACKLOG, Doorway.OUTSIDE)
                     .sslContext(options.tls().context(files))
                     .executor(threads)
+                    // The last is asked first.
                     .intercept(new CallerCheck(tokens, tally))
+                    .intercept(doorway)
                     .addService(reports)
                     .addService(new MonitorEvents(healths, tally, Clock.systemUTC()))
                     .maxInboundMessageSize(MAX_MESSAGE_BYTES)
@@ -60,7 +82,6 @@ public final class IngestServer implements AutoCloseable {
                     .maxConcurrentCallsPerConnection(MAX_CALLS)
                     .maxRstFramesPerWindow(200, 30)
                     .flowControlWindow(WINDOW_BYTES)
-                    // Thousands may be waiting for their turn.
                     .handshakeTimeout(30, TimeUnit.SECONDS)
                     .maxConnectionIdle(1, TimeUnit.MINUTES)
                     .maxConnectionAge(OLDEST_MINUTES, TimeUnit.MINUTES)
@@ -68,12 +89,17 @@ public final class IngestServer implements AutoCloseable {
                     // uplink.proto: nodes ping every 30 s. This side does too, to see that a node is gone.
                     .permitKeepAliveTime(20, TimeUnit.SECONDS)
                     .keepAliveTime(60, TimeUnit.SECONDS)
-                    .build()
-                    .start();
-        } catch (IOException | RuntimeException e) {
+                    .build();
+        } catch (RuntimeException e) {
             stopThreads();
             throw e;
         }
+    }
+
+    private ServerChannel door() {
+        ServerChannel door = new NioServerSocketChannel();
+        door.pipeline().addLast(doorway);
+        return door;
     }
 
     /**
@@ -81,27 +107,34 @@ public final class IngestServer implements AutoCloseable {
      *
      * @param memory what is known of the cluster here, which saves requests
      */
-    public static IngestServer start(IngestOptions options, ClusterApi api, Memory memory) {
-        return start(options, api, hostName(), memory);
+    public static IngestServer of(IngestOptions options, ClusterApi api, Memory memory) {
+        return new IngestServer(options, api, hostName(), memory);
     }
 
     /**
-     * Throws {@link UserError} where the address or the files cannot be had.
+     * Throws {@link UserError} where the files cannot be had.
      *
      * @param replica which of several aggregators this is, for people and to tell them apart
      */
-    public static IngestServer start(IngestOptions options, ClusterApi api, String replica) {
-        return start(options, api, replica, Memory.NONE);
+    public static IngestServer of(IngestOptions options, ClusterApi api, String replica) {
+        return new IngestServer(options, api, replica, Memory.NONE);
     }
 
-    private static IngestServer start(IngestOptions options, ClusterApi api, String replica, Memory memory) {
+    /** From now on nodes may come. Throws {@link UserError} where the address cannot be had. */
+    public IngestServer listen() {
         try {
-            return new IngestServer(options, api, replica, memory);
+            var unused = server.start();
         } catch (IOException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new UserError("cannot listen on " + options.address() + ": " + cause.getMessage()
                     + "; choose another --ingest.listen");
         }
+        listens = true;
+        return this;
+    }
+
+    public boolean listens() {
+        return listens;
     }
 
     private static String hostName() {
@@ -150,8 +183,14 @@ public final class IngestServer implements AutoCloseable {
         return reports.behind();
     }
 
+    /** Connections that nobody has answered yet. */
+    public int strangers() {
+        return doorway.strangers();
+    }
+
     private void stopThreads() {
         reports.close();
+        var unused = loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         threads.shutdownNow();
         files.shutdownNow();
     }

@@ -62,7 +62,7 @@ abstract class IngestSetup {
     }
 
     IngestServer aggregator(ClusterApi api, String name) {
-        return parts.add(IngestServer.start(options, api, name));
+        return parts.add(IngestServer.of(options, api, name).listen());
     }
 
     TestNode connect(IngestServer server, String token) throws Exception {

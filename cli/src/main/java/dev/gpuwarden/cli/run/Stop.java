@@ -1,5 +1,6 @@
 package dev.gpuwarden.cli.run;
 
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -11,6 +12,9 @@ public interface Stop {
     /** One command that runs. Closed when it has let go of everything. */
     interface Registration extends AutoCloseable {
         void await() throws InterruptedException;
+
+        /** Waits so long at most; returns whether it is to stop. */
+        boolean await(Duration most) throws InterruptedException;
 
         @Override
         void close();
@@ -32,6 +36,11 @@ public interface Stop {
                 @Override
                 public void await() throws InterruptedException {
                     asked.await();
+                }
+
+                @Override
+                public boolean await(Duration most) throws InterruptedException {
+                    return asked.await(most.toNanos(), TimeUnit.NANOSECONDS);
                 }
 
                 @Override
