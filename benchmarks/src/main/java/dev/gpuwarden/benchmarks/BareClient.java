@@ -26,6 +26,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -63,7 +64,7 @@ final class BareClient {
         Instant now = Instant.now();
         Held held = healths.look(node);
         NodeRead there = NodeRead.of(api.get(Fleet.NODES.path(node)));
-        Report report = new Report(node, there.uid(), Report.Standing.TRUSTED, "", faults, 0);
+        Report report = new Report(node, there.uid(), Report.Standing.TRUSTED, "", faults, Set.of(), 0);
         Breaker.Answer yes = new Breaker.Answer(true, "", BreakerState.NEW);
         Decision decision = Quarantine.decide(there, report, rules, any -> yes, Mode.ARMED, now);
         if (!(decision instanceof Decision.Act act)) {

@@ -98,9 +98,13 @@ final class NodeLooks {
         if (wanted || fatal()) {
             return faulty(decision, inspection);
         }
-        if (unfit.isPresent()) {
+        if (unfit.isPresent() || report.monitorsAlone()) {
             return look(
-                    FleetState.SILENT, reported(), unfit.get(), "look at its daemon and at the way from there", seen);
+                    FleetState.SILENT,
+                    reported(),
+                    unfit.orElse(report.why()),
+                    "look at its daemon and at the way from there",
+                    seen);
         }
         if (!faults.isEmpty()) {
             return look(FleetState.DEGRADED, since(), named(faults), "", seen);
@@ -233,7 +237,8 @@ final class NodeLooks {
     }
 
     private Cause cause(Decision decision, Inspection inspection) {
-        if (unfit.isPresent()) {
+        if (unfit.isPresent()
+                || report.monitorsAlone() && decision instanceof Decision.Leave leave && !leave.refused()) {
             return Cause.REPORT;
         }
         if (inspection.optOut().isPresent()) {

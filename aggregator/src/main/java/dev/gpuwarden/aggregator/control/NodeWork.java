@@ -75,8 +75,8 @@ final class NodeWork {
         }
         Instant now = clock.instant();
         Report report = Reports.of(node, fleet.health(node), now);
-        if (report.standing() == Report.Standing.TRUSTED && mode == Mode.ARMED) {
-            conditions.settle(there.get(), report.faults());
+        if (mode == Mode.ARMED && report.unfitFor(there.get()).isEmpty()) {
+            conditions.settle(there.get(), report.faults(), report.isWhole());
         }
         Optional<QuarantineNews> news = mode == Mode.ARMED
                 ? QuarantineNews.of(there.get())

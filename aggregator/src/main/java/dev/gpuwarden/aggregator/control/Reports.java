@@ -7,12 +7,17 @@ import dev.gpuwarden.aggregator.health.UnreadableNodeHealth;
 import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.quarantine.Report;
 import dev.gpuwarden.aggregator.quarantine.Report.Standing;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** What of a NodeHealth may be acted on. Pure. */
 public final class Reports {
@@ -47,17 +52,31 @@ public final class Reports {
             return unfit(node, uid, Standing.IMPLAUSIBLE, "the NodeHealth belongs to no Node");
         }
         if (read.reported().isEmpty() || read.generation() == 0) {
-            return unfit(node, uid, Standing.PARTIAL, "the node has not told all of its faults yet");
+            String why = "the node has not told all of its faults yet";
+            return monitored(read, uid, Standing.MONITORED, why)
+                    .orElseGet(() -> unfit(node, uid, Standing.PARTIAL, why));
         }
         Instant reported = read.reported().get();
         if (reported.plus(STALE).isBefore(now)) {
-            return unfit(node, uid, Standing.STALE, "the node last said something at " + reported);
+            String why = "the node last said something at " + reported;
+            return monitored(read, uid, Standing.SILENT, why).orElseGet(() -> unfit(node, uid, Standing.STALE, why));
         }
         if (reported.minus(AHEAD).isAfter(now)) {
             return unfit(node, uid, Standing.IMPLAUSIBLE, "it was reported at " + reported + ", which is to come");
         }
-        return new Report(
-                node, uid, Standing.TRUSTED, "", read.faults(), (int) Math.min(read.unlistedCount(), 1_000_000));
+        Set<FaultKey> ofMonitors = keys(read.ofMonitors().orElse(List.of()));
+        ofMonitors.removeAll(keys(read.own()));
+        return new Report(node, uid, Standing.TRUSTED, "", read.faults(), ofMonitors, (int)
+                Math.min(read.unlistedCount(), 1_000_000));
+    }
+
+    /** Only they say something of it now; empty if they do not either. */
+    private static Optional<Report> monitored(NodeHealth read, String uid, Standing standing, String why) {
+        return read.ofMonitors().map(faults -> new Report(read.node(), uid, standing, why, faults, keys(faults), 0));
+    }
+
+    private static Set<FaultKey> keys(List<Fault> faults) {
+        return faults.stream().map(Fault::key).collect(Collectors.toCollection(HashSet::new));
     }
 
     /** Whether there may be a newer one that has not come here. */
@@ -75,6 +94,6 @@ public final class Reports {
     }
 
     private static Report unfit(String node, String uid, Standing standing, String why) {
-        return new Report(node, uid, standing, why, List.of(), 0);
+        return new Report(node, uid, standing, why, List.of(), Set.of(), 0);
     }
 }

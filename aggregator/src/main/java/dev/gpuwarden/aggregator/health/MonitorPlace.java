@@ -27,13 +27,14 @@ final class MonitorPlace {
 
     private MonitorPlace() {}
 
-    /** The faults of all monitors. */
-    static List<Fault> all(TreeReader status, String node) throws UnreadableNodeHealth {
+    /** The faults of all monitors; absent where none has a place. */
+    static Optional<List<Fault>> all(TreeReader status, String node) throws UnreadableNodeHealth {
         List<Fault> faults = new java.util.ArrayList<>();
-        for (TreeReader place : status.objects("monitors")) {
+        List<TreeReader> places = status.objects("monitors");
+        for (TreeReader place : places) {
             faults.addAll(FaultReader.read(place.objects("faults"), node));
         }
-        return faults;
+        return places.isEmpty() ? Optional.empty() : Optional.of(faults);
     }
 
     /**

@@ -1,13 +1,10 @@
 package dev.gpuwarden.aggregator.health;
 
 import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.event.FaultKey;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** The reverse of {@link NodeStatus}. Pure. Fields of later versions are left out. */
 public final class NodeHealthReader {
@@ -25,16 +22,15 @@ public final class NodeHealthReader {
                         "NodeHealth " + ShownText.cut(node, ShownFault.LONGEST_NAME) + ": ", resource)
                 .object("status");
         if (told.isEmpty()) {
-            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of());
+            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), Optional.empty());
         }
         TreeReader status = told.get();
-        List<Fault> ofMonitors = MonitorPlace.all(status, node);
+        Optional<List<Fault>> ofMonitors = MonitorPlace.all(status, node);
         if (!status.has("generation")) {
-            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, ofMonitors);
+            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), ofMonitors);
         }
         long generation = status.number("generation");
         Instant reported = status.time("reported");
-        List<Fault> faults = FaultReader.read(status.objects("faults"), node);
         return new NodeHealth(
                 node,
                 uid,
@@ -42,16 +38,8 @@ public final class NodeHealthReader {
                 generation,
                 status.number("unlistedCount"),
                 status.has("droppedEvents") ? status.number("droppedEvents") : 0,
-                ofMonitors.isEmpty() ? faults : joined(faults, ofMonitors));
-    }
-
-    /** Of what both know, the worse. */
-    private static List<Fault> joined(List<Fault> ofNode, List<Fault> ofMonitors) {
-        Map<FaultKey, Fault> byKey = new LinkedHashMap<>();
-        Stream.concat(ofNode.stream(), ofMonitors.stream())
-                .sorted(NodeStatus.WORST_FIRST)
-                .forEach(fault -> byKey.putIfAbsent(fault.key(), fault));
-        return List.copyOf(byKey.values());
+                FaultReader.read(status.objects("faults"), node),
+                ofMonitors);
     }
 
     private static Optional<String> owner(TreeReader metadata, String node) throws UnreadableNodeHealth {

@@ -16,6 +16,9 @@ final class Marks {
     static final String UNCORDONED_MANUALLY = "quarantinedNodeUncordonedManually";
     static final String UNTAINTED_MANUALLY = "quarantinedNodeUntaintedManually";
 
+    /** That only monitors of the whole cluster have told of the faults that hold the node: what they say suffices to bring it back. */
+    static final String BY_MONITORS = "gpuwarden.dev/quarantined-by-monitors";
+
     /** For people: why, and until when. */
     static final String REASON = "gpuwarden.dev/quarantine-reason";
 
@@ -36,7 +39,8 @@ final class Marks {
     static final String TRUE = "True";
 
     /** All that go when the node returns. */
-    static final List<String> OF_SESSION = List.of(EVENTS, TAINTS, LABELS, CORDONED, CORDON_PRE_EXISTING, REASON);
+    static final List<String> OF_SESSION =
+            List.of(EVENTS, TAINTS, LABELS, CORDONED, CORDON_PRE_EXISTING, BY_MONITORS, REASON);
 
     static final List<String> ANNOTATIONS = List.of(
             EVENTS,
@@ -46,6 +50,7 @@ final class Marks {
             CORDON_PRE_EXISTING,
             UNCORDONED_MANUALLY,
             UNTAINTED_MANUALLY,
+            BY_MONITORS,
             REASON,
             CANCELLED,
             LET_THROUGH,

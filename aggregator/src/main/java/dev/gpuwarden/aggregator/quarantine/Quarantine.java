@@ -75,6 +75,9 @@ public final class Quarantine {
         } catch (IOException e) {
             return leave(e.getMessage() + ": repair or remove them");
         }
+        if (report.monitorsAlone() && session.active() && !session.byMonitors()) {
+            return leave("stays in quarantine for what it has told itself: " + report.why());
+        }
         Held held = Held.of(report.faults(), session, rules, node.forRules());
         Optional<String> undone = session.undoneOn(node);
         if (undone.isPresent()) {
@@ -83,7 +86,9 @@ public final class Quarantine {
         if (!held.faults().isEmpty()) {
             return hold(session, held);
         }
-        return session.active() ? giveBack(session, held) : leave("no fault that a rule asks to act on");
+        return session.active()
+                ? giveBack(session, held)
+                : leave("no fault that a rule asks to act on" + (report.monitorsAlone() ? "; " + report.why() : ""));
     }
 
     private static Decision leave(String reason) {
@@ -111,6 +116,9 @@ public final class Quarantine {
         patch.annotate(Marks.REASON, Optional.of(Explanation.of(held, effects)));
         patch.annotate(Marks.CORDONED, mark(effects.cordon()));
         patch.annotate(Marks.CORDON_PRE_EXISTING, mark(preExisting));
+        patch.annotate(
+                Marks.BY_MONITORS,
+                mark(held.faults().stream().map(Fault::key).allMatch(report.ofMonitors()::contains)));
         patch.annotate(
                 Marks.TAINTS,
                 list(effects.taints().stream().map(AppliedTaint::toTree).toList()));
@@ -199,7 +207,7 @@ public final class Quarantine {
     /** Those that were, as far as they are current, and these. */
     private Optional<String> stillCancelled(Session session, Collection<Fault> more) {
         Set<String> digests = new TreeSet<>();
-        if (report.unlisted() > 0) {
+        if (!report.isWhole()) {
             digests.addAll(session.cancelled());
         } else {
             report.faults().stream()

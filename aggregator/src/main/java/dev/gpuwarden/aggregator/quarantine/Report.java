@@ -2,22 +2,37 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What is known of a node's faults.
  *
  * @param nodeUid of the Node that it was told of; empty where that is not known
- * @param why what is wrong, where it is not to be trusted
- * @param faults those that are current
+ * @param why what is wrong with what the node itself says
+ * @param faults those that are current, as far as they are trusted
+ * @param ofMonitors which of them the node has not told
  * @param unlisted how many more there are that nobody kept: the node cannot be known to be well
  */
-public record Report(String node, String nodeUid, Standing standing, String why, List<Fault> faults, int unlisted) {
+public record Report(
+        String node,
+        String nodeUid,
+        Standing standing,
+        String why,
+        List<Fault> faults,
+        Set<FaultKey> ofMonitors,
+        int unlisted) {
 
     public enum Standing {
         TRUSTED,
+        /** The node itself has told nothing yet: what monitors of the whole cluster say is all that is known, and is trusted. */
+        MONITORED,
+        /** The node's own word is of too long ago and counts for nothing; what monitors say is trusted. */
+        SILENT,
         /** Of too long ago. */
         STALE,
         /** The node, or one that tells of it, has not told everything yet. */
@@ -28,10 +43,11 @@ public record Report(String node, String nodeUid, Standing standing, String why,
 
     public Report {
         faults = List.copyOf(faults);
+        ofMonitors = Set.copyOf(ofMonitors);
     }
 
     public static Report trusted(String node, List<Fault> faults) {
-        return new Report(node, "", Standing.TRUSTED, "", faults, 0);
+        return new Report(node, "", Standing.TRUSTED, "", faults, Set.of(), 0);
     }
 
     /** Since when its youngest fault is; empty where there is none. */
@@ -39,10 +55,25 @@ public record Report(String node, String nodeUid, Standing standing, String why,
         return faults.stream().map(Fault::since).max(Instant::compareTo);
     }
 
+    /** Whether something is known that may be acted on. */
+    private boolean isFit() {
+        return standing == Standing.TRUSTED || monitorsAlone();
+    }
+
+    /** Whether nothing but what monitors say is trusted. */
+    public boolean monitorsAlone() {
+        return standing == Standing.MONITORED || standing == Standing.SILENT;
+    }
+
+    /** Whether what is not among the faults is none. */
+    public boolean isWhole() {
+        return unlisted == 0 && (standing == Standing.TRUSTED || standing == Standing.MONITORED);
+    }
+
     /** Why nothing may be done because of it, whatever it says. */
     public Optional<String> unfitFor(NodeRead there) {
-        if (standing != Standing.TRUSTED) {
-            return Optional.of("the report is " + standing.name().toLowerCase(java.util.Locale.ROOT) + ": " + why);
+        if (!isFit()) {
+            return Optional.of("the report is " + standing.name().toLowerCase(Locale.ROOT) + ": " + why);
         }
         if (!node.equals(there.name())) {
             return Optional.of("the report is of node " + node + ", not of " + there.name());

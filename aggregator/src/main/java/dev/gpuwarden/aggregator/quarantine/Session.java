@@ -19,6 +19,7 @@ import java.util.Set;
  * @param active whether it is in quarantine
  * @param held faults that put it there, as far as they are listed
  * @param cordonPreExisting whether it was cordoned already when it came into quarantine: it stays so
+ * @param byMonitors whether the node itself has told of none of them
  * @param cancelled digests of {@link Cancelled} faults
  */
 record Session(
@@ -28,6 +29,7 @@ record Session(
         List<AppliedLabel> labels,
         boolean cordoned,
         boolean cordonPreExisting,
+        boolean byMonitors,
         Set<String> cancelled) {
 
     /** @throws IOException naming the annotation that is not what was written */
@@ -42,6 +44,7 @@ record Session(
                     labels(annotations.getOrDefault(Marks.LABELS, "[]")),
                     Marks.isTrue(annotations, Marks.CORDONED),
                     Marks.isTrue(annotations, Marks.CORDON_PRE_EXISTING),
+                    Marks.isTrue(annotations, Marks.BY_MONITORS),
                     Cancelled.read(annotations.getOrDefault(Marks.CANCELLED, "")));
         } catch (IOException e) {
             throw new IOException("annotations quarantineHealthEvent* cannot be read: " + e.getMessage(), e);

@@ -30,11 +30,12 @@ public final class Conditions {
      * Blocks until the Node has the conditions that it must have. The answer is left to the watch: an apply holds for whatever
      * version is there, so there may be something in it that nobody has decided about yet.
      *
-     * @param faults all that are current of a node that has told all
+     * @param faults those that are known
+     * @param whole whether these are all; what is not among them is left as it is otherwise
      */
-    public void settle(NodeRead node, List<Fault> faults) throws ClusterException, InterruptedException {
+    public void settle(NodeRead node, List<Fault> faults, boolean whole) throws ClusterException, InterruptedException {
         Optional<List<Condition>> wanted =
-                NodeConditions.change(faults, true, NodeView.of(node.tree(), MANAGER), clock.instant());
+                NodeConditions.change(faults, whole, NodeView.of(node.tree(), MANAGER), clock.instant());
         if (wanted.isEmpty()) {
             return;
         }

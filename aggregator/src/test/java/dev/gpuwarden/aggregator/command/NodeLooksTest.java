@@ -210,7 +210,7 @@ class NodeLooksTest {
                 {"metadata": {"name": "n", "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u"}]},
                  "status": {"monitors": [{"name": "gpuwarden/cloud", "reported": "2026-11-22T05:59:00Z", "faultCount": 1,
                                           "fatalCount": 1, "faults": [%s]}]}}""";
-        faulty(look(Optional.of(tree(health.formatted(FATAL)))), Cause.REPORT, "has not told all of its faults");
+        faulty(look(Optional.of(tree(health.formatted(FATAL)))), Cause.PENDING, "is being taken out of service");
         assertThat(look(Optional.of(tree(health.formatted("")))).state())
                 .as("no GPUs, and nothing to tell")
                 .isEqualTo(FleetState.OTHER);

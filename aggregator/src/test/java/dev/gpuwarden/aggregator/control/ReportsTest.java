@@ -3,8 +3,11 @@ package dev.gpuwarden.aggregator.control;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.fleet.HealthRead;
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.quarantine.Report;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -25,6 +28,35 @@ class ReportsTest {
                 Map.of("status", Map.of("reported", T0.plusSeconds(reported).toString()));
         HealthRead health = new HealthRead(tree, T0.plusSeconds(heard), answered);
         assertThat(Reports.isOld(health, T0.plusSeconds(now))).as(why).isEqualTo(old);
+    }
+
+    private static final String MONITOR = """
+            , "monitors": [{"name": "operators", "reported": "2026-11-22T02:00:00Z", "faultCount": 1, "faults": [
+                {"agent": "m", "componentClass": "Software", "checkName": "pods", "fatal": true,
+                 "recommendedAction": "CONTACT_SUPPORT", "processingStrategy": "EXECUTE_REMEDIATION", "message": "not ready",
+                 "sequence": 0, "since": "2026-11-22T02:00:00Z", "lastSeen": "2026-11-22T02:00:00Z", "occurrences": 1}]}]
+            """;
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, 60, false, TRUSTED, 0",
+        "1, 60, true, TRUSTED, 1",
+        "1, 700, false, STALE, 0",
+        "1, 700, true, SILENT, 1",
+        "0, 60, false, PARTIAL, 0",
+        "0, 60, true, MONITORED, 1",
+        "1, -400, true, IMPLAUSIBLE, 0",
+    })
+    void whatMonitorsSayCountsWhenTheNodesOwnWordDoesNot(
+            int generation, int age, boolean monitored, Report.Standing standing, int faults) throws Exception {
+        Map<String, Object> tree = JsonText.readObject("""
+                {"metadata": {"name": "n1", "ownerReferences": [{"kind": "Node", "name": "n1", "uid": "u1"}]},
+                 "status": {"generation": %d, "reported": "2026-11-22T03:00:00Z", "unlistedCount": 0, "faults": []%s}}
+                """.formatted(generation, monitored ? MONITOR : ""));
+        Report report = Reports.of("n1", Optional.of(tree), T0.plusSeconds(age));
+        assertThat(report.standing()).as(report.why()).isEqualTo(standing);
+        assertThat(report.faults()).hasSize(faults);
+        assertThat(report.ofMonitors()).hasSize(faults);
     }
 
     @ParameterizedTest

@@ -68,6 +68,21 @@ class SteeringClusterTest {
     }
 
     @Test
+    void aNodeWithoutADaemonLeavesAndReturnsAsMonitorsSay() {
+        fleet.silentNode("mute", "zone");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audits::add)) {
+            until(steering::works, "it leads");
+            fleet.monitored("mute", fleet.xid("mute").build());
+            until(() -> fleet.cordoned("mute"), "the node is cordoned");
+            until(() -> fleet.condition("mute").equals("True"), "the condition says so");
+            fleet.monitored("mute", fleet.xid("mute").fatal(false).healthy(true).build());
+            until(() -> !fleet.cordoned("mute"), "the node returns");
+            until(() -> fleet.condition("mute").equals("False"), "the condition says so");
+        }
+    }
+
+    @Test
     void aDryRunTellsAndChangesNothing() {
         fleet.node("bad");
         String before = fleet.get("bad", ".metadata.resourceVersion");

@@ -115,9 +115,14 @@ final class TestFleet implements AutoCloseable {
 
     /** @param label that it has */
     void node(String name, String label) {
-        plane.apply("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {%s: a}}}".formatted(name, label));
+        silentNode(name, label);
         faults.put(name, new FaultTable());
         write(name);
+    }
+
+    /** One that tells nothing. */
+    void silentNode(String name, String label) {
+        plane.apply("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {%s: a}}}".formatted(name, label));
     }
 
     HealthEvent.Builder xid(String node) {
@@ -141,6 +146,15 @@ final class TestFleet implements AutoCloseable {
     void tell(String node, HealthEvent event) {
         faults.get(node).apply(event, ++sequence, Instant.now());
         write(node);
+    }
+
+    /** As a monitor of the whole cluster tells of a node, which need not have said anything. */
+    void monitored(String node, HealthEvent event) {
+        try {
+            healths.tell(node, "monitor", List.of(event), Instant.now());
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
     }
 
     private void write(String node) {

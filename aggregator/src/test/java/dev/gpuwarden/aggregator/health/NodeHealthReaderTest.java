@@ -98,7 +98,9 @@ class NodeHealthReaderTest {
     @Test
     void aNodeThatHasToldNothingHasNoFaultsAndNoGeneration() throws Exception {
         NodeHealth read = NodeHealthReader.read(Map.of("metadata", Map.of("name", "n1")));
-        assertThat(read).isEqualTo(new NodeHealth("n1", Optional.empty(), Optional.empty(), 0, 0, 0, List.of()));
+        assertThat(read)
+                .isEqualTo(
+                        new NodeHealth("n1", Optional.empty(), Optional.empty(), 0, 0, 0, List.of(), Optional.empty()));
     }
 
     @Test

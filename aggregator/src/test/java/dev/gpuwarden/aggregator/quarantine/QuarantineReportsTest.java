@@ -2,8 +2,11 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -17,34 +20,75 @@ class QuarantineReportsTest extends QuarantineSetup {
             names = {"STALE", "PARTIAL", "IMPLAUSIBLE"})
     void whatIsNotToBeTrustedNeitherTakesANodeNorGivesItBack(Report.Standing standing) {
         tell(xid("79"));
-        Report told = new Report("node-1", "u-1", standing, "because", table.faults(), 0);
-        assertThat(Quarantine.decide(node.read(), told, rules, any -> YES, Mode.ARMED, T0))
-                .isInstanceOf(Decision.Leave.class);
+        Report told = new Report("node-1", "u-1", standing, "because", table.faults(), Set.of(), 0);
+        assertThat(decide(told, YES)).isInstanceOf(Decision.Leave.class);
         act(Decision.Kind.QUARANTINE);
-        Report nothing = new Report("node-1", "u-1", standing, "because", List.of(), 0);
-        assertThat(Quarantine.decide(node.read(), nothing, rules, any -> YES, Mode.ARMED, T0)
-                        .reason())
-                .contains("because");
+        Report nothing = new Report("node-1", "u-1", standing, "because", List.of(), Set.of(), 0);
+        assertThat(decide(nothing, YES).reason()).contains("because");
+    }
+
+    /** As one is while only monitors of the cluster are heard. */
+    private Report monitored(Report.Standing standing) {
+        return new Report(
+                "node-1",
+                "",
+                standing,
+                "the node says nothing",
+                table.faults(),
+                table.faults().stream().map(Fault::key).collect(Collectors.toSet()),
+                0);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Report.Standing.class,
+            names = {"MONITORED", "SILENT"})
+    void whatMonitorsSaySufficesForWhatTheySaid(Report.Standing standing) {
+        assertThat(decide(monitored(standing), YES).reason()).contains("the node says nothing");
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE, monitored(standing));
+        assertThat(node.read().unschedulable()).isTrue();
+        mend(xid("79"));
+        act(Decision.Kind.RETURN, monitored(standing));
+        assertThat(node.read().unschedulable()).isFalse();
+        assertThat(node.annotation("gpuwarden.dev/quarantined-by-monitors")).isNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Report.Standing.class,
+            names = {"MONITORED", "SILENT"})
+    void whatTheNodeItselfSaidHoldsUntilItSaysOtherwise(Report.Standing standing) {
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE);
+        mend(xid("79"));
+        assertThat(decide(monitored(standing), YES).reason())
+                .contains("stays in quarantine for what it has told itself");
+        act(Decision.Kind.RETURN);
+    }
+
+    @Test
+    void whatTheNodeSaysTooIsNoLongerTheMonitorsAlone() {
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE, monitored(Report.Standing.SILENT));
+        act(Decision.Kind.CHANGE);
+        assertThat(node.annotation("gpuwarden.dev/quarantined-by-monitors")).isNull();
     }
 
     @Test
     void reportsOfOtherNodesAreLeft() {
         tell(xid("79").nodeName("node-2"));
         nothing("it has a fault of node node-2");
-        Report old = new Report("node-1", "u-0", Report.Standing.TRUSTED, "", List.of(), 0);
-        assertThat(Quarantine.decide(node.read(), old, rules, any -> YES, Mode.ARMED, T0)
-                        .reason())
-                .contains("uid u-0");
+        Report old = new Report("node-1", "u-0", Report.Standing.TRUSTED, "", List.of(), Set.of(), 0);
+        assertThat(decide(old, YES).reason()).contains("uid u-0");
     }
 
     @Test
     void aNodeWithFaultsThatNobodyListedDoesNotReturn() {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
-        Report cut = new Report("node-1", "", Report.Standing.TRUSTED, "", List.of(), 3);
-        assertThat(Quarantine.decide(node.read(), cut, rules, any -> YES, Mode.ARMED, T0)
-                        .reason())
-                .contains("3 faults of it are not listed");
+        Report cut = new Report("node-1", "", Report.Standing.TRUSTED, "", List.of(), Set.of(), 3);
+        assertThat(decide(cut, YES).reason()).contains("3 faults of it are not listed");
     }
 
     @Test

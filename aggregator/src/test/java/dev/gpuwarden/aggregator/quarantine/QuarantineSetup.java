@@ -81,18 +81,25 @@ abstract class QuarantineSetup {
     }
 
     Decision decide(Breaker.Answer breaker) {
-        return Quarantine.decide(
-                node.read(), Report.trusted("node-1", table.faults()), rules, any -> breaker, Mode.ARMED, T0);
+        return decide(Report.trusted("node-1", table.faults()), breaker);
+    }
+
+    Decision decide(Report report, Breaker.Answer breaker) {
+        return Quarantine.decide(node.read(), report, rules, any -> breaker, Mode.ARMED, T0);
+    }
+
+    Decision.Act act(Decision.Kind kind) {
+        return act(kind, Report.trusted("node-1", table.faults()));
     }
 
     /** Decides, writes, and sees that there is nothing left to decide. */
-    Decision.Act act(Decision.Kind kind) {
-        Decision decision = decide(YES);
+    Decision.Act act(Decision.Kind kind, Report report) {
+        Decision decision = decide(report, YES);
         assertThat(decision).isInstanceOf(Decision.Act.class);
         Decision.Act act = (Decision.Act) decision;
         assertThat(act.kind()).isEqualTo(kind);
         node.apply(act.patch());
-        assertThat(decide(YES)).isInstanceOf(Decision.Leave.class);
+        assertThat(decide(report, YES)).isInstanceOf(Decision.Leave.class);
         return act;
     }
 
