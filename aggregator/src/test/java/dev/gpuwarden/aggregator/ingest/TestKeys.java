@@ -8,21 +8,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** An authority and certificates made by openssl, as an administrator would. */
-final class TestKeys {
+public final class TestKeys {
 
     private static final String NEW = " -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
 
     private final Path folder;
-    final Path ca;
+    public final Path ca;
 
-    TestKeys(Path folder) throws IOException, InterruptedException {
+    public TestKeys(Path folder) throws IOException, InterruptedException {
         this.folder = folder;
         this.ca = folder.resolve("ca.pem");
         openssl("req -x509 -days 2 -subj /CN=test" + NEW + " -keyout ca.key -out ca.pem");
     }
 
     /** Makes both: `name.pem` and `name.key`. */
-    Path certificate(String name) throws IOException, InterruptedException {
+    public Path certificate(String name) throws IOException, InterruptedException {
         Files.writeString(folder.resolve(name + ".ext"), "subjectAltName=DNS:" + name + "\n");
         openssl("req -subj /CN=" + name + NEW + " -keyout " + name + ".key -out " + name + ".csr");
         openssl("x509 -req -in " + name + ".csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile " + name
@@ -30,7 +30,7 @@ final class TestKeys {
         return folder.resolve(name + ".pem");
     }
 
-    Path key(String name) {
+    public Path key(String name) {
         return folder.resolve(name + ".key");
     }
 

@@ -1,0 +1,102 @@
+package dev.gpuwarden.aggregator.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.ingest.TestKeys;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The program, while there is no API server. */
+@Timeout(120)
+class AggregatorStartTest {
+
+    private static final Pattern SERVING = Pattern.compile("serving (http://\\S+)/metrics");
+
+    @TempDir
+    Path folder;
+
+    private Path kubeconfig;
+
+    @BeforeEach
+    void nobodyThere() throws IOException {
+        kubeconfig = Files.writeString(folder.resolve("kubeconfig"), """
+                apiVersion: v1
+                kind: Config
+                current-context: none
+                contexts: [{name: none, context: {cluster: none, user: none}}]
+                clusters: [{name: none, cluster: {server: "https://127.0.0.1:1"}}]
+                users: [{name: none, user: {token: none}}]
+                """);
+    }
+
+    private Process start(Path certificate, Path key) throws IOException {
+        return new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "dev.gpuwarden.cli.Main",
+                        "aggregator",
+                        "--cluster.kubeconfig=" + kubeconfig,
+                        "--ingest.listen=127.0.0.1:0",
+                        "--ingest.tls-cert=" + certificate,
+                        "--ingest.tls-key=" + key,
+                        "--web.listen-address=127.0.0.1:0")
+                .redirectErrorStream(true)
+                .start();
+    }
+
+    @Test
+    void servesItsPagesSaysForWhatItWaitsAndStops() throws Exception {
+        TestKeys keys = new TestKeys(folder);
+        Process aggregator = start(keys.certificate("aggregator"), keys.key("aggregator"));
+        try (BufferedReader said = aggregator.inputReader()) {
+            Matcher serving = SERVING.matcher("");
+            for (String line = said.readLine(); line != null; line = said.readLine()) {
+                assertThat(line).doesNotContain("taking reports");
+                if (serving.reset(line).find()) {
+                    break;
+                }
+            }
+            assertThat(HttpClient.newHttpClient()
+                            .send(
+                                    HttpRequest.newBuilder(URI.create(serving.group(1) + "/readyz"))
+                                            .build(),
+                                    HttpResponse.BodyHandlers.ofString())
+                            .body())
+                    .contains("no node may come yet", "nodes", "quarantinerulesets");
+            // Process.destroy would close what it says.
+            assertThat(aggregator.toHandle().destroy()).isTrue();
+            assertThat(aggregator.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(aggregator.exitValue()).isZero();
+            assertThat(said.lines().collect(Collectors.joining())).doesNotContain("taking reports");
+        } finally {
+            aggregator.destroyForcibly();
+        }
+    }
+
+    @Test
+    void filesThatCannotBeUsedEndItAtOnce() throws Exception {
+        Process aggregator = start(folder.resolve("none.pem"), folder.resolve("none.key"));
+        try {
+            String said = aggregator.inputReader().lines().collect(Collectors.joining());
+            assertThat(said).contains("--ingest.tls-cert", "none.pem");
+            assertThat(aggregator.waitFor()).isEqualTo(2);
+        } finally {
+            aggregator.destroyForcibly();
+        }
+    }
+}
