@@ -95,7 +95,7 @@ final class BareClient {
     String writes(String node) throws ClusterException, NoSuchNode, Superseded, InterruptedException {
         Prepared of = prepared(node);
         var unused = cordon(node);
-        conditions.settle(of.node(), of.state().faults());
+        conditions.settle(of.node(), of.state().faults(), true);
         Instant now = Instant.now();
         teller.tell(
                 node,
