@@ -42,10 +42,6 @@ final class AggregatorMetrics {
         List<MetricSnapshot> all = new ArrayList<>();
         all.add(gauge("gpuwarden_aggregator_nodes_connected", "Nodes that report now.", server.connected()));
         all.add(gauge(
-                "gpuwarden_aggregator_connections_unanswered",
-                "Connections that nobody has answered yet; others wait outside.",
-                server.strangers()));
-        all.add(gauge(
                 "gpuwarden_aggregator_nodes_behind",
                 "Nodes whose NodeHealth the API server does not take; tried again.",
                 server.behind()));

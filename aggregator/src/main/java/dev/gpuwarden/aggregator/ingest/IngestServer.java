@@ -6,12 +6,6 @@ import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.cli.UserError;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
-import io.netty.channel.ChannelOption;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.ServerChannel;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -20,7 +14,6 @@ import java.time.Clock;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -42,17 +35,11 @@ public final class IngestServer implements AutoCloseable {
     /** They wait for the API server while nodes greet. */
     private static final int THREADS = 16;
 
-    /** They read and write for all connections, and never wait. */
-    private static final int LOOPS = 2;
-
     private final IngestOptions options;
     private final Reports reports;
-    private final Doorway doorway = new Doorway();
     private final IngestTally tally = new IngestTally();
     private final ThreadPoolExecutor threads;
     private final ScheduledExecutorService files;
-    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(
-            LOOPS, (ThreadFactory) task -> daemon(task, "gpuwarden-ingest-io"), NioIoHandler.newFactory());
     private final Server server;
     private volatile boolean listens;
 
@@ -66,15 +53,9 @@ public final class IngestServer implements AutoCloseable {
                 new TokenReviews(api, options.audience, options.account(), options.monitors(), System::nanoTime);
         try {
             this.server = NettyServerBuilder.forAddress(options.address().resolve())
-                    .bossEventLoopGroup(loops)
-                    .workerEventLoopGroup(loops)
-                    .channelFactory(this::door)
-                    .withOption(ChannelOption.SO_BACKLOG, Doorway.OUTSIDE)
                     .sslContext(options.tls().context(files))
                     .executor(threads)
-                    // The last is asked first.
                     .intercept(new CallerCheck(tokens, tally))
-                    .intercept(doorway)
                     .addService(reports)
                     .addService(new MonitorEvents(healths, tally, Clock.systemUTC()))
                     .maxInboundMessageSize(MAX_MESSAGE_BYTES)
@@ -82,6 +63,7 @@ public final class IngestServer implements AutoCloseable {
                     .maxConcurrentCallsPerConnection(MAX_CALLS)
                     .maxRstFramesPerWindow(200, 30)
                     .flowControlWindow(WINDOW_BYTES)
+                    // Thousands may be waiting for their turn.
                     .handshakeTimeout(30, TimeUnit.SECONDS)
                     .maxConnectionIdle(1, TimeUnit.MINUTES)
                     .maxConnectionAge(OLDEST_MINUTES, TimeUnit.MINUTES)
@@ -94,12 +76,6 @@ public final class IngestServer implements AutoCloseable {
             stopThreads();
             throw e;
         }
-    }
-
-    private ServerChannel door() {
-        ServerChannel door = new NioServerSocketChannel();
-        door.pipeline().addLast(doorway);
-        return door;
     }
 
     /**
@@ -183,14 +159,8 @@ public final class IngestServer implements AutoCloseable {
         return reports.behind();
     }
 
-    /** Connections that nobody has answered yet. */
-    public int strangers() {
-        return doorway.strangers();
-    }
-
     private void stopThreads() {
         reports.close();
-        var unused = loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         threads.shutdownNow();
         files.shutdownNow();
     }
