@@ -203,4 +203,17 @@ class AggregatorImageTest {
         assertThat(aggregator.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(aggregator.exitValue()).as(read("aggregator.log")).isZero();
     }
+
+    @Test
+    void kubectlHasItAsAPlugIn() throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(
+                        Binaries.ofUser().path("kubectl").toString(), "gpuwarden", "cordon", NODE, "--dry-run")
+                .redirectErrorStream(true);
+        builder.environment().put("PATH", image.home().resolve("bin") + ":" + System.getenv("PATH"));
+        builder.environment().put("KUBECONFIG", plane.adminKubeconfig().toString());
+        Process plugIn = builder.start();
+        String said = new String(plugIn.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(plugIn.waitFor()).as(said).isZero();
+        assertThat(said).contains(NODE + ": it takes no new pods", "dry run");
+    }
 }

@@ -1,8 +1,10 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.command.BreakerCommand;
+import dev.gpuwarden.aggregator.command.CordonCommand;
 import dev.gpuwarden.aggregator.command.ExplainCommand;
 import dev.gpuwarden.aggregator.command.FleetCommand;
+import dev.gpuwarden.aggregator.command.ReleaseCommand;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.run.Stop;
 import java.time.Clock;
@@ -16,6 +18,8 @@ public final class AggregatorCommands implements CommandGroup {
                 new AggregatorCommand(Stop.onSignal()),
                 new FleetCommand(System.getenv(), Clock.systemUTC()),
                 new ExplainCommand(System.getenv(), Clock.systemUTC()),
+                new CordonCommand(System.getenv(), Clock.systemUTC()),
+                new ReleaseCommand(System.getenv(), Clock.systemUTC()),
                 new BreakerCommand(System.getenv(), Clock.systemUTC()));
     }
 }

@@ -132,14 +132,4 @@ final class BreakerChange {
     void write(Plan plan) throws ClusterException, InterruptedException {
         var unused = api.patch(path + "?fieldManager=" + MANAGER, plan.patch());
     }
-
-    /** Who the caller is to the API server. */
-    Seen<String> user() throws InterruptedException {
-        return ClusterReader.ask(() -> {
-            Map<String, Object> review = api.create(
-                    "/apis/authentication.k8s.io/v1/selfsubjectreviews",
-                    Map.of("apiVersion", "authentication.k8s.io/v1", "kind", "SelfSubjectReview"));
-            return Trees.text(Trees.object(Trees.object(review, "status"), "userInfo"), "username");
-        });
-    }
 }

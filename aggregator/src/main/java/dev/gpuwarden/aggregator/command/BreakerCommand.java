@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
             "2:wrong usage or configuration, or no such pool",
             "3:undecided: no aggregator with quarantine has led, or the cluster does not answer"
         })
-public final class BreakerCommand extends ClusterCommand {
+public final class BreakerCommand extends LookCommand {
 
     @Parameters(index = "0", arity = "0..1", paramLabel = "ACTION", description = "status, close or half-open.")
     String action = "status";
@@ -90,7 +90,7 @@ public final class BreakerCommand extends ClusterCommand {
         Seen<FleetLook> fleet = ClusterReader.ask(() -> reader(api).fleet(clock.instant()));
         BreakerAudit audit = new BreakerAudit(
                 plan,
-                change.user(),
+                ClusterReader.user(api),
                 dryRun,
                 fleet.value().map(BreakerReport::new).map(look -> look.waiting(pool)),
                 fleet.why());

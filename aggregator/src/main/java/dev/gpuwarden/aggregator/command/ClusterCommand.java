@@ -26,9 +26,6 @@ abstract class ClusterCommand implements Callable<Integer> {
     final KubeOptions kube = new KubeOptions();
 
     @Mixin
-    final BreakerOptions breaker = new BreakerOptions();
-
-    @Mixin
     final Output output = new Output();
 
     @Spec
@@ -58,10 +55,6 @@ abstract class ClusterCommand implements Callable<Integer> {
         err.println("gpuwarden: " + Table.escape(String.valueOf(why)));
         err.flush();
         return ExitCode.UNDECIDED;
-    }
-
-    ClusterReader reader(ClusterApi api) {
-        return new ClusterReader(api, breaker.namespace(), breaker.given());
     }
 
     void show(Object tree, Consumer<PrintWriter> table) {

@@ -205,4 +205,14 @@ final class ClusterReader {
             throw e;
         }
     }
+
+    /** Who the caller is to the API server. */
+    static Seen<String> user(ClusterApi api) throws InterruptedException {
+        return ask(() -> {
+            Map<String, Object> review = api.create(
+                    "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                    Map.of("apiVersion", "authentication.k8s.io/v1", "kind", "SelfSubjectReview"));
+            return Trees.text(Trees.object(Trees.object(review, "status"), "userInfo"), "username");
+        });
+    }
 }

@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
             "2:wrong usage or configuration, or no such node",
             "3:undecided: nothing is known of it, or the cluster does not answer"
         })
-public final class ExplainCommand extends ClusterCommand {
+public final class ExplainCommand extends LookCommand {
 
     @Parameters(paramLabel = "NODE", description = "Its name, as in kubectl get nodes.")
     String node = "";

@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
             "2:wrong usage or configuration",
             "3:undecided: of some nothing is known, or the cluster does not answer"
         })
-public final class FleetCommand extends ClusterCommand {
+public final class FleetCommand extends LookCommand {
 
     @Option(
             names = {"-l", "--selector"},

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.health.NodeHealth;
 import dev.gpuwarden.aggregator.health.NodeHealthReader;
 import dev.gpuwarden.aggregator.health.UnreadableNodeHealth;
+import dev.gpuwarden.aggregator.quarantine.ByHand;
 import dev.gpuwarden.aggregator.quarantine.Decision;
 import dev.gpuwarden.aggregator.quarantine.Explanation;
 import dev.gpuwarden.aggregator.quarantine.Inspection;
@@ -199,7 +200,10 @@ final class NodeLooks {
     }
 
     private String cordonedBy() {
-        return there.cordoner().map(by -> "cordoned with " + by.program()).orElse("cordoned by somebody");
+        return ByHand.reason(node)
+                .map(reason -> "cordoned by " + reason)
+                .or(() -> there.cordoner().map(by -> "cordoned with " + by.program()))
+                .orElse("cordoned by somebody");
     }
 
     private String faultsToo() {

@@ -31,6 +31,9 @@ final class Marks {
     /** When something was decided about it last. Stays too. */
     static final String DECIDED = "gpuwarden.dev/quarantine-decided-at";
 
+    /** Who cordoned it with `gpuwarden cordon`, and why. Goes when it is released. */
+    static final String CORDONED_BY_HAND = "gpuwarden.dev/cordoned-by-hand";
+
     /** Label, NVSentinel's: how far the node is on its way through repair. */
     static final String STATE = "dgxc.nvidia.com/nvsentinel-state";
 

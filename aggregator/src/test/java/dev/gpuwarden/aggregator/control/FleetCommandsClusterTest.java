@@ -233,4 +233,34 @@ class FleetCommandsClusterTest {
         assertThat(run("breaker", "half-open", "all").code()).isEqualTo(2);
         assertThat(run("breaker", "open", "all").code()).isEqualTo(2);
     }
+
+    @Test
+    void nodesAreCordonedAndReleasedByHand() throws Exception {
+        List.of("bad", "good").forEach(fleet::node);
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audit -> {})) {
+            until(steering::works, "it leads");
+            Answer would = run("cordon", "good", "--reason", "new cables", "--dry-run", "-o", "json");
+            assertThat(would.tree()).containsEntry("dryRun", true);
+            assertThat(would.node("good").get("patch").toString()).contains("new cables");
+            assertThat(fleet.cordoned("good")).isFalse();
+
+            assertThat(run("cordon", "good", "none", "--reason", "new cables"))
+                    .satisfies(said -> assertThat(said.code()).isEqualTo(1))
+                    .extracting(Answer::out)
+                    .asString()
+                    .contains("good: it takes no new pods", "none: not done: the cluster has no such Node");
+            assertThat(fleet.cordoned("good")).isTrue();
+            assertThat(String.valueOf(fleet().node("good").get("why"))).contains("cordoned by", ": new cables");
+
+            fleet.fail("bad");
+            until(() -> fleet.cordoned("bad"), "the node is cordoned");
+            assertThat(run("release", "bad", "good").code()).isZero();
+            assertThat(fleet.cordoned("good")).isFalse();
+            until(() -> fleet.get("bad", ".metadata.annotations").contains("UncordonedManually"), "it is cancelled");
+            assertThat(fleet.cordoned("bad")).isFalse();
+            assertThat(fleet().node("bad")).containsEntry("state", "faulty").containsEntry("cause", "overridden");
+            assertThat(run("release", "Bad").code()).isEqualTo(2);
+        }
+    }
 }

@@ -1,0 +1,36 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.quarantine.ByHand;
+import java.time.Clock;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** Puts nodes back into service. */
+@Command(
+        name = "release",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Put nodes back into service that are in quarantine, or were cordoned with `gpuwarden cordon`.",
+            "The faults that such a node has do not bring it back into quarantine; others do, and so do these once they"
+                    + " had ended. Cordons of others stay. Writes the Node with your own rights; the aggregator takes"
+                    + " away the rest of a quarantine at once."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:all of them are in service",
+            "1:some are not, as is said",
+            "2:wrong usage or configuration",
+            "3:undecided: the cluster does not answer"
+        })
+public final class ReleaseCommand extends HandCommand {
+
+    public ReleaseCommand(Map<String, String> environment, Clock clock) {
+        super(environment, clock);
+    }
+
+    @Override
+    ByHand.Plan plan(NodeRead node, String who) {
+        return ByHand.release(node);
+    }
+}
