@@ -1,19 +1,26 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.command.FleetBoard;
 import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.ingest.IngestOptions;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
+import dev.gpuwarden.aggregator.page.Decisions;
+import dev.gpuwarden.aggregator.page.FleetSite;
+import dev.gpuwarden.aggregator.page.PageOptions;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.cli.run.Stop;
 import dev.gpuwarden.cli.web.ListenAddress;
+import dev.gpuwarden.cli.web.Site;
 import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import java.net.InetSocketAddress;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -61,6 +68,9 @@ public final class AggregatorCommand implements Callable<Integer> {
     @Mixin
     WebOptions web = new WebOptions();
 
+    @Mixin
+    PageOptions page = new PageOptions();
+
     public AggregatorCommand(Stop stop) {
         this.stop = stop;
     }
@@ -76,13 +86,17 @@ public final class AggregatorCommand implements Callable<Integer> {
             ClusterApi api = parts.add(cluster.connect());
             AuditLog audits = parts.add(
                     AuditLog.open(steering.auditFile, spec.commandLine().getOut()));
-            Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(api, set, audits)));
+            Decisions decisions = new Decisions(audits);
+            Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(api, set, decisions)));
             Memory memory = steers.map(Steering::memory).orElse(Memory.NONE);
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
-            WebServer pages = parts.add(WebServer.start(
-                    address,
-                    List.of(new AggregatorSite(
-                            new Readiness(api, server, steers)::pending, new AggregatorMetrics(server, steers)))));
+            List<Site> sites = new ArrayList<>();
+            sites.add(new AggregatorSite(
+                    new Readiness(api, server, steers)::pending, new AggregatorMetrics(server, steers)));
+            steers.map(Steering::view)
+                    .map(view -> new FleetBoard(view, api, decisions::last, Clock.systemUTC()))
+                    .ifPresent(board -> sites.add(new FleetSite(board, api, page)));
+            WebServer pages = parts.add(WebServer.start(address, sites));
             announce(pages.address());
             announceSteering(settings);
             if (steers.isEmpty() || !stopsBeforeAllIsKnown(running, steers.get())) {

@@ -164,7 +164,7 @@ final class ClusterReader {
                 + ": no aggregator with quarantine has led here yet, or it keeps it elsewhere (--cluster.namespace)";
     }
 
-    private Seen<Leader> leader() throws InterruptedException {
+    Seen<Leader> leader() throws InterruptedException {
         return present(
                 "/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + Steering.LEASE,
                 "there is no Lease " + Steering.LEASE + " in namespace " + namespace

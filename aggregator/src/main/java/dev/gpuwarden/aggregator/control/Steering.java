@@ -65,6 +65,8 @@ public final class Steering implements AutoCloseable {
     private final Attention attention = new Attention();
     private final Fleet fleet;
     private final Pools pools;
+    private final Settings settings;
+    private final Watchers watchers = new Watchers();
     private final BreakerGate gate;
     private final RuleShelf rules;
     private final Rounds nodes;
@@ -77,6 +79,7 @@ public final class Steering implements AutoCloseable {
     private boolean works;
 
     private Steering(ClusterApi api, Settings settings, Consumer<Audit> audits) {
+        this.settings = settings;
         Breaker breaker = new Breaker(settings.pools());
         this.pools = new Pools(breaker);
         this.fleet = new Fleet(
@@ -84,6 +87,7 @@ public final class Steering implements AutoCloseable {
                     @Override
                     public void node(String name, Optional<NodeRead> node, boolean ours) {
                         pools.node(name, node);
+                        watchers.changed(name);
                         if (attention.node(name, node) && !ours) {
                             Steering.this.changed(name);
                         }
@@ -91,6 +95,7 @@ public final class Steering implements AutoCloseable {
 
                     @Override
                     public void health(String name, Optional<Map<String, Object>> health) {
+                        watchers.changed(name);
                         if (attention.health(name, health)) {
                             Steering.this.changed(name);
                         }
@@ -243,6 +248,11 @@ public final class Steering implements AutoCloseable {
     /** What all of this replica may know; what it has written need not wait for the watch. */
     public Memory memory() {
         return fleet;
+    }
+
+    /** What this replica knows, for who only looks. */
+    public View view() {
+        return new View(settings, fleet, rules::book, gate, pools, watchers);
     }
 
     // ---- what is told of it ----

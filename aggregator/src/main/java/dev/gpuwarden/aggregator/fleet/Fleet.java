@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -75,6 +76,11 @@ public final class Fleet implements Memory {
         }
         return Optional.ofNullable(nodes.get(name))
                 .map(kept -> NodeRead.of(kept.json().tree()));
+    }
+
+    /** Of all Nodes. */
+    public Set<String> names() {
+        return Set.copyOf(nodes.keySet());
     }
 
     @Override

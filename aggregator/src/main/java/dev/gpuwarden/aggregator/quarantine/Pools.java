@@ -92,6 +92,19 @@ public final class Pools {
         return census;
     }
 
+    /** As it is now, and stays. */
+    public synchronized Map<String, Census> copy() {
+        Map<String, Census> copy = new HashMap<>();
+        counts.forEach((name, count) -> copy.put(
+                name,
+                new Census(
+                        count.all.size(),
+                        Set.copyOf(count.out),
+                        Map.copyOf(count.letThrough),
+                        Map.copyOf(count.passing))));
+        return copy;
+    }
+
     /** The same for who does not know; nothing changes until the question is answered. */
     synchronized <T> T ask(Function<Map<String, Census>, T> question) {
         return question.apply(census());

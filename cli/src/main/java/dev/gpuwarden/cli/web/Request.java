@@ -1,5 +1,6 @@
 package dev.gpuwarden.cli.web;
 
+import java.net.InetAddress;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -9,9 +10,10 @@ import java.util.function.UnaryOperator;
  *
  * @param path decoded
  * @param parameters of the query, decoded; of one that is given twice the last
+ * @param from who asks, or who asks for somebody
  * @param header a header's values by its name, joined by commas; empty when it is not there
  */
-public record Request(String path, Map<String, String> parameters, UnaryOperator<String> header) {
+public record Request(String path, Map<String, String> parameters, InetAddress from, UnaryOperator<String> header) {
 
     /** A parameter that counts, between bounds; empty where it is not given or no such number. */
     public Optional<Long> number(String name, long least, long most) {

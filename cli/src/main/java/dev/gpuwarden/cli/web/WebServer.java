@@ -118,6 +118,7 @@ public final class WebServer implements AutoCloseable {
         return new Request(
                 exchange.getRequestURI().getPath(),
                 parameters(exchange.getRequestURI().getRawQuery()),
+                exchange.getRemoteAddress().getAddress(),
                 name -> String.join(",", headers.getOrDefault(name, List.of())));
     }
 
@@ -145,6 +146,12 @@ public final class WebServer implements AutoCloseable {
         headers.set("Content-Type", answer.type());
         headers.set("X-Content-Type-Options", "nosniff");
         answer.headers().forEach(headers::set);
+        if (answer.flow().isPresent()) {
+            exchange.sendResponseHeaders(
+                    answer.status(), exchange.getRequestMethod().equals("HEAD") ? -1 : 0);
+            flow(exchange, answer.flow().get());
+            return;
+        }
         byte[] body = answer.body();
         if (exchange.getRequestMethod().equals("HEAD")) {
             headers.set("Content-Length", Integer.toString(body.length));
@@ -154,6 +161,16 @@ public final class WebServer implements AutoCloseable {
         exchange.sendResponseHeaders(answer.status(), body.length == 0 ? -1 : body.length);
         try (OutputStream out = exchange.getResponseBody()) {
             out.write(body);
+        }
+    }
+
+    private static void flow(HttpExchange exchange, Answer.Flow flow) throws IOException {
+        if (!exchange.getRequestMethod().equals("HEAD")) {
+            try (OutputStream out = exchange.getResponseBody()) {
+                flow.write(out);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -1,4 +1,5 @@
-import {about, age, byId, cell, element, rows, time} from './dom.js';
+import {about} from './about.js';
+import {age, byId, cell, element, rows, time} from './dom.js';
 import {showRecording} from './recording.js';
 
 let events = [], current = () => undefined, ask;

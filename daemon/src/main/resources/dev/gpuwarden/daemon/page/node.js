@@ -1,4 +1,5 @@
-import {about, age, because, byId, bytes, cell, element, isAbsent, kindOf, rows, shown} from './dom.js';
+import {about} from './about.js';
+import {age, because, byId, bytes, cell, element, isAbsent, kindOf, rows, shown} from './dom.js';
 import {openEvent} from './events.js';
 
 const VERDICTS = {fit: 'fit for work', not_fit: 'not fit for work', undecided: 'could not decide'};

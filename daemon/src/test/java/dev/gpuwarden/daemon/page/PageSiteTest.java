@@ -42,7 +42,7 @@ class PageSiteTest {
                 }
             }
         }
-        assertThat(seen).hasSize(9);
+        assertThat(seen).hasSize(10);
     }
 
     @Test
@@ -65,7 +65,7 @@ class PageSiteTest {
     }
 
     private Optional<Answer> get(String path) {
-        return site.answer(new Request(path, Map.of(), header -> ""));
+        return site.answer(new Request(path, Map.of(), java.net.InetAddress.getLoopbackAddress(), header -> ""));
     }
 
     private static String text(Answer answer) {

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.daemon.app.RunningDaemon;
+import dev.gpuwarden.testkit.browser.Browser;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.nio.file.Path;
 import java.util.List;

@@ -48,12 +48,3 @@ export const time = text => new Date(text).toLocaleString(undefined, {dateStyle:
 
 const KINDS = {pass: 'good', fit: 'good', answering: 'good', warn: 'warn', starting: 'warn', fail: 'bad', not_fit: 'bad', unknown: 'unknown', undecided: 'unknown', skipped: 'quiet'};
 export const kindOf = word => KINDS[word] ?? 'bad';
-
-// A name that people recognise: where an event is about a GPU of this node, its index too.
-export function about(entities, gpus) {
-  const of = type => entities.find(entity => entity.type === type)?.value;
-  const uuid = of('GPU_UUID'), pci = of('PCI');
-  const gpu = gpus.find(g => g.uuid === uuid) ?? gpus.find(g => pci && typeof g.pci === 'string' && g.pci.startsWith(pci));
-  const rest = entities.filter(entity => !['GPU_UUID', 'PCI'].includes(entity.type)).map(entity => entity.type + ' ' + entity.value);
-  return [gpu ? 'GPU ' + gpu.index : undefined, uuid ?? pci, ...rest].filter(Boolean).join(' · ') || 'node';
-}

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.page;
+package dev.gpuwarden.testkit.browser;
 
 import dev.gpuwarden.cli.Output;
 import java.io.BufferedReader;
@@ -20,11 +20,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /** A headless Chromium with one page, spoken to by the DevTools protocol. */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
 
     private static final Pattern LISTENING = Pattern.compile("DevTools listening on (ws://[^ ]+)");
 
@@ -43,7 +44,7 @@ final class Browser implements AutoCloseable {
     }
 
     /** @param profile an empty folder for what the browser keeps */
-    static Browser start(Path profile, int width, int height) throws IOException, InterruptedException {
+    public static Browser start(Path profile, int width, int height) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(
                         "chromium",
                         "--headless=new",
@@ -80,24 +81,30 @@ final class Browser implements AutoCloseable {
     private void attach() throws InterruptedException {
         Object target =
                 call("Target.createTarget", Map.of("url", "about:blank")).get("targetId");
-        session = (String) call("Target.attachToTarget", Map.of("targetId", String.valueOf(target), "flatten", true))
-                .get("sessionId");
+        session = String.valueOf(
+                call("Target.attachToTarget", Map.of("targetId", String.valueOf(target), "flatten", true))
+                        .get("sessionId"));
     }
 
     /** Goes there, and waits until the page with all that it names is there. */
-    void open(String address) throws InterruptedException {
+    public void open(String address) throws InterruptedException {
+        open(address, address);
+    }
+
+    /** @param shown how the address begins once it is there: without a name and a password in it, for example */
+    public void open(String address, String shown) throws InterruptedException {
         call("Page.navigate", Map.of("url", address));
-        until("document.readyState === 'complete' && location.href.startsWith('" + address + "')");
+        until("document.readyState === 'complete' && location.href.startsWith('" + shown + "')");
     }
 
     /** The value of an expression in the page; a promise is waited for. */
-    Object evaluate(String expression) throws InterruptedException {
+    public Object evaluate(String expression) throws InterruptedException {
         Map<?, ?> answer =
                 call("Runtime.evaluate", Map.of("expression", expression, "awaitPromise", true, "returnByValue", true));
         if (answer.containsKey("exceptionDetails")) {
             throw new AssertionError(expression + ": " + answer.get("exceptionDetails"));
         }
-        Object value = ((Map<?, ?>) answer.get("result")).get("value");
+        Object value = map(answer.get("result")).get("value");
         return value == null ? "" : value;
     }
 
@@ -105,7 +112,7 @@ final class Browser implements AutoCloseable {
      * Waits until an expression is true: up to a minute, since recovery needs proof. One that throws is not true yet: a page on its way
      * has no document. Fails with what the page says.
      */
-    void until(String expression) throws InterruptedException {
+    public void until(String expression) throws InterruptedException {
         long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         String tried = "(() => { try { return Boolean(" + expression + "); } catch { return false; } })()";
         while (!Boolean.TRUE.equals(evaluate(tried))) {
@@ -116,7 +123,7 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    void press(String key) throws InterruptedException {
+    public void press(String key) throws InterruptedException {
         for (String type : List.of("keyDown", "keyUp")) {
             Map<String, Object> event = new LinkedHashMap<>();
             event.put("type", type);
@@ -136,19 +143,19 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    void dark(boolean dark) throws InterruptedException {
+    public void dark(boolean dark) throws InterruptedException {
         call(
                 "Emulation.setEmulatedMedia",
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
     }
 
     @SuppressWarnings("unchecked")
-    List<Map<String, Object>> accessibilityTree() throws InterruptedException {
-        return (List<Map<String, Object>>)
-                call("Accessibility.getFullAXTree", Map.of()).get("nodes");
+    public List<Map<String, Object>> accessibilityTree() throws InterruptedException {
+        Object nodes = call("Accessibility.getFullAXTree", Map.of()).get("nodes");
+        return nodes == null ? List.of() : (List<Map<String, Object>>) nodes;
     }
 
-    void screenshot(Path file) throws IOException, InterruptedException {
+    public void screenshot(Path file) throws IOException, InterruptedException {
         Object data = call("Page.captureScreenshot", Map.of("format", "png")).get("data");
         Files.write(file, Base64.getDecoder().decode((String) data));
     }
@@ -177,16 +184,20 @@ final class Browser implements AutoCloseable {
                 if (answer.containsKey("error")) {
                     throw new AssertionError(method + ": " + answer.get("error"));
                 }
-                return (Map<?, ?>) answer.get("result");
+                return map(answer.get("result"));
             }
         }
+    }
+
+    private static Map<?, ?> map(@Nullable Object tree) {
+        return tree instanceof Map<?, ?> map ? map : Map.of();
     }
 
     private final class Listener implements WebSocket.Listener {
         private final StringBuilder part = new StringBuilder();
 
         @Override
-        public CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
+        public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
             part.append(data);
             if (last) {
                 answers.add(part.toString());

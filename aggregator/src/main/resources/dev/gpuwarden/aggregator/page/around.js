@@ -1,0 +1,30 @@
+import {age, byId, cell, element, rows, time} from './dom.js';
+import {kindOf} from './filter.js';
+import {openNode} from './nodes.js';
+
+const STATUS = {closed: 'good', open: 'bad', 'half-open': 'warn', unknown: 'unknown'};
+
+export function showAround(fleet) {
+  const bad = ['faulty', 'silent', 'quarantined'].filter(state => fleet.states[state] > 0);
+  byId('summary').replaceChildren(...(bad.length
+    ? bad.flatMap((state, i) => [i ? ', ' : '', element('span', {class: kindOf(state)}, `${fleet.states[state]} ${state}`)])
+    : [element('span', {class: 'good'}, 'all nodes are as they should be')]));
+  byId('leader').textContent = (fleet.breaker.mode === 'dry-run' ? 'dry run · ' : '') + (fleet.leader ? `${fleet.leader} acts` : 'no aggregator acts');
+  byId('notes').replaceChildren(...fleet.notes.map(note => element('li', {}, note)));
+  rows(byId('breaker').tBodies[0], fleet.breaker.pools.map(pool => element('tr', {'data-key': pool.name},
+    cell(pool.name), cell(pool.status, STATUS[pool.status] ?? 'unknown'), cell(pool.nodes ?? '–', 'number'), cell(pool.outOfService ?? '–', 'number'),
+    cell(pool.since && pool.status !== 'closed' ? age(pool.since) : ''), cell(pool.reason))));
+  byId('decisions-note').textContent = fleet.leader === fleet.replica ? ''
+    : 'Decided by this replica before; since another one leads, that one knows what came after. The audit log has all.';
+  rows(byId('decisions').tBodies[0], fleet.decisions.length ? fleet.decisions.map(decision => element('tr', {'data-key': decision.at + decision.node},
+    cell(time(decision.at)),
+    element('td', {}, element('button', {class: 'open', type: 'button', onclick: () => openNode(decision.node)}, decision.node)),
+    cell(decision.decision + (decision.mode === 'dry_run' ? ' (dry run)' : '')), cell(decision.reason), evidence(decision)))
+    : [element('tr', {}, element('td', {colspan: 5, class: 'quiet'}, 'none yet'))]);
+}
+
+function evidence(decision) {
+  const parts = [...(decision.faults ?? []), ...(decision.rules?.length ? ['rules ' + decision.rules.join(', ')] : []), ...(decision.unanswered ?? []),
+    ...(decision.breaker ? [decision.breaker] : []), 'Node version ' + decision.resourceVersion];
+  return element('td', {}, element('details', {}, element('summary', {}, parts[0]), element('ul', {}, ...parts.map(part => element('li', {}, part)))));
+}

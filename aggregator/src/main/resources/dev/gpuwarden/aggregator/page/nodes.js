@@ -1,0 +1,84 @@
+import {age, byId, cell, element, rows, time} from './dom.js';
+import {address, chosen, kindOf, parameters} from './filter.js';
+
+const PAGE = 200;
+let most = PAGE, current = () => new Map(), shownNode = '';
+
+export function beginNodes(nodes, show) {
+  current = nodes;
+  byId('more').addEventListener('click', () => { most += PAGE; show(); });
+  byId('node').addEventListener('close', () => { shownNode = ''; address(now => now.delete('node')); });
+}
+
+export function showNodes(nodes) {
+  const all = chosen(nodes), some = all.slice(0, most);
+  byId('shown').textContent = all.length === nodes.size ? `${nodes.size} nodes`
+    : `${all.length} of ${nodes.size} nodes` + (some.length < all.length ? `, the first ${some.length} are listed` : '');
+  byId('more').hidden = some.length === all.length;
+  rows(byId('nodes').tBodies[0], some.length ? some.map(row)
+    : [element('tr', {}, element('td', {colspan: 6, class: 'quiet'}, nodes.size ? 'no node fits what is chosen above' : 'no nodes'))]);
+}
+
+const since = text => text ? element('span', {title: time(text)}, age(text)) : '';
+
+function fault(node) {
+  const [first, ...more] = node.faults;
+  return first ? [first.check, first.codes.join(', '), first.entities[0]?.value ?? ''].join(' ').trim() + (more.length ? ` +${more.length}` : '') : '';
+}
+
+function row(node) {
+  return element('tr', {'data-key': node.name},
+    element('td', {}, element('button', {class: 'open', type: 'button', onclick: () => openNode(node.name)}, node.name)),
+    cell(node.state + (node.unschedulable && node.state === 'faulty' ? ', cordoned' : ''), kindOf(node.state)),
+    element('td', {}, since(node.since)), cell(fault(node)), cell(node.why), cell(node.next));
+}
+
+export function openNode(name) {
+  address(now => now.set('node', name));
+  showOpenNode(current());
+}
+
+// Also when it changes while it is open.
+export function showOpenNode(nodes) {
+  const name = parameters().get('node'), dialog = byId('node');
+  if (!name) return;
+  const node = nodes.get(name), text = JSON.stringify(node ?? null);
+  if (!dialog.open) dialog.showModal();
+  if (shownNode === name + text) return;
+  shownNode = name + text;
+  byId('node-title').textContent = name;
+  byId('node-body').replaceChildren(...(node ? details(node) : ['There is no such node now.']));
+}
+
+function list(facts) {
+  const made = element('dl');
+  for (const [name, value] of Object.entries(facts)) {
+    if (value !== undefined && value !== null && value !== '') made.append(element('dt', {}, name), element('dd', {}, value));
+  }
+  return made;
+}
+
+const when = text => text ? `${time(text)} (${age(text)} ago)` : '';
+
+function details(node) {
+  return [
+    list({State: node.state, Since: when(node.since), Pools: node.pools.join(', '), Why: node.why, 'Rule sets': (node.rules ?? []).join(', '), Next: node.next}),
+    ...pipeline(node),
+    ...node.faults.map(shown => element('div', {class: shown.fatal ? 'fault' : 'fault mild'},
+      element('h3', {}, [shown.check, ...shown.codes].join(' ')),
+      element('p', {}, shown.message),
+      list({About: shown.entities.map(entity => `${entity.type} ${entity.value}`).join(', '), Do: shown.advice, 'Told by': shown.agent,
+        First: when(shown.since), Last: when(shown.lastSeen), Times: shown.occurrences}))),
+  ];
+}
+
+// From the fault to where it is now. Steps that other parts of the program add to a node's story come with its drain.
+function pipeline(node) {
+  const steps = node.faults.map(shown => [shown.since, `fault ${[shown.check, ...shown.codes].join(' ')}`]);
+  if (node.state === 'quarantined') steps.push([node.since, 'taken out of service']);
+  for (const step of node.drain?.steps ?? []) steps.push([step.at, step.text]);
+  steps.sort((a, b) => String(a[0]).localeCompare(String(b[0])));
+  const made = steps.map(([at, text]) => element('li', {}, at ? `${time(at)}: ` : '', text));
+  if (node.next) made.push(element('li', {class: 'quiet'}, 'next: ' + node.next));
+  return made.length ? [element('h3', {}, 'What happened'), element('ol', {}, ...made)] : [];
+}
