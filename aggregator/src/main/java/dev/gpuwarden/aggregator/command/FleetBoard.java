@@ -43,7 +43,7 @@ public final class FleetBoard {
 
     private SoftReference<Map<String, Row>> kept = new SoftReference<>(new TreeMap<>());
     private List<Object> known = List.of();
-    private long revision;
+    private volatile long revision;
     /** Who has seen less must be told all. */
     private long begun = 1;
 
@@ -79,11 +79,13 @@ public final class FleetBoard {
         }
     }
 
-    /** Waits until a node has changed, for so long at most. */
-    public void await(Duration most) throws InterruptedException {
+    /** Waits until there may be something newer than that revision, for so long at most. */
+    public void await(long seen, Duration most) throws InterruptedException {
         long end = System.nanoTime() + most.toNanos();
         synchronized (bell) {
-            for (long left = most.toNanos(); changed.isEmpty() && left > 0; left = end - System.nanoTime()) {
+            for (long left = most.toNanos();
+                    changed.isEmpty() && revision == seen && left > 0;
+                    left = end - System.nanoTime()) {
                 TimeUnit.NANOSECONDS.timedWait(bell, left);
             }
         }
@@ -173,7 +175,10 @@ public final class FleetBoard {
             news |= look(node, rows, around, now, next);
         }
         if (news) {
-            revision = next;
+            synchronized (bell) {
+                revision = next;
+                bell.notifyAll();
+            }
         }
         return rows;
     }

@@ -172,7 +172,7 @@ public final class FleetSite implements Site {
             }
             out.flush();
             TimeUnit.MILLISECONDS.sleep(CALM.toMillis());
-            board.await(LOOK);
+            board.await(seen, LOOK);
         }
     }
 }
