@@ -5,11 +5,11 @@ import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** Groups what there is to ask about GPU memory. */
+/** Groups what there is to ask about GPU memory and who was given it. */
 @Command(
         name = "vram",
         mixinStandardHelpOptions = true,
-        description = "GPU memory: whose it is.",
+        description = "GPU memory: whose it is, and who was given the GPUs.",
         synopsisSubcommandLabel = "COMMAND")
 public final class VramCommand {
 
@@ -17,6 +17,8 @@ public final class VramCommand {
 
     /** The command with all of its own. */
     public static CommandLine with(Supplier<DriverProvider> provider) {
-        return new CommandLine(new VramCommand()).addSubcommand(new VramTopCommand(provider));
+        return new CommandLine(new VramCommand())
+                .addSubcommand(new VramTopCommand(provider))
+                .addSubcommand(new VramHoldersCommand(provider));
     }
 }

@@ -27,6 +27,13 @@ public final class NodePaths {
             description = "The kubelet's folder of pod logs, whose names tell pods by UID (default: ${DEFAULT-VALUE}).")
     Path podLogs = Path.of("/var/log/pods");
 
+    @Option(
+            names = "--path.pod-resources",
+            defaultValue = "/var/lib/kubelet/pod-resources/kubelet.sock",
+            paramLabel = "FILE",
+            description = "The kubelet's socket that tells which pod was given which GPU (default: ${DEFAULT-VALUE}).")
+    Path podResources = Path.of("/var/lib/kubelet/pod-resources/kubelet.sock");
+
     /** For tests and for commands without options. */
     public static NodePaths of(Path procfs, Path sysfs, Path podLogs) {
         NodePaths paths = new NodePaths();
@@ -46,5 +53,9 @@ public final class NodePaths {
 
     public Path podLogs() {
         return podLogs;
+    }
+
+    public Path podResources() {
+        return podResources;
     }
 }

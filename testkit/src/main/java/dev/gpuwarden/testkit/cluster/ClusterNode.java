@@ -155,6 +155,11 @@ public final class ClusterNode implements AutoCloseable {
         return gpus;
     }
 
+    /** The socket on which its kubelet tells what it gave to which pod, as this machine sees it. */
+    public Path podResources() {
+        return folder.resolve("var/lib/kubelet/pod-resources/kubelet.sock");
+    }
+
     /**
      * Gives the node the images of an archive, as `docker save` or an OCI layout has them; blocks until they are there. Pods that
      * use them say `imagePullPolicy: Never` or `IfNotPresent`.

@@ -1,0 +1,103 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.UnresolvedDevice;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.daemon.view.Values;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Which pods were given which GPUs, GPU by GPU. */
+record HoldersReport(NodeSnapshot node, Reading<GpuHolders> answer) {
+
+    boolean complete() {
+        return answer instanceof Reading.Present<GpuHolders> told
+                && told.value().complete();
+    }
+
+    List<GpuHolder> holders() {
+        return answer.asOptional().map(GpuHolders::holders).orElse(List.of());
+    }
+
+    List<UnresolvedDevice> unresolved() {
+        return answer.asOptional().map(GpuHolders::unresolved).orElse(List.of());
+    }
+
+    /** By UUID: the node's GPUs in the driver's order, then those that pods were given and the driver does not have. */
+    Map<String, List<GpuHolder>> byGpu() {
+        Map<String, List<GpuHolder>> byGpu = new LinkedHashMap<>();
+        node.gpus().forEach(gpu -> byGpu.put(gpu.identity().label(), new ArrayList<>()));
+        holders()
+                .forEach(holder -> byGpu.computeIfAbsent(holder.gpuUuid(), unknown -> new ArrayList<>())
+                        .add(holder));
+        return byGpu;
+    }
+
+    /** The driver's index; empty of a GPU that it does not have. */
+    String index(String uuid) {
+        return node.gpus().stream()
+                .map(gpu -> gpu.identity())
+                .filter(gpu -> gpu.label().equals(uuid))
+                .findFirst()
+                .map(GpuIdentity::index)
+                .map(String::valueOf)
+                .orElse("");
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("complete", complete());
+        tree.put("asOf", Values.tree(answer, told -> told.asOf().toString()));
+        List<Object> gpus = new ArrayList<>();
+        byGpu().forEach((uuid, holders) -> {
+            Map<String, Object> gpu = new LinkedHashMap<>();
+            String index = index(uuid);
+            if (!index.isEmpty()) {
+                gpu.put("index", Integer.parseInt(index));
+            }
+            gpu.put("uuid", uuid);
+            gpu.put(
+                    "holders",
+                    Values.tree(
+                            answer,
+                            told -> holders.stream().map(HoldersReport::tree).toList()));
+            gpus.add(gpu);
+        });
+        tree.put("gpus", gpus);
+        tree.put("unresolved", unresolved().stream().map(HoldersReport::tree).toList());
+        return tree;
+    }
+
+    static String kind(GpuHolder holder) {
+        return holder.kind().name().toLowerCase(Locale.ROOT);
+    }
+
+    private static Map<String, Object> tree(GpuHolder holder) {
+        Map<String, Object> tree = container(holder.namespace(), holder.pod(), holder.container());
+        tree.put("kind", kind(holder));
+        tree.put("deviceId", holder.deviceId());
+        return tree;
+    }
+
+    private static Map<String, Object> tree(UnresolvedDevice device) {
+        Map<String, Object> tree = container(device.namespace(), device.pod(), device.container());
+        tree.put("resource", device.resource());
+        tree.put("deviceId", device.deviceId());
+        tree.put("why", device.why());
+        return tree;
+    }
+
+    private static Map<String, Object> container(String namespace, String pod, String container) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("namespace", namespace);
+        tree.put("pod", pod);
+        tree.put("container", container);
+        return tree;
+    }
+}

@@ -1,0 +1,132 @@
+package dev.gpuwarden.daemon.holders;
+
+import dev.gpuwarden.core.holder.GpuHolder.Kind;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What names of devices mean on this node. Pure. Only what is sure is resolved: a wrong GPU would end a healthy GPU's work and
+ * leave a broken one's.
+ */
+final class DeviceIds {
+
+    private static final String HEX = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+    /** NVIDIA's device plugin; with `::` one of several replicas. */
+    private static final Pattern GPU = Pattern.compile("(GPU-" + HEX + ")(::.+)?");
+
+    private static final Pattern MIG = Pattern.compile("(MIG-" + HEX + ")(?:::.+)?");
+    /** Of drivers before 470, which name the GPU in it. */
+    private static final Pattern OLD_MIG = Pattern.compile("MIG-(GPU-" + HEX + ")/[0-9]{1,4}/[0-9]{1,4}(?:::.+)?");
+    /** As in NVIDIA_VISIBLE_DEVICES: the driver's index, and that of the partition. */
+    private static final Pattern INDEX = Pattern.compile("([0-9]{1,4})(?::([0-9]{1,4}))?(::.+)?");
+    /** Google's device plugin: the N of /dev/nvidiaN, and a partition or a replica of it. */
+    private static final Pattern MINOR = Pattern.compile("nvidia([0-9]{1,4})(/gi[0-9]{1,4})?(/vgpu[0-9]{1,4})?");
+    /** NVIDIA's DRA driver; with the minor number, and in its first releases with the index. */
+    private static final Pattern CLAIMED = Pattern.compile("gpu-([0-9]{1,4})(?:-mig-.+)?");
+
+    private static final Pattern CLAIMED_UUID = Pattern.compile("(?:^|[=-])((?:GPU|MIG)-" + HEX + ")$");
+
+    private final List<GpuIdentity> gpus;
+
+    DeviceIds(List<GpuIdentity> gpus) {
+        this.gpus = gpus;
+    }
+
+    /** What a name means; where that is not known, why. */
+    sealed interface Meaning {
+        record Gpu(String uuid, Kind kind) implements Meaning {}
+
+        record Unknown(String why) implements Meaning {}
+    }
+
+    /** @param id as a device plugin told the kubelet */
+    Meaning ofPlugin(String id) {
+        Matcher gpu = GPU.matcher(id);
+        if (gpu.matches()) {
+            // Also of a GPU that is not in the list: it may have fallen off the bus, and this is asked for that reason.
+            return new Meaning.Gpu(gpu.group(1), gpu.group(2) == null ? Kind.EXCLUSIVE : Kind.SHARED);
+        }
+        Matcher old = OLD_MIG.matcher(id);
+        if (old.matches()) {
+            return new Meaning.Gpu(old.group(1), Kind.MIG);
+        }
+        Matcher mig = MIG.matcher(id);
+        if (mig.matches()) {
+            return parent(mig.group(1), Kind.MIG);
+        }
+        Matcher minor = MINOR.matcher(id);
+        if (minor.matches()) {
+            Kind kind = minor.group(2) != null ? Kind.MIG : minor.group(3) != null ? Kind.SHARED : Kind.EXCLUSIVE;
+            return one(minor(number(minor)), kind, "no GPU has the minor number " + minor.group(1));
+        }
+        Matcher index = INDEX.matcher(id);
+        if (index.matches()) {
+            Kind kind = index.group(2) != null ? Kind.MIG : index.group(3) != null ? Kind.SHARED : Kind.EXCLUSIVE;
+            return one(index(number(index)), kind, "no GPU has the index " + index.group(1));
+        }
+        return new Meaning.Unknown("not a name of a GPU that is known here");
+    }
+
+    /**
+     * @param device as NVIDIA's DRA driver names it in its pool
+     * @param cdi names for the container runtime, which may tell the UUID
+     */
+    Meaning ofClaim(String device, List<String> cdi) {
+        for (String name : cdi) {
+            Matcher uuid = CLAIMED_UUID.matcher(name);
+            if (uuid.find()) {
+                return uuid.group(1).startsWith("GPU-")
+                        ? new Meaning.Gpu(uuid.group(1), Kind.DRA)
+                        : parent(uuid.group(1), Kind.DRA);
+            }
+        }
+        Matcher claimed = CLAIMED.matcher(device);
+        if (!claimed.matches()) {
+            return new Meaning.Unknown("not a name of a GPU that is known here");
+        }
+        Optional<GpuIdentity> minor = minor(number(claimed));
+        if (!minor.equals(index(number(claimed)))) {
+            return new Meaning.Unknown("the minor number " + claimed.group(1) + " and the index " + claimed.group(1)
+                    + " are of different GPUs, and releases of the driver mean one or the other");
+        }
+        return one(minor, Kind.DRA, "no GPU has the minor number " + claimed.group(1));
+    }
+
+    private Meaning parent(String mig, Kind kind) {
+        return one(
+                only(gpu -> gpu.mig().stream().anyMatch(part -> part.uuid().equalsIgnoreCase(mig))),
+                kind,
+                "no GPU had this partition when the driver was asked last");
+    }
+
+    private static Meaning one(Optional<GpuIdentity> gpu, Kind kind, String otherwise) {
+        if (gpu.isEmpty()) {
+            return new Meaning.Unknown(otherwise);
+        }
+        return gpu.get().uuid() instanceof Reading.Present<String> uuid
+                ? new Meaning.Gpu(uuid.value(), kind)
+                : new Meaning.Unknown("the UUID of GPU " + gpu.get().index() + " is not known");
+    }
+
+    private Optional<GpuIdentity> minor(int number) {
+        return only(gpu -> gpu.minor().equals(Reading.of(number)));
+    }
+
+    private Optional<GpuIdentity> index(int number) {
+        return only(gpu -> gpu.index() == number);
+    }
+
+    private Optional<GpuIdentity> only(Predicate<GpuIdentity> wanted) {
+        List<GpuIdentity> found = gpus.stream().filter(wanted).toList();
+        return found.size() == 1 ? Optional.of(found.get(0)) : Optional.empty();
+    }
+
+    private static int number(Matcher matcher) {
+        return Integer.parseInt(matcher.group(1));
+    }
+}

@@ -1,0 +1,112 @@
+package dev.gpuwarden.daemon.holders;
+
+import static dev.gpuwarden.daemon.holders.TestKubelet.pod;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.api.podresources.ListPodResourcesResponse;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import io.grpc.Status;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every absence has its cause. */
+@Timeout(60)
+class KubeletPodsTest {
+
+    @TempDir
+    Path folder;
+
+    private Reading<ListPodResourcesResponse> list() {
+        return new KubeletPods(folder.resolve("kubelet.sock")).list();
+    }
+
+    private TestKubelet kubelet() throws Exception {
+        return new TestKubelet(folder.resolve("kubelet.sock"));
+    }
+
+    private Reading.Absent<?> absent() {
+        assertThat(list()).isInstanceOf(Reading.Absent.class);
+        return (Reading.Absent<?>) list();
+    }
+
+    @Test
+    void whatItSaysIsHandedOn() throws Exception {
+        try (TestKubelet kubelet = kubelet()) {
+            kubelet.says(pod("a", "nvidia.com/gpu", "GPU-1"));
+            assertThat(list()).isEqualTo(Reading.of(TestKubelet.told(pod("a", "nvidia.com/gpu", "GPU-1"))));
+            kubelet.says();
+            assertThat(list()).isEqualTo(Reading.of(TestKubelet.told()));
+        }
+    }
+
+    @Test
+    void noSocket() {
+        assertThat(absent().cause()).isEqualTo(Absence.NO_DATA);
+        assertThat(absent().detail()).contains("kubelet.sock does not exist", "--path.pod-resources");
+    }
+
+    @Test
+    void aFileThatIsNoSocket() throws Exception {
+        Files.writeString(folder.resolve("kubelet.sock"), "");
+        assertThat(absent().detail()).contains("UNAVAILABLE", "Connection refused");
+    }
+
+    @Test
+    void nobodyListensAnyMore() throws Exception {
+        try (ServerSocketChannel gone = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            gone.bind(UnixDomainSocketAddress.of(folder.resolve("kubelet.sock")));
+        }
+        assertThat(absent().detail()).contains("UNAVAILABLE", "Connection refused");
+    }
+
+    @Test
+    void oneWhoDoesNotAnswerIsNotWaitedForLong() throws Exception {
+        try (TestKubelet kubelet = kubelet()) {
+            kubelet.saysNothing();
+            long start = System.nanoTime();
+            Reading<ListPodResourcesResponse> nothing = list();
+            assertThat(System.nanoTime() - start).isLessThan(8_000_000_000L);
+            assertThat(((Reading.Absent<?>) nothing).detail()).contains("did not answer", "within 2000 ms");
+        }
+    }
+
+    @Test
+    void whatItRefusesIsToldInItsWords() throws Exception {
+        try (TestKubelet kubelet = kubelet()) {
+            kubelet.refuses(Status.RESOURCE_EXHAUSTED.withDescription("rejected by rate limit " + "x".repeat(500)));
+            assertThat(absent().detail())
+                    .contains("RESOURCE_EXHAUSTED, rejected by rate limit")
+                    .hasSizeLessThan(500);
+        }
+    }
+
+    @Test
+    void somebodyElseOnTheSocket() throws Exception {
+        try (TestKubelet other = new TestKubelet(
+                folder.resolve("kubelet.sock"),
+                Optional.of(new PlatformConnectorGrpc.PlatformConnectorImplBase() {}))) {
+            assertThat(other.asked.get()).isZero();
+            assertThat(absent().detail()).contains("does not know PodResources v1");
+        }
+    }
+
+    @Test
+    void anAnswerThatIsTooLargeIsAFailureAndNoMore() throws Exception {
+        try (TestKubelet kubelet = kubelet()) {
+            String[] ids =
+                    IntStream.range(0, 9_000).mapToObj(i -> "x".repeat(1_000)).toArray(String[]::new);
+            kubelet.says(pod("a", "nvidia.com/gpu", ids));
+            assertThat(absent().detail()).contains("RESOURCE_EXHAUSTED");
+        }
+    }
+}
