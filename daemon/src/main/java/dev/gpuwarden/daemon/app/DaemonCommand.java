@@ -17,6 +17,7 @@ import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
+import dev.gpuwarden.daemon.holders.HolderLook;
 import dev.gpuwarden.daemon.kernlog.BootId;
 import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
@@ -142,7 +143,13 @@ public final class DaemonCommand implements Callable<Integer> {
             EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
             cluster.ifPresent(parts::add);
             UplinkNode self = new UplinkNode(
-                    node.get(), BootId.read(paths.procfs()), Version.program(), store, store, Clock.systemUTC());
+                    node.get(),
+                    BootId.read(paths.procfs()),
+                    Version.program(),
+                    store,
+                    store,
+                    Clock.systemUTC(),
+                    new HolderLook(paths, sampler::snapshot, Clock.systemUTC()));
             Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, cluster, self, store, parts);
             RecentLines lines = new RecentLines(Clock.systemUTC());
             KernelLogMonitor log = parts.add(kernel.start(sampler, store, lines));

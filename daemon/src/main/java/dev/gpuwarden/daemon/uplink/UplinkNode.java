@@ -2,7 +2,21 @@ package dev.gpuwarden.daemon.uplink;
 
 import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.Outbox;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Reading;
 import java.time.Clock;
+import java.util.function.Supplier;
 
-/** Who reports, and of what. */
-public record UplinkNode(String name, String bootId, String version, EventBook book, Outbox outbox, Clock clock) {}
+/**
+ * Who reports, and of what.
+ *
+ * @param holders looks who holds the node's GPUs; may take seconds
+ */
+public record UplinkNode(
+        String name,
+        String bootId,
+        String version,
+        EventBook book,
+        Outbox outbox,
+        Clock clock,
+        Supplier<Reading<GpuHolders>> holders) {}

@@ -33,6 +33,7 @@ final class UplinkSession {
     private final Runnable proven;
     private final FaultTelling faults;
     private final EventFlow events;
+    private final HolderAnswers holders;
 
     private boolean knows;
     private boolean again;
@@ -70,6 +71,7 @@ final class UplinkSession {
         this.proven = proven;
         this.faults = new FaultTelling(node, news::lastSequence);
         this.events = new EventFlow(node.book());
+        this.holders = new HolderAnswers(node.holders(), node.clock(), news.bell());
     }
 
     Ending run() throws InterruptedException {
@@ -105,6 +107,7 @@ final class UplinkSession {
                 .setVersion(node.version())
                 .setAcknowledgedSequence(events.position())
                 .setDroppedEvents(node.outbox().lag(Uplink.NAME).dropped())
+                .setAnswersLookups(true)
                 .build()));
     }
 
@@ -120,6 +123,7 @@ final class UplinkSession {
                 case LIMITS -> limits = Limits.of(one.getLimits());
                 case TELL_AGAIN -> again = true;
                 case REFUSED -> sequence = Math.max(sequence, refused(one.getRefused()));
+                case LOOKUP -> holders.asked(one.getLookup().getId());
                 // Of a newer version.
                 case ACKNOWLEDGEMENT_NOT_SET -> {}
             }
@@ -183,6 +187,10 @@ final class UplinkSession {
         }
         while (faults.pages().hasNext() && call.isReady()) {
             say(faults.pages().next());
+        }
+        holders.look(now);
+        if (call.isReady()) {
+            holders.answer().ifPresent(this::say);
         }
         if (news.take()) {
             events.more();
@@ -260,6 +268,9 @@ final class UplinkSession {
         }
         if (again) {
             left = Math.min(left, toldNanos + TELL_AGAIN_NANOS - now);
+        }
+        if (knows) {
+            left = Math.min(left, holders.pauseNanos(now));
         }
         if (faults.done() && call.isReady() && !inbox.leaving()) {
             left = Math.min(left, events.pauseNanos(limits, now));

@@ -1,10 +1,14 @@
 package dev.gpuwarden.daemon.uplink;
 
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.Fault;
 import dev.gpuwarden.api.v1.FaultPage;
 import dev.gpuwarden.api.v1.FlowLimits;
 import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.Holdings;
+import dev.gpuwarden.api.v1.Lookup;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Refusal;
 import dev.gpuwarden.api.v1.StoredEvent;
@@ -124,6 +128,7 @@ final class TestAggregator implements AutoCloseable {
         final String subject;
         final List<String> ids = new CopyOnWriteArrayList<>();
         final List<List<Fault>> tellings = new CopyOnWriteArrayList<>();
+        final List<Holdings> holdings = new CopyOnWriteArrayList<>();
         private final Kept kept;
         private final StreamObserver<Acknowledgement> node;
         private final List<Fault> pages = new ArrayList<>();
@@ -154,6 +159,7 @@ final class TestAggregator implements AutoCloseable {
                 case HELLO -> welcome(report.getHello());
                 case FAULTS -> faults(report.getFaults());
                 case EVENT -> event(report.getEvent());
+                case HOLDINGS -> holdings.add(report.getHoldings());
                 default -> {}
             }
         }
@@ -214,6 +220,24 @@ final class TestAggregator implements AutoCloseable {
         synchronized void tellAgain() {
             node.onNext(Acknowledgement.newBuilder()
                     .setTellAgain(TellAgain.getDefaultInstance())
+                    .build());
+        }
+
+        synchronized void lookup(String id) {
+            node.onNext(Acknowledgement.newBuilder()
+                    .setLookup(Lookup.newBuilder().setId(id))
+                    .build());
+        }
+
+        /** As daemons hear Lookup that are older than it. */
+        synchronized void sayOfALaterVersion() {
+            UnknownFieldSet.Field something = UnknownFieldSet.Field.newBuilder()
+                    .addLengthDelimited(ByteString.copyFromUtf8("?"))
+                    .build();
+            node.onNext(Acknowledgement.newBuilder()
+                    .setUnknownFields(UnknownFieldSet.newBuilder()
+                            .addField(999, something)
+                            .build())
                     .build());
         }
 

@@ -1,0 +1,147 @@
+package dev.gpuwarden.api;
+
+import dev.gpuwarden.api.v1.Holder;
+import dev.gpuwarden.api.v1.HolderKind;
+import dev.gpuwarden.api.v1.Holdings;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolder.Kind;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.UnresolvedDevice;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/** Who holds a node's GPUs, between node and aggregator. */
+public final class HoldingsCodec {
+
+    public static final int MOST_HOLDERS = 2048;
+    public static final int MOST_UNRESOLVED = 256;
+    public static final int LONGEST_ID = 64;
+
+    /** Of holders, half of what the aggregator takes. */
+    private static final int MOST_BYTES = 1 << 20;
+
+    /** Names of pods have 253 characters at most, device ids and reasons are anybody's. */
+    private static final int LONGEST_BYTES = 256;
+
+    private HoldingsCodec() {}
+
+    /** A question's name that may be asked: no more than a UUID needs. */
+    public static boolean isId(String text) {
+        return !text.isEmpty() && text.length() <= LONGEST_ID && text.chars().allMatch(c -> c > ' ' && c <= '~');
+    }
+
+    /** @param now for an answer that says that nothing is known */
+    public static NodeReport report(String id, Instant now, Reading<GpuHolders> seen) {
+        Holdings.Builder holdings = Holdings.newBuilder().setId(id).setAsOf(Timestamps.toWire(now));
+        if (seen instanceof Reading.Present<GpuHolders> present) {
+            fill(holdings, present.value());
+        } else if (seen instanceof Reading.Absent<GpuHolders> absent) {
+            holdings.setError(cut(absent.text()));
+        }
+        return NodeReport.newBuilder().setHoldings(holdings).build();
+    }
+
+    private static void fill(Holdings.Builder holdings, GpuHolders seen) {
+        holdings.setAsOf(Timestamps.toWire(seen.asOf()));
+        long bytes = 0;
+        for (GpuHolder holder : seen.holders()) {
+            Holder wire = toWire(holder);
+            bytes += wire.getSerializedSize();
+            if (holdings.getHoldersCount() == MOST_HOLDERS || bytes > MOST_BYTES) {
+                break;
+            }
+            holdings.addHolders(wire);
+        }
+        seen.unresolved().stream()
+                .limit(MOST_UNRESOLVED)
+                .map(HoldingsCodec::toWire)
+                .forEach(holdings::addUnresolved);
+        holdings.setUnlisted(seen.unlisted()
+                + seen.holders().size()
+                - holdings.getHoldersCount()
+                + seen.unresolved().size()
+                - holdings.getUnresolvedCount());
+    }
+
+    private static Holder toWire(GpuHolder holder) {
+        return Holder.newBuilder()
+                .setNamespace(cut(holder.namespace()))
+                .setPod(cut(holder.pod()))
+                .setContainer(cut(holder.container()))
+                .setGpuUuid(cut(holder.gpuUuid()))
+                .setKind(kind(holder.kind()))
+                .setDeviceId(cut(holder.deviceId()))
+                .build();
+    }
+
+    private static dev.gpuwarden.api.v1.UnresolvedDevice toWire(UnresolvedDevice device) {
+        return dev.gpuwarden.api.v1.UnresolvedDevice.newBuilder()
+                .setNamespace(cut(device.namespace()))
+                .setPod(cut(device.pod()))
+                .setContainer(cut(device.container()))
+                .setResource(cut(device.resource()))
+                .setDeviceId(cut(device.deviceId()))
+                .setWhy(cut(device.why()))
+                .build();
+    }
+
+    private static String cut(String text) {
+        return Utf8.shown(Utf8.cut(text, LONGEST_BYTES));
+    }
+
+    // ---- what came over the wire ----
+
+    /** What a node said; absent with its words where it knows nothing. Its texts are untrusted. */
+    public static Reading<GpuHolders> parse(Holdings said) {
+        Optional<Instant> asOf = said.hasAsOf() ? Timestamps.parse(said.getAsOf()) : Optional.empty();
+        if (!said.getError().isEmpty()) {
+            return Reading.absent(Absence.FAILED, 0, said.getError());
+        }
+        if (asOf.isEmpty()) {
+            return Reading.absent(Absence.IMPLAUSIBLE, 0, "the node does not say as of when");
+        }
+        List<GpuHolder> holders = said.getHoldersList().stream()
+                .limit(MOST_HOLDERS)
+                .flatMap(holder -> holder(holder).stream())
+                .toList();
+        List<UnresolvedDevice> unresolved = said.getUnresolvedList().stream()
+                .limit(MOST_UNRESOLVED)
+                .map(HoldingsCodec::unresolved)
+                .toList();
+        long left = (long) said.getHoldersCount() - holders.size() + said.getUnresolvedCount() - unresolved.size();
+        return Reading.of(new GpuHolders(asOf.get(), holders, unresolved, left + Math.max(0, said.getUnlisted())));
+    }
+
+    /** Empty of a kind that this version does not know. */
+    private static Optional<GpuHolder> holder(Holder said) {
+        Optional<Kind> kind = Arrays.stream(Kind.values())
+                .filter(one -> kind(one) == said.getKind())
+                .findFirst();
+        return kind.map(known -> new GpuHolder(
+                said.getNamespace(), said.getPod(), said.getContainer(), said.getGpuUuid(), known, said.getDeviceId()));
+    }
+
+    private static UnresolvedDevice unresolved(dev.gpuwarden.api.v1.UnresolvedDevice said) {
+        return new UnresolvedDevice(
+                said.getNamespace(),
+                said.getPod(),
+                said.getContainer(),
+                said.getResource(),
+                said.getDeviceId(),
+                said.getWhy());
+    }
+
+    private static HolderKind kind(Kind kind) {
+        return switch (kind) {
+            case EXCLUSIVE -> HolderKind.HOLDER_KIND_EXCLUSIVE;
+            case SHARED -> HolderKind.HOLDER_KIND_SHARED;
+            case MIG -> HolderKind.HOLDER_KIND_MIG;
+            case DRA -> HolderKind.HOLDER_KIND_DRA;
+        };
+    }
+}
