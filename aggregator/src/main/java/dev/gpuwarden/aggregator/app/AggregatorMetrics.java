@@ -61,6 +61,11 @@ final class AggregatorMetrics {
                 "status",
                 tally.endings()));
         all.add(counter(
+                "gpuwarden_aggregator_lookups",
+                "Questions to nodes who holds their GPUs, by what became of them.",
+                "outcome",
+                tally.lookups()));
+        all.add(counter(
                 "gpuwarden_aggregator_write_failures",
                 "Writes of a NodeHealth that failed, by the API server's answer.",
                 "answer",

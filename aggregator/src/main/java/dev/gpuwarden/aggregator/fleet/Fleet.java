@@ -8,10 +8,13 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +55,7 @@ public final class Fleet implements Memory {
     private record KeptHealth(Kept kept, Instant heard, boolean answered) {}
 
     private final Listener listener;
+    private final List<BiConsumer<String, Map<String, Object>>> followers = new CopyOnWriteArrayList<>();
     private final Clock clock;
     private final Map<String, Kept> nodes = new ConcurrentHashMap<>();
     private final Map<String, NodeRead> read = Collections.synchronizedMap(new LinkedHashMap<>(READ, 0.75f, true) {
@@ -81,6 +85,11 @@ public final class Fleet implements Memory {
     /** Of all Nodes. */
     public Set<String> names() {
         return Set.copyOf(nodes.keySet());
+    }
+
+    @Override
+    public void follow(BiConsumer<String, Map<String, Object>> told) {
+        followers.add(told);
     }
 
     @Override
@@ -118,6 +127,7 @@ public final class Fleet implements Memory {
             if (!noted(name, uid, version, answered)) {
                 healths.put(name, new KeptHealth(kept, clock.instant(), answered));
                 listener.health(name, Optional.of(lean));
+                followers.forEach(follower -> follower.accept(name, lean));
             }
         }
     }

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.health;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 
 /**
  * What somebody here knows of the cluster by following it, which saves requests where thousands of nodes come at once. May be some
@@ -24,6 +25,12 @@ public interface Memory {
         @Override
         public void answered(Map<String, Object> health) {}
     };
+
+    /**
+     * Has somebody told of each NodeHealth that is new or changed, from now on: its name, and the resource. Told while nothing
+     * else changes, so must be quick.
+     */
+    default void follow(BiConsumer<String, Map<String, Object>> told) {}
 
     /** Empty where no such Node is known. */
     Optional<String> nodeUid(String node);

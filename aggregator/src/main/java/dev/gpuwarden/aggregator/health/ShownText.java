@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.Map;
 
 /** Texts of strangers as they may stand in a resource, which kubectl prints as it is. */
-final class ShownText {
+public final class ShownText {
 
     private ShownText() {}
 
     /** Nothing that a terminal would act on, and at most so many characters. Applied twice it changes nothing more. */
-    static String cut(String given, int most) {
+    public static String cut(String given, int most) {
         String text = given.chars().allMatch(c -> c >= ' ' && c <= '~')
                 ? given
                 : given.replaceAll("[\\p{Cntrl}\\p{Cf}\\u2028\\u2029]", " ");
@@ -20,7 +20,7 @@ final class ShownText {
     }
 
     /** How long a tree is at most as JSON of Go, which writes `<`, `>` and `&` as six characters. */
-    static long bytes(Object tree) {
+    public static long bytes(Object tree) {
         if (tree instanceof Map<?, ?> map) {
             return map.entrySet().stream()
                     .mapToLong(entry -> bytes(entry.getKey()) + bytes(entry.getValue()) + 2)

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.ingest.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.Step.Looked;
 import dev.gpuwarden.aggregator.ingest.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
@@ -54,6 +55,7 @@ final class Conversation {
             case HELLO -> hello(report.getHello());
             case FAULTS -> page(report.getFaults());
             case EVENT -> event(report.getEvent());
+            case HOLDINGS -> new Looked(report.getHoldings());
             // What newer nodes say beside what this version knows proves at least that they live.
             case HEARTBEAT, REPORT_NOT_SET -> new Alive();
         };

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.holdings.HolderLookups;
 import dev.gpuwarden.cli.UserError;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
@@ -46,7 +47,8 @@ public final class IngestServer implements AutoCloseable {
     private IngestServer(IngestOptions options, ClusterApi api, String replica, Memory memory) {
         this.options = options;
         NodeHealths healths = new NodeHealths(api, memory);
-        this.reports = new Reports(healths, tally, Clock.systemUTC(), replica);
+        Clock clock = Clock.systemUTC();
+        this.reports = new Reports(healths, new HolderLookups(api, memory, clock), memory, tally, clock, replica);
         this.threads = threads();
         this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
         TokenReviews tokens =
@@ -57,7 +59,7 @@ public final class IngestServer implements AutoCloseable {
                     .executor(threads)
                     .intercept(new CallerCheck(tokens, tally))
                     .addService(reports)
-                    .addService(new MonitorEvents(healths, tally, Clock.systemUTC()))
+                    .addService(new MonitorEvents(healths, tally, clock))
                     .maxInboundMessageSize(MAX_MESSAGE_BYTES)
                     .maxInboundMetadataSize(MAX_METADATA_BYTES)
                     .maxConcurrentCallsPerConnection(MAX_CALLS)
@@ -94,6 +96,10 @@ public final class IngestServer implements AutoCloseable {
      */
     public static IngestServer of(IngestOptions options, ClusterApi api, String replica) {
         return new IngestServer(options, api, replica, Memory.NONE);
+    }
+
+    static IngestServer of(IngestOptions options, ClusterApi api, String replica, Memory memory) {
+        return new IngestServer(options, api, replica, memory);
     }
 
     /** From now on nodes may come. Throws {@link UserError} where the address cannot be had. */

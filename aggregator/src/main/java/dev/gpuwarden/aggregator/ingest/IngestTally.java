@@ -19,6 +19,7 @@ public final class IngestTally {
     public final LongAdder writes = new LongAdder();
     private final Map<String, LongAdder> refusals = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> endings = new ConcurrentHashMap<>();
+    private final Map<String, LongAdder> lookups = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> failures = new ConcurrentHashMap<>();
     private final Histogram written = new Histogram(LONGEST_MICROS, 2);
 
@@ -28,6 +29,10 @@ public final class IngestTally {
 
     void ended(Status.Code code) {
         add(endings, code.name());
+    }
+
+    void looked(String outcome) {
+        add(lookups, outcome);
     }
 
     void writeFailed(String kind) {
@@ -61,6 +66,11 @@ public final class IngestTally {
     /** Streams that this side ended, by status. */
     public Map<String, Long> endings() {
         return sums(endings);
+    }
+
+    /** Questions who holds a node's GPUs, by what became of them. */
+    public Map<String, Long> lookups() {
+        return sums(lookups);
     }
 
     /** Writes that the API server did not take, by its answer. */

@@ -3,11 +3,14 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.health.Claim;
 import dev.gpuwarden.aggregator.health.Held;
+import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NoSuchNode;
 import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.holdings.HolderLookups;
 import dev.gpuwarden.aggregator.ingest.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.Step.Looked;
 import dev.gpuwarden.aggregator.ingest.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
@@ -45,6 +48,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     private final Clock clock;
     private final String replica;
     private final NodeWriter writer;
+    private final Lookups lookups;
     private final Map<String, NodeRecord> records = new ConcurrentHashMap<>();
     private final Map<Stream, NodeRecord> streams = new ConcurrentHashMap<>();
     private final ConnectLimit limit = new ConnectLimit(System::nanoTime);
@@ -52,12 +56,20 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     private volatile boolean stopped;
 
     /** @param replica which of several aggregators this is */
-    Reports(NodeHealths healths, IngestTally tally, Clock clock, String replica) {
+    Reports(
+            NodeHealths healths,
+            HolderLookups holders,
+            Memory memory,
+            IngestTally tally,
+            Clock clock,
+            String replica) {
         this.healths = healths;
         this.tally = tally;
         this.clock = clock;
         this.replica = replica;
         this.writer = new NodeWriter(healths, tally, this::settled);
+        this.lookups = new Lookups(holders, memory, tally, clock, node -> Optional.ofNullable(records.get(node))
+                .flatMap(NodeRecord::stream));
     }
 
     @Override
@@ -102,6 +114,9 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         } else if (step instanceof Refused refused) {
             tally.refused(refused.reason());
             write = record.refused(refused, now);
+        } else if (step instanceof Looked looked) {
+            lookups.heard(stream, record.node(), looked.holdings());
+            write = record.alive(now);
         } else if (step instanceof Alive) {
             write = record.alive(now);
         }
@@ -142,7 +157,8 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
                     .setVersion(Version.program())
                     .setAcknowledgedSequence(held.acknowledged())
                     .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
-                    .build());
+                    .build(), hello.getAnswersLookups());
+            lookups.greeted(node);
         } catch (NoSuchNode e) {
             stream.end(Status.PERMISSION_DENIED.withDescription(e.getMessage()));
         } catch (ClusterException e) {
@@ -212,5 +228,6 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         stopped = true;
         streams.keySet().forEach(stream -> stream.end(stopping()));
         writer.close();
+        lookups.close();
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import io.grpc.Status;
@@ -25,6 +26,9 @@ sealed interface Step {
 
     /** This event will never be taken; the node may go on with the next. */
     record Refused(long sequence, Reason reason, String why) implements Step {}
+
+    /** Who holds its GPUs. */
+    record Looked(Holdings holdings) implements Step {}
 
     /** Nothing but that the node lives. */
     record Alive() implements Step {}

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.aggregator.ingest.NodeRecord.Kept;
 import dev.gpuwarden.aggregator.ingest.Step.Ended;
 import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.Lookup;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Refusal;
 import dev.gpuwarden.api.v1.Welcome;
@@ -22,6 +23,10 @@ final class Stream implements StreamObserver<NodeReport> {
     private final ServerCallStreamObserver<Acknowledgement> node;
     private boolean over;
     private boolean waits;
+    private boolean welcomed;
+    private boolean answersLookups;
+    private String asked = "";
+    private String answered = "";
     private long told;
 
     /** @param number rises with each stream that is opened */
@@ -78,8 +83,40 @@ final class Stream implements StreamObserver<NodeReport> {
         }
     }
 
-    synchronized void welcome(Welcome welcome) {
+    /** @param answersLookups whether it can be asked with {@link #lookUp} */
+    synchronized void welcome(Welcome welcome, boolean answersLookups) {
+        this.answersLookups = answersLookups;
         say(Acknowledgement.newBuilder().setWelcome(welcome));
+        welcomed = true;
+    }
+
+    /** What a question comes to. */
+    enum Asked {
+        ASKED,
+        /** The node does not know such questions. */
+        CANNOT,
+        /** It was asked here already, or cannot be asked before it is welcome or after its end. */
+        NOT_NOW
+    }
+
+    /** Asks who holds the node's GPUs, each question once. */
+    synchronized Asked lookUp(String id) {
+        if (!welcomed || over || asked.equals(id)) {
+            return Asked.NOT_NOW;
+        }
+        asked = id;
+        if (!answersLookups) {
+            return Asked.CANNOT;
+        }
+        say(Acknowledgement.newBuilder().setLookup(Lookup.newBuilder().setId(id)));
+        return Asked.ASKED;
+    }
+
+    /** Whether this is the answer, and the first, to what was asked last. */
+    synchronized boolean answered(String id) {
+        boolean expected = !answered.equals(id) && !id.isEmpty() && asked.equals(id) && answersLookups;
+        answered = expected ? id : answered;
+        return expected;
     }
 
     /** All of this is kept for good. */

@@ -11,6 +11,7 @@ import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.core.event.Fault;
 import io.grpc.Status;
@@ -188,5 +189,18 @@ class ConversationTest {
     void aNameThatIsNoNodesIsRefusedWhateverACertificateSays() {
         Conversation conversation = new Conversation(Caller.node(Set.of("../secrets"), "client certificate"));
         assertThat(conversation.hear(hello("../secrets"))).isInstanceOf(Ended.class);
+    }
+
+    @Test
+    void whoHoldsTheGpusMayBeSaidAfterHelloAtAnyTime() {
+        NodeReport holdings =
+                NodeReport.newBuilder().setHoldings(Holdings.newBuilder().setId("q")).build();
+        assertThat(new Conversation(CALLER).hear(holdings)).isInstanceOf(Step.Ended.class);
+        Conversation conversation = new Conversation(CALLER);
+        assertThat(conversation.hear(hello("n1"))).isInstanceOf(Step.Greeted.class);
+        assertThat(conversation.hear(holdings)).isEqualTo(new Step.Looked(holdings.getHoldings()));
+        assertThat(conversation.hear(page(1, 0, false))).isInstanceOf(Step.Alive.class);
+        assertThat(conversation.hear(holdings)).isInstanceOf(Step.Looked.class);
+        assertThat(conversation.hear(page(1, 0, true))).isInstanceOf(Step.Told.class);
     }
 }

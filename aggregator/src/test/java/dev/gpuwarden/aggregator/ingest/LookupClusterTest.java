@@ -1,0 +1,260 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.holdings.HolderLookups;
+import dev.gpuwarden.aggregator.holdings.HoldingsReader;
+import dev.gpuwarden.aggregator.holdings.LookupAnswer;
+import dev.gpuwarden.aggregator.holdings.LookupAnswer.Answered;
+import dev.gpuwarden.aggregator.holdings.LookupAnswer.Failed;
+import dev.gpuwarden.aggregator.holdings.LookupAnswer.Pending;
+import dev.gpuwarden.aggregator.holdings.LookupRequest;
+import dev.gpuwarden.api.HoldingsCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.Holdings;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolder.Kind;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.testkit.cluster.Relay;
+import java.net.URI;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Somebody asks who holds a node's GPUs, at one aggregator or at another, with a real API server between all of them. */
+class LookupClusterTest extends IngestSetup {
+
+    private static final String GPU = "GPU-11111111-1111-1111-1111-111111111111";
+    private static final Instant AS_OF = Instant.parse("2026-11-22T13:00:00Z");
+
+    /** An aggregator that follows the cluster, as one that steers does. */
+    private final class Replica {
+        final Fleet fleet = new Fleet(
+                new Fleet.Listener() {
+                    @Override
+                    public void node(String name, Optional<NodeRead> node, boolean ours) {}
+
+                    @Override
+                    public void health(String name, Optional<Map<String, Object>> health) {}
+                },
+                Clock.systemUTC());
+        final IngestServer server;
+        final HolderLookups lookups;
+
+        Replica(ClusterApi api, String name) {
+            server = parts.add(IngestServer.of(options, api, name, fleet).listen());
+            lookups = new HolderLookups(api, fleet, Clock.systemUTC());
+            parts.add(api.mirror(NodeHealths.ALL, fleet.healths()));
+        }
+
+        LookupRequest ask() throws Exception {
+            await(() -> fleet.health(node).isPresent());
+            return lookups.ask(node);
+        }
+
+        LookupAnswer answer(LookupRequest request) {
+            return HoldingsReader.read(fleet.health(node).orElse(Map.of()), request.id());
+        }
+
+        LookupAnswer awaitAnswer(LookupRequest request) {
+            await(() -> !(answer(request) instanceof Pending));
+            return answer(request);
+        }
+    }
+
+    private TestNode connect(Replica replica, boolean answersLookups) throws Exception {
+        TestNode told =
+                connect(replica.server, TestCluster.token(plane, node)).hello(node, answersLookups);
+        assertThat(told.hear().hasWelcome()).isTrue();
+        return told;
+    }
+
+    private static GpuHolder holder(String pod) {
+        return new GpuHolder("ml", pod, "main", GPU, Kind.SHARED, GPU + "::3");
+    }
+
+    private static NodeReport holdings(String id, GpuHolder... holders) {
+        return HoldingsCodec.report(
+                id, AS_OF, Reading.of(new GpuHolders(AS_OF, List.of(holders), List.of(), 0)));
+    }
+
+    private static String hearLookup(TestNode told) throws InterruptedException {
+        Acknowledgement next = told.hear();
+        assertThat(next.getAcknowledgementCase()).isEqualTo(Acknowledgement.AcknowledgementCase.LOOKUP);
+        return next.getLookup().getId();
+    }
+
+    @Test
+    void askedAtOneAggregatorANodeAnswersAtTheOther() throws Exception {
+        Replica a = new Replica(api(), "a");
+        Replica b = new Replica(api(), "b");
+        try (TestNode told = connect(b, true)) {
+            told.faults(1, 0, Samples.fault(node, "79"));
+            told.hear();
+            LookupRequest first = a.ask();
+            assertThat(hearLookup(told)).isEqualTo(first.id());
+            assertThat(a.answer(first)).isEqualTo(new Pending(first.requested()));
+            told.say(holdings(first.id(), holder("train-0"), holder("web")));
+            Answered answered = (Answered) a.awaitAnswer(first);
+            assertThat(answered.holders().podsOf(GPU).toString()).isEqualTo("[ml/train-0, ml/web]");
+            assertThat(answered.holders().asOf()).isEqualTo(AS_OF);
+            assertThat(answered.holders().complete()).isTrue();
+            assertThat(health(".status.holdings.holders[0].device")).isEqualTo(GPU + "::3");
+
+            // What the node says of itself goes on beside it, and takes nothing of it away.
+            told.event(2, Samples.xid(node, "48"));
+            told.awaitSequence(2);
+            assertThat(health(".status.reporter") + ": " + health(".status.faults[*].errorCode"))
+                    .isEqualTo("b: 48 79");
+            assertThat(health(".status.holdings.id")).isEqualTo(first.id());
+            assertThat(health(".metadata.ownerReferences[0].kind")).isEqualTo("Node");
+
+            LookupRequest second = a.ask();
+            assertThat(hearLookup(told)).isEqualTo(second.id());
+            told.say(holdings(second.id()));
+            assertThat(((Answered) a.awaitAnswer(second)).holders().holders()).isEmpty();
+            assertThat(a.answer(first)).isEqualTo(new Failed("somebody has asked anew since"));
+        }
+        assertThat(b.server.tally().lookups()).containsEntry("asked", 2L).containsEntry("answered", 2L);
+        assertThat(a.server.tally().lookups()).isEmpty();
+    }
+
+    @Test
+    void whatWasAskedWhileANodeWasAwayItHearsWhenItComes() throws Exception {
+        Replica a = new Replica(api(), "a");
+        try (TestNode told = connect(a, true)) {
+            assertThat(told.unheard()).isZero();
+        }
+        LookupRequest request = a.ask();
+        await(() -> a.fleet.health(node).flatMap(LookupRequest::open).isPresent());
+        try (TestNode told = connect(a, true)) {
+            assertThat(hearLookup(told)).isEqualTo(request.id());
+            // It breaks off before it has answered, and is asked again.
+        }
+        Replica b = new Replica(api(), "b");
+        await(() -> b.fleet.health(node).isPresent());
+        try (TestNode told = connect(b, true)) {
+            assertThat(hearLookup(told)).isEqualTo(request.id());
+            told.say(holdings(request.id(), holder("train-0")));
+            assertThat(a.awaitAnswer(request)).isInstanceOf(Answered.class);
+        }
+        try (TestNode told = connect(b, true)) {
+            told.faults(1, 0);
+            assertThat(told.hear().hasGeneration()).as("it is not asked what is answered").isTrue();
+        }
+    }
+
+    @Test
+    void aDaemonOfTheFirstVersionIsNotAskedAndTheCauseIsTold() throws Exception {
+        Replica a = new Replica(api(), "a");
+        try (TestNode told = connect(a, false)) {
+            LookupRequest request = a.ask();
+            assertThat(a.awaitAnswer(request))
+                    .isInstanceOfSatisfying(
+                            Failed.class, failed -> assertThat(failed.why()).contains("version"));
+            told.faults(1, 0);
+            assertThat(told.hear().hasGeneration()).isTrue();
+        }
+    }
+
+    @Test
+    void anAggregatorThatDoesNotFollowTheClusterAsksNobody() throws Exception {
+        IngestServer old = aggregator(api(), "old");
+        Replica a = new Replica(api(), "a");
+        try (TestNode told = connect(old, TestCluster.token(plane, node)).hello(node, true)) {
+            told.hear();
+            LookupRequest request = a.ask();
+            told.faults(1, 0);
+            assertThat(told.hear().hasGeneration()).isTrue();
+            assertThat(a.answer(request)).isEqualTo(new Pending(request.requested()));
+        }
+    }
+
+    @Test
+    void whatANodeSaysUnaskedOrTooLateIsNotKept() throws Exception {
+        Replica a = new Replica(api(), "a");
+        try (TestNode told = connect(a, true)) {
+            told.say(holdings("never-asked", holder("liar")));
+            LookupRequest first = a.ask();
+            assertThat(hearLookup(told)).isEqualTo(first.id());
+            LookupRequest second = a.ask();
+            assertThat(hearLookup(told)).isEqualTo(second.id());
+            told.say(holdings(first.id(), holder("old")));
+            told.say(holdings(second.id(), holder("new")));
+            told.say(holdings(second.id(), holder("newer")));
+            Answered answered = (Answered) a.awaitAnswer(second);
+            assertThat(answered.holders().podsOf(GPU).toString()).isEqualTo("[ml/new]");
+            await(() -> a.server.tally().lookups().getOrDefault("unasked", 0L) == 3);
+            assertThat(health(".status.holdings.holders[*].pod")).isEqualTo("new");
+        }
+    }
+
+    @Test
+    void strangeAndLongAnswersAreWhatTheApiServerTakes() throws Exception {
+        Replica a = new Replica(api(), "a");
+        try (TestNode told = connect(a, true)) {
+            LookupRequest request = a.ask();
+            hearLookup(told);
+            told.say(holdings(
+                    request.id(),
+                    IntStream.range(0, 2_000)
+                            .mapToObj(i -> holder(i == 0 ? "\u001b[31m" : "p".repeat(240) + i))
+                            .toArray(GpuHolder[]::new)));
+            GpuHolders holders = ((Answered) a.awaitAnswer(request)).holders();
+            assertThat(holders.complete()).isFalse();
+            assertThat(holders.holders().size() + holders.unlisted()).isEqualTo(2_000);
+            LookupRequest next = a.ask();
+            hearLookup(told);
+            told.say(NodeReport.newBuilder()
+                    .setHoldings(Holdings.newBuilder().setId(next.id()).setError("\u001b[31m" + "e".repeat(5_000)))
+                    .build());
+            assertThat(((Failed) a.awaitAnswer(next)).why()).startsWith(" [31meee").hasSize(512);
+        }
+    }
+
+    @Test
+    void anAnswerThatIsStuckDoesNotReplaceANewerOne() throws Exception {
+        Relay relay = parts.add(new Relay(URI.create(plane.url()).getPort()));
+        Replica a = new Replica(api(relay), "a");
+        Replica b = new Replica(api(), "b");
+        LookupRequest second;
+        try (TestNode told = connect(a, true)) {
+            LookupRequest first = b.ask();
+            assertThat(hearLookup(told)).isEqualTo(first.id());
+            relay.away();
+            told.say(holdings(first.id(), holder("old")));
+            await(() -> a.server.tally().lookups().containsKey("answered"));
+            second = b.ask();
+        }
+        try (TestNode told = connect(b, true)) {
+            assertThat(hearLookup(told)).isEqualTo(second.id());
+            told.say(holdings(second.id(), holder("new")));
+            b.awaitAnswer(second);
+            relay.back();
+            await(() -> a.server.tally().lookups().containsKey("late"));
+            assertThat(health(".status.holdings.holders[*].pod")).isEqualTo("new");
+        }
+    }
+
+    @Test
+    void aNodeThatNobodyReportsForIsNotMadeByAsking() throws Exception {
+        Replica a = new Replica(api(), "a");
+        assertThatThrownBy(() -> a.lookups.ask(node))
+                .isInstanceOfSatisfying(
+                        ClusterException.class, e -> assertThat(e.notFound()).isTrue());
+        assertThat(health(".metadata.name")).isEmpty();
+    }
+}
