@@ -62,7 +62,7 @@ final class AggregatorMetrics {
                 tally.endings()));
         all.add(counter(
                 "gpuwarden_aggregator_lookups",
-                "Questions to nodes who holds their GPUs, by what became of them.",
+                "Questions to nodes who holds their GPUs, and signals for their pods, by what became of them.",
                 "outcome",
                 tally.lookups()));
         all.add(counter(

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.ingest.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.Step.Looked;
+import dev.gpuwarden.aggregator.ingest.Step.Notified;
 import dev.gpuwarden.aggregator.ingest.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
@@ -56,6 +57,7 @@ final class Conversation {
             case FAULTS -> page(report.getFaults());
             case EVENT -> event(report.getEvent());
             case HOLDINGS -> new Looked(report.getHoldings());
+            case SIGNALLED -> new Notified(report.getSignalled());
             // What newer nodes say beside what this version knows proves at least that they live.
             case HEARTBEAT, REPORT_NOT_SET -> new Alive();
         };

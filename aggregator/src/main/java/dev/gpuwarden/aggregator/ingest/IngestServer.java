@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
+import dev.gpuwarden.aggregator.checkpoint.PodSignals;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NodeHealths;
@@ -48,7 +49,14 @@ public final class IngestServer implements AutoCloseable {
         this.options = options;
         NodeHealths healths = new NodeHealths(api, memory);
         Clock clock = Clock.systemUTC();
-        this.reports = new Reports(healths, new HolderLookups(api, memory, clock), memory, tally, clock, replica);
+        this.reports = new Reports(
+                healths,
+                new HolderLookups(api, memory, clock),
+                new PodSignals(api, memory, clock),
+                memory,
+                tally,
+                clock,
+                replica);
         this.threads = threads();
         this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
         TokenReviews tokens =

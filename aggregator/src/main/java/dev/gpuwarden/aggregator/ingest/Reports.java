@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
+import dev.gpuwarden.aggregator.checkpoint.PodSignals;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.health.Claim;
 import dev.gpuwarden.aggregator.health.Held;
@@ -11,6 +12,7 @@ import dev.gpuwarden.aggregator.ingest.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.Step.Looked;
+import dev.gpuwarden.aggregator.ingest.Step.Notified;
 import dev.gpuwarden.aggregator.ingest.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
@@ -48,7 +50,9 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     private final Clock clock;
     private final String replica;
     private final NodeWriter writer;
+    private final Errands errands;
     private final Lookups lookups;
+    private final Signals signals;
     private final Map<String, NodeRecord> records = new ConcurrentHashMap<>();
     private final Map<Stream, NodeRecord> streams = new ConcurrentHashMap<>();
     private final ConnectLimit limit = new ConnectLimit(System::nanoTime);
@@ -59,6 +63,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     Reports(
             NodeHealths healths,
             HolderLookups holders,
+            PodSignals pods,
             Memory memory,
             IngestTally tally,
             Clock clock,
@@ -68,8 +73,9 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         this.clock = clock;
         this.replica = replica;
         this.writer = new NodeWriter(healths, tally, this::settled);
-        this.lookups = new Lookups(holders, memory, tally, clock, node -> Optional.ofNullable(records.get(node))
-                .flatMap(NodeRecord::stream));
+        this.errands = new Errands(tally);
+        this.lookups = new Lookups(holders, memory, tally, clock, this::stream, errands);
+        this.signals = new Signals(pods, memory, tally, clock, this::stream, errands);
     }
 
     @Override
@@ -79,6 +85,10 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
                         node);
         stream.open();
         return stream;
+    }
+
+    private Optional<Stream> stream(String node) {
+        return Optional.ofNullable(records.get(node)).flatMap(NodeRecord::stream);
     }
 
     /** Nodes that have a stream. */
@@ -117,6 +127,9 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         } else if (step instanceof Looked looked) {
             lookups.heard(stream, record.node(), looked.holdings());
             write = record.alive(now);
+        } else if (step instanceof Notified notified) {
+            signals.heard(stream, record.node(), notified.signalled());
+            write = record.alive(now);
         } else if (step instanceof Alive) {
             write = record.alive(now);
         }
@@ -153,12 +166,15 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
                 stream.end(stopping());
                 return;
             }
-            stream.welcome(Welcome.newBuilder()
-                    .setVersion(Version.program())
-                    .setAcknowledgedSequence(held.acknowledged())
-                    .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
-                    .build(), hello.getAnswersLookups());
+            stream.welcome(
+                    Welcome.newBuilder()
+                            .setVersion(Version.program())
+                            .setAcknowledgedSequence(held.acknowledged())
+                            .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
+                            .build(),
+                    hello);
             lookups.greeted(node);
+            signals.greeted(node);
         } catch (NoSuchNode e) {
             stream.end(Status.PERMISSION_DENIED.withDescription(e.getMessage()));
         } catch (ClusterException e) {
@@ -228,6 +244,6 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         stopped = true;
         streams.keySet().forEach(stream -> stream.end(stopping()));
         writer.close();
-        lookups.close();
+        errands.close();
     }
 }

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.Holdings;
+import dev.gpuwarden.api.v1.Signalled;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import io.grpc.Status;
@@ -29,6 +30,9 @@ sealed interface Step {
 
     /** Who holds its GPUs. */
     record Looked(Holdings holdings) implements Step {}
+
+    /** Whether a pod has got its signal. */
+    record Notified(Signalled signalled) implements Step {}
 
     /** Nothing but that the node lives. */
     record Alive() implements Step {}

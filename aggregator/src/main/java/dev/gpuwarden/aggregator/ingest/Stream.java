@@ -1,21 +1,32 @@
 package dev.gpuwarden.aggregator.ingest;
 
+import dev.gpuwarden.aggregator.checkpoint.SignalRequest;
 import dev.gpuwarden.aggregator.ingest.NodeRecord.Kept;
 import dev.gpuwarden.aggregator.ingest.Step.Ended;
 import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.Lookup;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Refusal;
+import dev.gpuwarden.api.v1.Signal;
 import dev.gpuwarden.api.v1.Welcome;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 
 /**
  * One stream's two ends. Messages come one after the other; what is told the node comes from any thread. A node is read no faster
  * than the cluster takes what it says.
  */
 final class Stream implements StreamObserver<NodeReport> {
+
+    /** Asked and not answered. */
+    private static final int MOST_SIGNALS = 256;
 
     private final long number;
     private final Reports reports;
@@ -25,6 +36,9 @@ final class Stream implements StreamObserver<NodeReport> {
     private boolean waits;
     private boolean welcomed;
     private boolean answersLookups;
+    private boolean answersSignals;
+    private final Map<String, SignalRequest> signals = new HashMap<>();
+    private final Set<String> signalled = new HashSet<>();
     private String asked = "";
     private String answered = "";
     private long told;
@@ -83,9 +97,10 @@ final class Stream implements StreamObserver<NodeReport> {
         }
     }
 
-    /** @param answersLookups whether it can be asked with {@link #lookUp} */
-    synchronized void welcome(Welcome welcome, boolean answersLookups) {
-        this.answersLookups = answersLookups;
+    /** @param hello what the node said, which tells what it can be asked */
+    synchronized void welcome(Welcome welcome, Hello hello) {
+        answersLookups = hello.getAnswersLookups();
+        answersSignals = hello.getAnswersSignals();
         say(Acknowledgement.newBuilder().setWelcome(welcome));
         welcomed = true;
     }
@@ -138,6 +153,36 @@ final class Stream implements StreamObserver<NodeReport> {
             }
         }
         resume();
+    }
+
+    /** Asks for a signal, each request once. */
+    synchronized Asked signal(SignalRequest request) {
+        if (!welcomed || over || signals.size() >= MOST_SIGNALS || signalled.contains(request.id())) {
+            return Asked.NOT_NOW;
+        }
+        if (signals.putIfAbsent(request.id(), request) != null) {
+            return Asked.NOT_NOW;
+        }
+        if (!answersSignals) {
+            return Asked.CANNOT;
+        }
+        say(Acknowledgement.newBuilder()
+                .setSignal(Signal.newBuilder()
+                        .setId(request.id())
+                        .setPodUid(request.podUid())
+                        .setSignal(request.signal())));
+        return Asked.ASKED;
+    }
+
+    /** The request whose answer this is, the first time. */
+    synchronized Optional<SignalRequest> signalled(String id) {
+        Optional<SignalRequest> request = Optional.ofNullable(signals.remove(id));
+        if (signalled.size() > MOST_SIGNALS) {
+            // Whoever is asked again answers as before.
+            signalled.clear();
+        }
+        request.ifPresent(answered -> signalled.add(answered.id()));
+        return request;
     }
 
     private void say(Acknowledgement.Builder acknowledgement) {

@@ -193,8 +193,9 @@ class ConversationTest {
 
     @Test
     void whoHoldsTheGpusMayBeSaidAfterHelloAtAnyTime() {
-        NodeReport holdings =
-                NodeReport.newBuilder().setHoldings(Holdings.newBuilder().setId("q")).build();
+        NodeReport holdings = NodeReport.newBuilder()
+                .setHoldings(Holdings.newBuilder().setId("q"))
+                .build();
         assertThat(new Conversation(CALLER).hear(holdings)).isInstanceOf(Step.Ended.class);
         Conversation conversation = new Conversation(CALLER);
         assertThat(conversation.hear(hello("n1"))).isInstanceOf(Step.Greeted.class);

@@ -4,98 +4,22 @@ import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.fleet.Fleet;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.health.NodeHealths;
-import dev.gpuwarden.aggregator.holdings.HolderLookups;
-import dev.gpuwarden.aggregator.holdings.HoldingsReader;
-import dev.gpuwarden.aggregator.holdings.LookupAnswer;
 import dev.gpuwarden.aggregator.holdings.LookupAnswer.Answered;
 import dev.gpuwarden.aggregator.holdings.LookupAnswer.Failed;
 import dev.gpuwarden.aggregator.holdings.LookupAnswer.Pending;
 import dev.gpuwarden.aggregator.holdings.LookupRequest;
-import dev.gpuwarden.api.HoldingsCodec;
-import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.core.holder.GpuHolder;
-import dev.gpuwarden.core.holder.GpuHolder.Kind;
 import dev.gpuwarden.core.holder.GpuHolders;
-import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.testkit.cluster.Relay;
 import java.net.URI;
-import java.time.Clock;
-import java.time.Instant;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Somebody asks who holds a node's GPUs, at one aggregator or at another, with a real API server between all of them. */
-class LookupClusterTest extends IngestSetup {
-
-    private static final String GPU = "GPU-11111111-1111-1111-1111-111111111111";
-    private static final Instant AS_OF = Instant.parse("2026-11-22T13:00:00Z");
-
-    /** An aggregator that follows the cluster, as one that steers does. */
-    private final class Replica {
-        final Fleet fleet = new Fleet(
-                new Fleet.Listener() {
-                    @Override
-                    public void node(String name, Optional<NodeRead> node, boolean ours) {}
-
-                    @Override
-                    public void health(String name, Optional<Map<String, Object>> health) {}
-                },
-                Clock.systemUTC());
-        final IngestServer server;
-        final HolderLookups lookups;
-
-        Replica(ClusterApi api, String name) {
-            server = parts.add(IngestServer.of(options, api, name, fleet).listen());
-            lookups = new HolderLookups(api, fleet, Clock.systemUTC());
-            parts.add(api.mirror(NodeHealths.ALL, fleet.healths()));
-        }
-
-        LookupRequest ask() throws Exception {
-            await(() -> fleet.health(node).isPresent());
-            return lookups.ask(node);
-        }
-
-        LookupAnswer answer(LookupRequest request) {
-            return HoldingsReader.read(fleet.health(node).orElse(Map.of()), request.id());
-        }
-
-        LookupAnswer awaitAnswer(LookupRequest request) {
-            await(() -> !(answer(request) instanceof Pending));
-            return answer(request);
-        }
-    }
-
-    private TestNode connect(Replica replica, boolean answersLookups) throws Exception {
-        TestNode told =
-                connect(replica.server, TestCluster.token(plane, node)).hello(node, answersLookups);
-        assertThat(told.hear().hasWelcome()).isTrue();
-        return told;
-    }
-
-    private static GpuHolder holder(String pod) {
-        return new GpuHolder("ml", pod, "main", GPU, Kind.SHARED, GPU + "::3");
-    }
-
-    private static NodeReport holdings(String id, GpuHolder... holders) {
-        return HoldingsCodec.report(
-                id, AS_OF, Reading.of(new GpuHolders(AS_OF, List.of(holders), List.of(), 0)));
-    }
-
-    private static String hearLookup(TestNode told) throws InterruptedException {
-        Acknowledgement next = told.hear();
-        assertThat(next.getAcknowledgementCase()).isEqualTo(Acknowledgement.AcknowledgementCase.LOOKUP);
-        return next.getLookup().getId();
-    }
+class LookupClusterTest extends QuestionsSetup {
 
     @Test
     void askedAtOneAggregatorANodeAnswersAtTheOther() throws Exception {
@@ -153,7 +77,9 @@ class LookupClusterTest extends IngestSetup {
         }
         try (TestNode told = connect(b, true)) {
             told.faults(1, 0);
-            assertThat(told.hear().hasGeneration()).as("it is not asked what is answered").isTrue();
+            assertThat(told.hear().hasGeneration())
+                    .as("it is not asked what is answered")
+                    .isTrue();
         }
     }
 
@@ -221,7 +147,9 @@ class LookupClusterTest extends IngestSetup {
             told.say(NodeReport.newBuilder()
                     .setHoldings(Holdings.newBuilder().setId(next.id()).setError("\u001b[31m" + "e".repeat(5_000)))
                     .build());
-            assertThat(((Failed) a.awaitAnswer(next)).why()).startsWith(" [31meee").hasSize(512);
+            assertThat(((Failed) a.awaitAnswer(next)).why())
+                    .startsWith(" [31meee")
+                    .hasSize(512);
         }
     }
 

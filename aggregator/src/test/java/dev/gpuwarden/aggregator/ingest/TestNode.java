@@ -73,13 +73,14 @@ final class TestNode implements AutoCloseable {
         return hello(node, false);
     }
 
-    /** @param answersLookups as daemons of this version do, and those of the first did not */
+    /** @param answersLookups and signals, as daemons of this version do, and those of the first did not */
     TestNode hello(String node, boolean answersLookups) {
         say(UplinkCodec.report(UplinkCodec.hello(Instant.now())
                 .setNodeName(node)
                 .setBootId("boot-1")
                 .setVersion("1.0")
                 .setAnswersLookups(answersLookups)
+                .setAnswersSignals(answersLookups)
                 .build()));
         return this;
     }

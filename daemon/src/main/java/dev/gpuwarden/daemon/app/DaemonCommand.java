@@ -12,6 +12,7 @@ import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.core.check.CheckBook;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
 import dev.gpuwarden.daemon.command.CheckOptions;
 import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
@@ -112,6 +113,9 @@ public final class DaemonCommand implements Callable<Integer> {
     KubernetesOptions kubernetes = new KubernetesOptions();
 
     @Mixin
+    CheckpointOptions checkpoint = new CheckpointOptions();
+
+    @Mixin
     CheckOptions checks = new CheckOptions();
 
     @Mixin
@@ -149,7 +153,8 @@ public final class DaemonCommand implements Callable<Integer> {
                     store,
                     store,
                     Clock.systemUTC(),
-                    new HolderLook(paths, sampler::snapshot, Clock.systemUTC()));
+                    new HolderLook(paths, sampler::snapshot, Clock.systemUTC()),
+                    checkpoint.signals(paths, Providers::signals)::send);
             Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, cluster, self, store, parts);
             RecentLines lines = new RecentLines(Clock.systemUTC());
             KernelLogMonitor log = parts.add(kernel.start(sampler, store, lines));

@@ -6,9 +6,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
 
 /** The node's /proc, read in bounded pieces. Paths are made of numbers and of names from this file, never of what was read. */
 final class Procfs {
@@ -20,6 +25,8 @@ final class Procfs {
     private static final String INIT_PID_NAMESPACE = "pid:[4026531836]";
     /** Clock ticks as /proc counts them: USER_HZ, 100 on every architecture that NVIDIA's driver runs on. */
     private static final double TICKS_PER_SECOND = 100;
+
+    private static final Pattern PID = Pattern.compile("[1-9][0-9]{0,8}");
 
     private final Path root;
 
@@ -40,6 +47,39 @@ final class Procfs {
             return Reading.of(Long.parseLong(fields[19])); // proc(5): starttime is field 22, the third is fields[0]
         } catch (ArrayIndexOutOfBoundsException | NumberFormatException e) {
             return Reading.absent(Absence.IMPLAUSIBLE, 0, "/proc/PID/stat");
+        }
+    }
+
+    /** The parent's number; 0 where it is outside of what can be seen. */
+    Reading<Integer> parent(int pid) {
+        Reading<String> stat = read(Path.of(Integer.toString(pid), "stat"), STAT_BYTES);
+        return stat instanceof Reading.Present<String> text ? parent(text.value()) : stat.map(t -> 0);
+    }
+
+    private static Reading<Integer> parent(String stat) {
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 1).trim().split(" ");
+        try {
+            return Reading.of(Integer.parseInt(fields[1])); // proc(5): ppid is field 4, the third is fields[0]
+        } catch (ArrayIndexOutOfBoundsException | NumberFormatException e) {
+            return Reading.absent(Absence.IMPLAUSIBLE, 0, "/proc/PID/stat");
+        }
+    }
+
+    /** All processes that can be seen. */
+    Reading<List<Integer>> pids() {
+        List<Integer> pids = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
+            for (Path entry : entries) {
+                String name = entry.getFileName().toString();
+                if (PID.matcher(name).matches()) {
+                    pids.add(Integer.parseInt(name));
+                }
+            }
+            return Reading.of(pids);
+        } catch (AccessDeniedException e) {
+            return Reading.absent(Absence.NO_PERMISSION, 0, root.toString());
+        } catch (IOException | DirectoryIteratorException e) {
+            return Reading.absent(Absence.FAILED, 0, root + ": " + e);
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.function.Supplier;
  * Who reports, and of what.
  *
  * @param holders looks who holds the node's GPUs; may take seconds
+ * @param signals tells pods that their end is near; may take a while
  */
 public record UplinkNode(
         String name,
@@ -19,4 +20,5 @@ public record UplinkNode(
         EventBook book,
         Outbox outbox,
         Clock clock,
-        Supplier<Reading<GpuHolders>> holders) {}
+        Supplier<Reading<GpuHolders>> holders,
+        SignalSender signals) {}

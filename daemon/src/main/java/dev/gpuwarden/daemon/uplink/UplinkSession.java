@@ -34,6 +34,7 @@ final class UplinkSession {
     private final FaultTelling faults;
     private final EventFlow events;
     private final HolderAnswers holders;
+    private final SignalAnswers signals;
 
     private boolean knows;
     private boolean again;
@@ -72,6 +73,7 @@ final class UplinkSession {
         this.faults = new FaultTelling(node, news::lastSequence);
         this.events = new EventFlow(node.book());
         this.holders = new HolderAnswers(node.holders(), node.clock(), news.bell());
+        this.signals = new SignalAnswers(node.signals(), news.bell());
     }
 
     Ending run() throws InterruptedException {
@@ -108,6 +110,7 @@ final class UplinkSession {
                 .setAcknowledgedSequence(events.position())
                 .setDroppedEvents(node.outbox().lag(Uplink.NAME).dropped())
                 .setAnswersLookups(true)
+                .setAnswersSignals(true)
                 .build()));
     }
 
@@ -124,6 +127,7 @@ final class UplinkSession {
                 case TELL_AGAIN -> again = true;
                 case REFUSED -> sequence = Math.max(sequence, refused(one.getRefused()));
                 case LOOKUP -> holders.asked(one.getLookup().getId());
+                case SIGNAL -> signals.asked(one.getSignal());
                 // Of a newer version.
                 case ACKNOWLEDGEMENT_NOT_SET -> {}
             }
@@ -192,6 +196,9 @@ final class UplinkSession {
         if (call.isReady()) {
             holders.answer().ifPresent(this::say);
         }
+        for (Optional<NodeReport> done = next(); done.isPresent(); done = next()) {
+            say(done.get());
+        }
         if (news.take()) {
             events.more();
         }
@@ -208,6 +215,10 @@ final class UplinkSession {
         if (now - spokenNanos >= limits.heartbeatNanos()) {
             heartbeat();
         }
+    }
+
+    private Optional<NodeReport> next() {
+        return call.isReady() ? signals.answer() : Optional.empty();
     }
 
     private void heartbeat() {

@@ -11,6 +11,8 @@ import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.Lookup;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Refusal;
+import dev.gpuwarden.api.v1.Signal;
+import dev.gpuwarden.api.v1.Signalled;
 import dev.gpuwarden.api.v1.StoredEvent;
 import dev.gpuwarden.api.v1.TellAgain;
 import dev.gpuwarden.api.v1.UplinkGrpc;
@@ -129,6 +131,7 @@ final class TestAggregator implements AutoCloseable {
         final List<String> ids = new CopyOnWriteArrayList<>();
         final List<List<Fault>> tellings = new CopyOnWriteArrayList<>();
         final List<Holdings> holdings = new CopyOnWriteArrayList<>();
+        final List<Signalled> signalled = new CopyOnWriteArrayList<>();
         private final Kept kept;
         private final StreamObserver<Acknowledgement> node;
         private final List<Fault> pages = new ArrayList<>();
@@ -160,6 +163,7 @@ final class TestAggregator implements AutoCloseable {
                 case FAULTS -> faults(report.getFaults());
                 case EVENT -> event(report.getEvent());
                 case HOLDINGS -> holdings.add(report.getHoldings());
+                case SIGNALLED -> signalled.add(report.getSignalled());
                 default -> {}
             }
         }
@@ -226,6 +230,12 @@ final class TestAggregator implements AutoCloseable {
         synchronized void lookup(String id) {
             node.onNext(Acknowledgement.newBuilder()
                     .setLookup(Lookup.newBuilder().setId(id))
+                    .build());
+        }
+
+        synchronized void signal(String id, String podUid, String signal) {
+            node.onNext(Acknowledgement.newBuilder()
+                    .setSignal(Signal.newBuilder().setId(id).setPodUid(podUid).setSignal(signal))
                     .build());
         }
 

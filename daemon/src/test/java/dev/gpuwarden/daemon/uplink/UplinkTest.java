@@ -2,15 +2,11 @@ package dev.gpuwarden.daemon.uplink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.api.HoldingsCodec;
-import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.holder.GpuHolder;
-import dev.gpuwarden.core.holder.GpuHolder.Kind;
-import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.checkpoint.PodSignals;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.uplink.TestAggregator.Connection;
@@ -26,14 +22,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,7 +42,6 @@ class UplinkTest {
     Path folder;
 
     private final Kept kept = new Kept();
-    private Supplier<Reading<GpuHolders>> holders = () -> Reading.absent(Absence.NO_DATA);
     private EventStore store;
 
     @BeforeEach
@@ -94,7 +85,15 @@ class UplinkTest {
     }
 
     private Uplink uplink(UplinkOptions options, String address, Patience patience) {
-        UplinkNode node = new UplinkNode("node-1", "boot-1", "1.2.3", store, store, Clock.systemUTC(), holders);
+        UplinkNode node = new UplinkNode(
+                "node-1",
+                "boot-1",
+                "1.2.3",
+                store,
+                store,
+                Clock.systemUTC(),
+                () -> Reading.absent(Absence.NO_DATA),
+                (id, uid, signal) -> new PodSignals.Answer(0, "off"));
         return Uplink.start(node, UplinkAddress.of(options, address), patience);
     }
 
@@ -334,93 +333,6 @@ class UplinkTest {
                 Uplink uplink = uplink(options, "localhost:" + aggregator.port(), Patience.USUAL)) {
             until(() -> uplink.stats().failures() == 1);
             assertThat(kept.connections).isEmpty();
-        }
-    }
-
-    // ---- who holds the GPUs ----
-
-    @Test
-    void whoHoldsTheGpusIsLookedForWhenTheAggregatorAsks() throws Exception {
-        Instant asOf = Instant.parse("2026-11-22T13:00:00Z");
-        GpuHolder holder = new GpuHolder("ml", "train-0", "main", "GPU-1", Kind.SHARED, "GPU-1::3");
-        AtomicInteger looks = new AtomicInteger();
-        holders = () -> {
-            looks.incrementAndGet();
-            return Reading.of(new GpuHolders(asOf, List.of(holder), List.of(), 0));
-        };
-        try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
-            until(() -> told(1));
-            assertThat(last().hello.getAnswersLookups()).isTrue();
-            assertThat(looks).hasValue(0);
-            last().lookup("q-1");
-            until(() -> last().holdings.size() == 1);
-            Holdings said = last().holdings.get(0);
-            assertThat(said.getId()).isEqualTo("q-1");
-            assertThat(HoldingsCodec.parse(said))
-                    .isEqualTo(Reading.of(new GpuHolders(asOf, List.of(holder), List.of(), 0)));
-            tell("a");
-            until(() -> uplink.stats().sent() == 1);
-        }
-    }
-
-    @Test
-    void aLookThatTakesLongHoldsNothingElseUpAndOfThoseThatWaitTheNewestIsAnswered() throws Exception {
-        CountDownLatch may = new CountDownLatch(1);
-        AtomicInteger looks = new AtomicInteger();
-        holders = () -> {
-            looks.incrementAndGet();
-            try {
-                may.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-            return Reading.absent(Absence.NO_PERMISSION, 0, "kubelet.sock");
-        };
-        try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
-            until(() -> told(1));
-            last().lookup("q-1");
-            until(() -> looks.get() == 1);
-            last().lookup("q-2");
-            last().lookup("q-3");
-            tell("a", "b");
-            until(() -> uplink.stats().sent() == 2);
-            assertThat(last().holdings).isEmpty();
-            long start = System.nanoTime();
-            may.countDown();
-            until(() -> last().holdings.size() == 2);
-            assertThat(last().holdings).extracting(Holdings::getId).containsExactly("q-1", "q-3");
-            assertThat(last().holdings.get(1).getError()).isEqualTo("kubelet.sock: no permission");
-            assertThat(looks).hasValue(2);
-            assertThat(System.nanoTime() - start).isLessThan(30_000_000_000L);
-        }
-    }
-
-    @Test
-    void aLookThatFailsIsAnAnswerToo() throws Exception {
-        holders = () -> {
-            throw new IllegalStateException("a bug");
-        };
-        try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
-            until(() -> told(1));
-            last().lookup("q-1");
-            until(() -> last().holdings.size() == 1);
-            assertThat(last().holdings.get(0).getError()).contains("a bug");
-            assertThat(uplink.stats().lastError()).isEmpty();
-        }
-    }
-
-    @Test
-    void whatANewerAggregatorSaysBesideIsPassedOver() throws Exception {
-        try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
-            until(() -> told(1));
-            last().sayOfALaterVersion();
-            tell("a");
-            until(() -> uplink.stats().sent() == 1);
-            assertThat(kept.connections).hasSize(1);
         }
     }
 }

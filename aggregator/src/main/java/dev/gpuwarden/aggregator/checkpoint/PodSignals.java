@@ -1,0 +1,110 @@
+package dev.gpuwarden.aggregator.checkpoint;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.health.Memory;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.json.Trees;
+import java.time.Clock;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests to nodes to send their pods a signal, and the answers, kept in their `NodeHealth`s. Each call asks the API server and
+ * blocks until it has answered. Thread-safe.
+ */
+public final class PodSignals {
+
+    /** Of its own, so that nobody else's part of the status is touched. */
+    private static final String MANAGER = "gpuwarden-signals";
+
+    private static final int MOST_TRIES = 3;
+
+    private final ClusterApi api;
+    private final Memory memory;
+    private final Clock clock;
+
+    public PodSignals(ClusterApi api, Memory memory, Clock clock) {
+        this.api = api;
+        this.memory = memory;
+        this.clock = clock;
+    }
+
+    /**
+     * Has a pod sent a signal, once. One request. The node of which nobody reports is an error.
+     *
+     * @param signal as the pod's annotation names it
+     */
+    public SignalRequest ask(String node, String podUid, String signal) throws ClusterException, InterruptedException {
+        SignalRequest request = new SignalRequest(
+                podUid, UUID.randomUUID().toString(), signal, clock.instant().truncatedTo(ChronoUnit.MILLIS));
+        put(node, podUid, request.tree());
+        return request;
+    }
+
+    /** Nothing is asked of that pod any more; the answer goes with the next one's. One request. */
+    public void forget(String node, String podUid) throws ClusterException, InterruptedException {
+        put(node, podUid, null);
+    }
+
+    private void put(String node, String podUid, @Nullable Map<String, Object> request)
+            throws ClusterException, InterruptedException {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put(podUid, request);
+        memory.answered(api.merge(NodeHealths.ALL.path(node), Map.of("spec", Map.of("signals", entry))));
+    }
+
+    /**
+     * Writes an answer, unless that is not asked any more. One request, unless somebody else has changed the resource.
+     *
+     * @param answer as {@link SignalAnswer#tree} makes it
+     * @return whether it is kept
+     */
+    public boolean answer(String node, SignalRequest request, Map<String, Object> answer)
+            throws ClusterException, InterruptedException {
+        Optional<Map<String, Object>> known = memory.health(node);
+        for (int tries = 1; ; tries++) {
+            try {
+                Map<String, Object> there = known.isPresent() ? known.get() : api.get(NodeHealths.ALL.path(node));
+                if (!SignalRequest.open(there).contains(request)) {
+                    return false;
+                }
+                memory.answered(api.apply(
+                        NodeHealths.ALL.path(node) + "/status", MANAGER, body(node, there, request.podUid(), answer)));
+                return true;
+            } catch (ClusterException e) {
+                if (e.notFound()) {
+                    return false;
+                }
+                if (tries == MOST_TRIES || !e.conflict()) {
+                    throw e;
+                }
+            }
+            known = Optional.empty();
+        }
+    }
+
+    /** With the answers that are asked for still, since an apply takes away what it does not name. */
+    private static Map<String, Object> body(
+            String node, Map<String, Object> there, String podUid, Map<String, Object> answer) {
+        Map<String, Object> answers = new LinkedHashMap<>(SignalRequest.answers(there));
+        answers.keySet().retainAll(SignalRequest.asked(there).keySet());
+        answers.put(podUid, answer);
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("apiVersion", NodeHealths.ALL.apiVersion());
+        body.put("kind", NodeHealths.ALL.kind());
+        body.put(
+                "metadata",
+                Map.of(
+                        "name",
+                        node,
+                        "resourceVersion",
+                        Trees.text(Trees.object(there, "metadata"), "resourceVersion")));
+        body.put("status", Map.of("signals", answers));
+        return body;
+    }
+}

@@ -1,0 +1,90 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.holdings.HolderLookups;
+import dev.gpuwarden.aggregator.holdings.HoldingsReader;
+import dev.gpuwarden.aggregator.holdings.LookupAnswer;
+import dev.gpuwarden.aggregator.holdings.LookupAnswer.Pending;
+import dev.gpuwarden.aggregator.holdings.LookupRequest;
+import dev.gpuwarden.api.HoldingsCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolder.Kind;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Reading;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Aggregators that follow the cluster, as those do that steer, and what a node hears and says. */
+abstract class QuestionsSetup extends IngestSetup {
+
+    static final String GPU = "GPU-11111111-1111-1111-1111-111111111111";
+    static final Instant AS_OF = Instant.parse("2026-11-22T13:00:00Z");
+
+    /** An aggregator that follows the cluster, as one that steers does. */
+    final class Replica {
+        final Fleet fleet = new Fleet(
+                new Fleet.Listener() {
+                    @Override
+                    public void node(String name, Optional<NodeRead> node, boolean ours) {}
+
+                    @Override
+                    public void health(String name, Optional<Map<String, Object>> health) {}
+                },
+                Clock.systemUTC());
+        final IngestServer server;
+        final HolderLookups lookups;
+        final ClusterApi api;
+
+        Replica(ClusterApi api, String name) {
+            this.api = api;
+            server = parts.add(IngestServer.of(options, api, name, fleet).listen());
+            lookups = new HolderLookups(api, fleet, Clock.systemUTC());
+            parts.add(api.mirror(NodeHealths.ALL, fleet.healths()));
+        }
+
+        LookupRequest ask() throws Exception {
+            await(() -> fleet.health(node).isPresent());
+            return lookups.ask(node);
+        }
+
+        LookupAnswer answer(LookupRequest request) {
+            return HoldingsReader.read(fleet.health(node).orElse(Map.of()), request.id());
+        }
+
+        LookupAnswer awaitAnswer(LookupRequest request) {
+            await(() -> !(answer(request) instanceof Pending));
+            return answer(request);
+        }
+    }
+
+    TestNode connect(Replica replica, boolean answersLookups) throws Exception {
+        TestNode told = connect(replica.server, TestCluster.token(plane, node)).hello(node, answersLookups);
+        assertThat(told.hear().hasWelcome()).isTrue();
+        return told;
+    }
+
+    static GpuHolder holder(String pod) {
+        return new GpuHolder("ml", pod, "main", GPU, Kind.SHARED, GPU + "::3");
+    }
+
+    static NodeReport holdings(String id, GpuHolder... holders) {
+        return HoldingsCodec.report(id, AS_OF, Reading.of(new GpuHolders(AS_OF, List.of(holders), List.of(), 0)));
+    }
+
+    static String hearLookup(TestNode told) throws InterruptedException {
+        Acknowledgement next = told.hear();
+        assertThat(next.getAcknowledgementCase()).isEqualTo(Acknowledgement.AcknowledgementCase.LOOKUP);
+        return next.getLookup().getId();
+    }
+}

@@ -1,0 +1,114 @@
+package dev.gpuwarden.daemon.checkpoint;
+
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.ProcessSignals;
+import dev.gpuwarden.core.port.ProcessSignals.Target;
+import dev.gpuwarden.daemon.process.PodProcess;
+import dev.gpuwarden.daemon.process.PodProcesses;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+
+/**
+ * Sends a signal to the main processes of a pod's containers, each request once, and says so in the log. Blocks while it reads the
+ * node's processes. Thread-safe.
+ */
+public final class PodSignals {
+
+    private static final System.Logger LOG = System.getLogger(PodSignals.class.getName());
+
+    /** Static pods have the digest of their manifest. */
+    private static final Pattern UID = Pattern.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}");
+
+    /** A request that comes again, since its answer was lost, gets the answer and no second signal. */
+    private static final int REMEMBERED = 256;
+
+    private final boolean on;
+    private final PodProcesses processes;
+    private final Supplier<ProcessSignals> signals;
+    private final Map<String, Answer> answers = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Answer> eldest) {
+            return size() > REMEMBERED;
+        }
+    };
+
+    /**
+     * What became of a request.
+     *
+     * @param signalled how many processes got the signal
+     * @param error why others, or all, did not; empty where all did
+     */
+    public record Answer(int signalled, String error) {}
+
+    /** @param on whether the node's owner lets an aggregator have signals sent */
+    PodSignals(boolean on, PodProcesses processes, Supplier<ProcessSignals> signals) {
+        this.on = on;
+        this.processes = processes;
+        this.signals = signals;
+    }
+
+    /** @param id of the request */
+    public synchronized Answer send(String id, String podUid, String signal) {
+        Answer before = answers.get(id);
+        if (before != null) {
+            return before;
+        }
+        Answer answer = send(podUid, signal);
+        answers.put(id, answer);
+        return answer;
+    }
+
+    private Answer send(String podUid, String signal) {
+        if (!on) {
+            return new Answer(0, "signals are off on this node (--checkpoint.signal=on)");
+        }
+        Optional<Integer> number = SignalName.number(signal);
+        if (number.isEmpty()) {
+            return new Answer(0, "expected one of " + SignalName.expected());
+        }
+        if (!UID.matcher(podUid).matches()) {
+            return new Answer(0, "expected the UID of a pod");
+        }
+        if (!(processes.of(podUid) instanceof Reading.Present<List<PodProcess>> all)) {
+            return new Answer(0, ((Reading.Absent<?>) processes.of(podUid)).text());
+        }
+        List<PodProcess> mains = ContainerMains.of(all.value());
+        if (mains.isEmpty()) {
+            return new Answer(0, "no process of this pod runs here");
+        }
+        List<String> errors = new ArrayList<>();
+        for (PodProcess main : mains) {
+            send(main, podUid, signal, number.get()).ifPresent(why -> errors.add("process " + main.pid() + ": " + why));
+        }
+        return new Answer(mains.size() - errors.size(), String.join("; ", errors));
+    }
+
+    private Optional<String> send(PodProcess main, String podUid, String signal, int number) {
+        Reading<Target> held = signals.get().hold(main.pid());
+        if (!(held instanceof Reading.Present<Target> present)) {
+            return Optional.of(((Reading.Absent<?>) held).text());
+        }
+        try (Target target = present.value()) {
+            // What is held is the process that was seen, or it has ended and nothing happens.
+            boolean same = processes
+                    .look(main.pid(), podUid)
+                    .filter(now -> now.startTicks() == main.startTicks())
+                    .isPresent();
+            Optional<String> error = same ? target.send(number) : Optional.of("it has ended");
+            LOG.log(
+                    Level.INFO,
+                    "checkpoint: " + signal + " for the aggregator to process " + main.pid() + " of container "
+                            + main.containerId().substring(0, 12) + " of pod " + podUid
+                            + error.map(why -> ": not sent, " + why).orElse(": sent"));
+            return error;
+        }
+    }
+}

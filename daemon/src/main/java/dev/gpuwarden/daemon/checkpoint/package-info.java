@@ -1,0 +1,2 @@
+/** Tells the containers of a pod, by a signal, that their end is near. */
+package dev.gpuwarden.daemon.checkpoint;

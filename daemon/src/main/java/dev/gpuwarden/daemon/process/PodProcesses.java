@@ -1,0 +1,61 @@
+package dev.gpuwarden.daemon.process;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.CgroupPath;
+import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.daemon.node.NodePaths;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Which processes are in a pod's containers, whether or not they use a GPU. Reads of every process of the node: for rare questions. */
+public final class PodProcesses {
+
+    private final Procfs procfs;
+    private final boolean privateNamespace;
+
+    public PodProcesses(NodePaths paths) {
+        this.procfs = new Procfs(paths.procfs());
+        this.privateNamespace = procfs.inPrivatePidNamespace();
+    }
+
+    /** Absent where processes of pods cannot be seen from here. */
+    public Reading<List<PodProcess>> of(String podUid) {
+        if (privateNamespace) {
+            return Reading.absent(Absence.NO_PERMISSION, 0, ProcessOwners.OWN_NAMESPACE);
+        }
+        if (procfs.hidesProcesses()) {
+            return Reading.absent(Absence.NO_PERMISSION, 0, ProcessOwners.HIDDEN);
+        }
+        return procfs.pids().map(pids -> {
+            List<PodProcess> found = new ArrayList<>();
+            pids.forEach(pid -> look(pid, podUid).ifPresent(found::add));
+            return found;
+        });
+    }
+
+    /** The process that has this number now, if it is in a container of the pod. */
+    public Optional<PodProcess> look(int pid, String podUid) {
+        Optional<String> container = procfs.cgroup(pid).asOptional().flatMap(text -> container(text, podUid));
+        Optional<Long> start = procfs.startTicks(pid).asOptional();
+        if (container.isEmpty() || start.isEmpty()) {
+            return Optional.empty();
+        }
+        return procfs.parent(pid)
+                .asOptional()
+                .map(parent -> new PodProcess(
+                        pid,
+                        parent,
+                        start.get(),
+                        container.get(),
+                        procfs.command(pid).asOptional().orElse("?")));
+    }
+
+    private static Optional<String> container(String cgroup, String podUid) {
+        return CgroupPath.parse(cgroup).owner() instanceof Owner.Pod pod
+                        && pod.uid().equals(podUid)
+                ? pod.containerId().asOptional()
+                : Optional.empty();
+    }
+}

@@ -1,0 +1,205 @@
+package dev.gpuwarden.daemon.uplink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.api.HoldingsCodec;
+import dev.gpuwarden.api.v1.Holdings;
+import dev.gpuwarden.api.v1.Signalled;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolder.Kind;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.checkpoint.PodSignals;
+import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.store.StoreSettings;
+import dev.gpuwarden.daemon.uplink.TestAggregator.Connection;
+import dev.gpuwarden.daemon.uplink.TestAggregator.Kept;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an aggregator asks a node over the stream on which the node reports. */
+@Timeout(60)
+class UplinkQuestionsTest {
+
+    @TempDir
+    Path folder;
+
+    private final Kept kept = new Kept();
+    private Supplier<Reading<GpuHolders>> holders = () -> Reading.absent(Absence.NO_DATA);
+    private SignalSender signals = (id, uid, signal) -> new PodSignals.Answer(0, "off");
+    private EventStore store;
+
+    @BeforeEach
+    void open() {
+        store = EventStore.open(StoreSettings.at(folder.resolve("events.db")), Clock.systemUTC());
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+        assertThat(kept.violations).isEmpty();
+    }
+
+    private TestAggregator aggregator(int port) throws Exception {
+        return new TestAggregator(kept, port, null);
+    }
+
+    private Uplink uplink(int port, Patience patience) {
+        UplinkOptions options = new UplinkOptions();
+        options.insecure = true;
+        UplinkNode node =
+                new UplinkNode("node-1", "boot-1", "1.2.3", store, store, Clock.systemUTC(), holders, signals);
+        return Uplink.start(node, UplinkAddress.of(options, "127.0.0.1:" + port), patience);
+    }
+
+    private void tell(String... ids) {
+        for (String id : ids) {
+            store.accept(HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                    .id(id)
+                    .errorCodes(List.of("79"))
+                    .entities(List.of(Entity.gpu("GPU-" + id)))
+                    .build());
+        }
+    }
+
+    private Connection last() {
+        return kept.connections.get(kept.connections.size() - 1);
+    }
+
+    private boolean told(int connections) {
+        return kept.connections.size() >= connections && !last().tellings.isEmpty();
+    }
+
+    private static void until(BooleanSupplier so) {
+        while (!so.getAsBoolean()) {
+            LockSupport.parkNanos(2_000_000);
+        }
+    }
+
+    @Test
+    void whoHoldsTheGpusIsLookedForWhenTheAggregatorAsks() throws Exception {
+        Instant asOf = Instant.parse("2026-11-22T13:00:00Z");
+        GpuHolder holder = new GpuHolder("ml", "train-0", "main", "GPU-1", Kind.SHARED, "GPU-1::3");
+        AtomicInteger looks = new AtomicInteger();
+        holders = () -> {
+            looks.incrementAndGet();
+            return Reading.of(new GpuHolders(asOf, List.of(holder), List.of(), 0));
+        };
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            assertThat(last().hello.getAnswersLookups()).isTrue();
+            assertThat(looks).hasValue(0);
+            last().lookup("q-1");
+            until(() -> last().holdings.size() == 1);
+            Holdings said = last().holdings.get(0);
+            assertThat(said.getId()).isEqualTo("q-1");
+            assertThat(HoldingsCodec.parse(said))
+                    .isEqualTo(Reading.of(new GpuHolders(asOf, List.of(holder), List.of(), 0)));
+            tell("a");
+            until(() -> uplink.stats().sent() == 1);
+        }
+    }
+
+    @Test
+    void aLookThatTakesLongHoldsNothingElseUpAndOfThoseThatWaitTheNewestIsAnswered() throws Exception {
+        CountDownLatch may = new CountDownLatch(1);
+        AtomicInteger looks = new AtomicInteger();
+        holders = () -> {
+            looks.incrementAndGet();
+            try {
+                may.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return Reading.absent(Absence.NO_PERMISSION, 0, "kubelet.sock");
+        };
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            last().lookup("q-1");
+            until(() -> looks.get() == 1);
+            last().lookup("q-2");
+            last().lookup("q-3");
+            tell("a", "b");
+            until(() -> uplink.stats().sent() == 2);
+            assertThat(last().holdings).isEmpty();
+            long start = System.nanoTime();
+            may.countDown();
+            until(() -> last().holdings.size() == 2);
+            assertThat(last().holdings).extracting(Holdings::getId).containsExactly("q-1", "q-3");
+            assertThat(last().holdings.get(1).getError()).isEqualTo("kubelet.sock: no permission");
+            assertThat(looks).hasValue(2);
+            assertThat(System.nanoTime() - start).isLessThan(30_000_000_000L);
+        }
+    }
+
+    @Test
+    void signalsAreSentInTheOrderInWhichTheAggregatorAsks() throws Exception {
+        List<String> sent = new CopyOnWriteArrayList<>();
+        signals = (id, uid, signal) -> {
+            sent.add(uid + " " + signal);
+            if (uid.equals("bug")) {
+                throw new IllegalStateException("a bug");
+            }
+            return new PodSignals.Answer(2, "");
+        };
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            assertThat(last().hello.getAnswersSignals()).isTrue();
+            last().signal("s-1", "pod-1", "SIGUSR1");
+            last().signal("s-2", "bug", "SIGUSR2");
+            last().signal("s-3", "pod-3", "SIGTERM");
+            until(() -> last().signalled.size() == 3);
+            assertThat(sent).containsExactly("pod-1 SIGUSR1", "bug SIGUSR2", "pod-3 SIGTERM");
+            assertThat(last().signalled).extracting(Signalled::getId).containsExactly("s-1", "s-2", "s-3");
+            assertThat(last().signalled).extracting(Signalled::getProcesses).containsExactly(2, 0, 2);
+            assertThat(last().signalled.get(1).getError()).contains("a bug");
+            assertThat(uplink.stats().lastError()).isEmpty();
+        }
+    }
+
+    @Test
+    void aLookThatFailsIsAnAnswerToo() throws Exception {
+        holders = () -> {
+            throw new IllegalStateException("a bug");
+        };
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            last().lookup("q-1");
+            until(() -> last().holdings.size() == 1);
+            assertThat(last().holdings.get(0).getError()).contains("a bug");
+            assertThat(uplink.stats().lastError()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatANewerAggregatorSaysBesideIsPassedOver() throws Exception {
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            last().sayOfALaterVersion();
+            tell("a");
+            until(() -> uplink.stats().sent() == 1);
+            assertThat(kept.connections).hasSize(1);
+        }
+    }
+}

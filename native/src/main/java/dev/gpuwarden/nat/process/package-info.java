@@ -1,0 +1,2 @@
+/** What Java cannot do with other processes. */
+package dev.gpuwarden.nat.process;
