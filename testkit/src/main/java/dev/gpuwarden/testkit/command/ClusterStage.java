@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -79,6 +80,31 @@ final class ClusterStage {
                 "apply",
                 "--filename",
                 image.resolve("share/kubernetes/quarantine-rules.yaml").toString()));
+    }
+
+    /** Has a pod get GPUs of node-1, and its daemon asked who holds them. */
+    void train() {
+        cluster.controlPlane().apply("""
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: trainer}
+                spec:
+                  nodeName: node-1
+                  terminationGracePeriodSeconds: 0
+                  containers:
+                  - name: main
+                    image: localhost/busybox:1
+                    imagePullPolicy: Never
+                    command: [sleep, infinity]
+                    resources: {limits: {nvidia.com/gpu: 2}}
+                """);
+        kubectl(List.of("wait", "--for=condition=Ready", "pod/trainer", "--timeout=2m"));
+        kubectl(List.of(
+                "patch",
+                "nodehealth",
+                "node-1",
+                "--type=merge",
+                "--patch={\"spec\":{\"lookup\":{\"id\":\"demo\",\"requested\":\"" + Instant.now() + "\"}}}"));
     }
 
     void set(String node, String key, String value) {

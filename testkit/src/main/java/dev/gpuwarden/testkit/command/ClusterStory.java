@@ -13,6 +13,12 @@ final class ClusterStory {
             "--output=custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,TAINTS:.spec.taints[*].key,"
                     + "CONDITIONS:.status.conditions[?(@.status==\"True\")].type");
 
+    private static final List<String> HOLDERS = List.of(
+            "get",
+            "nodehealth",
+            "--output=custom-columns=NODE:.metadata.name,PODS:.status.holdings.holders[*].pod,"
+                    + "KIND:.status.holdings.holders[*].kind,UNLISTED:.status.holdings.unlistedCount");
+
     private ClusterStory() {}
 
     static List<ClusterAct> of(ClusterStage stage) {
@@ -30,6 +36,11 @@ final class ClusterStory {
                         30,
                         stage::arm,
                         new DemoLook(List.of("get", "quarantinerulesets"), DemoSign.of("^syslog-fatal .*True"))),
+                act(
+                        "a pod gets two GPUs of node-1; the node is asked who holds its GPUs",
+                        30,
+                        stage::train,
+                        new DemoLook(HOLDERS, DemoSign.of("^node-1 +trainer,trainer +Exclusive,Exclusive +0$"))),
                 act(
                         "an administrator takes node-3 out of service",
                         10,
