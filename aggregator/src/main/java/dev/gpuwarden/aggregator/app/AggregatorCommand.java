@@ -3,6 +3,8 @@ package dev.gpuwarden.aggregator.app;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.command.FleetBoard;
 import dev.gpuwarden.aggregator.control.Steering;
+import dev.gpuwarden.aggregator.drain.Drains;
+import dev.gpuwarden.aggregator.drain.StatusGpuPods;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.ingest.IngestOptions;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
@@ -81,13 +83,19 @@ public final class AggregatorCommand implements Callable<Integer> {
         ListenAddress address = web.listenAddress();
         ingest.validate();
         Optional<Steering.Settings> settings = steering.settings();
+        Optional<Drains.Settings> drains = steering.drains();
         try (Stop.Registration running = stop.register();
                 Parts parts = new Parts()) {
             ClusterApi api = parts.add(cluster.connect());
             AuditLog audits = parts.add(
                     AuditLog.open(steering.auditFile, spec.commandLine().getOut()));
             Decisions decisions = new Decisions(audits);
-            Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(api, set, decisions)));
+            Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(
+                    api,
+                    set,
+                    decisions,
+                    drains.map(drain ->
+                            new Steering.Draining(drain, new StatusGpuPods(Clock.systemUTC()), audits::drain)))));
             Memory memory = steers.map(Steering::memory).orElse(Memory.NONE);
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
             List<Site> sites = new ArrayList<>();
@@ -98,7 +106,7 @@ public final class AggregatorCommand implements Callable<Integer> {
                     .ifPresent(board -> sites.add(new FleetSite(board, api, page)));
             WebServer pages = parts.add(WebServer.start(address, sites));
             announce(pages.address());
-            announceSteering(settings);
+            announceSteering(settings, drains);
             if (steers.isEmpty() || !stopsBeforeAllIsKnown(running, steers.get())) {
                 LOG.log(
                         System.Logger.Level.INFO,
@@ -120,12 +128,15 @@ public final class AggregatorCommand implements Callable<Integer> {
         return false;
     }
 
-    private void announceSteering(Optional<Steering.Settings> settings) {
+    private void announceSteering(Optional<Steering.Settings> settings, Optional<Drains.Settings> drains) {
         LOG.log(
                 System.Logger.Level.INFO,
                 settings.map(set -> "quarantine: " + steering.mode + ", as " + set.identity() + " in namespace "
                                 + set.namespace())
                         .orElse("quarantine: off"));
+        LOG.log(
+                System.Logger.Level.INFO,
+                drains.map(drain -> "drain: " + steering.drain.mode).orElse("drain: off"));
     }
 
     private void announce(InetSocketAddress pages) {

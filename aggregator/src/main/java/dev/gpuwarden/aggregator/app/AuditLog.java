@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.drain.DrainAudit;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.cli.UserError;
@@ -44,8 +45,17 @@ final class AuditLog implements Consumer<Audit>, AutoCloseable {
                 return;
             }
         }
+        write(audit.toLine());
+    }
+
+    /** The same for what becomes of pods, of which a dry run tells once by itself. */
+    synchronized void drain(DrainAudit audit) {
+        write(audit.toLine());
+    }
+
+    private void write(String line) {
         try {
-            out.write(audit.toLine() + "\n");
+            out.write(line + "\n");
             out.flush();
         } catch (IOException e) {
             // What cannot be recorded is not done.

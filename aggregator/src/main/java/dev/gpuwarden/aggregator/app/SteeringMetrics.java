@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.breaker.PoolState;
 import dev.gpuwarden.aggregator.control.Steering;
+import dev.gpuwarden.aggregator.drain.Drains;
 import dev.gpuwarden.aggregator.quarantine.Pools;
 import dev.gpuwarden.aggregator.rules.RuleCondition;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
@@ -70,7 +71,36 @@ final class SteeringMetrics {
                 "gpuwarden_aggregator_decision_seconds",
                 "From a node's faults to its Node written.",
                 steering.tally().micros()));
+        steering.drains().ifPresent(drains -> all.addAll(drains(drains)));
         return all;
+    }
+
+    private static List<MetricSnapshot> drains(Drains drains) {
+        return List.of(
+                AggregatorMetrics.gauge(
+                        "gpuwarden_aggregator_draining_nodes", "Nodes whose pods are being taken off.", drains.nodes()),
+                AggregatorMetrics.gauge(
+                        "gpuwarden_aggregator_drain_refused_pods",
+                        "Pods that may not be evicted now; tried again.",
+                        drains.refused()),
+                AggregatorMetrics.gauge(
+                        "gpuwarden_aggregator_drain_stuck_nodes",
+                        "Nodes whose pods a person has to see to.",
+                        drains.stuck()),
+                AggregatorMetrics.counter(
+                        "gpuwarden_aggregator_drain_decisions",
+                        "Drains of nodes, by what was decided.",
+                        "decision",
+                        drains.tally().drains()),
+                AggregatorMetrics.counter(
+                        "gpuwarden_aggregator_drain_pods",
+                        "Requests to end a pod, by what came of them.",
+                        "outcome",
+                        drains.tally().pods()),
+                AggregatorMetrics.seconds(
+                        "gpuwarden_aggregator_drain_finish_seconds",
+                        "From the end of a node's last pod to its drain said to be finished.",
+                        drains.tally().micros()));
     }
 
     private static GaugeSnapshot.Builder gauge(String name, String help) {

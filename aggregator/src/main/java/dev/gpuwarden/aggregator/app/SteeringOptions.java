@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.command.BreakerOptions;
 import dev.gpuwarden.aggregator.control.Steering;
+import dev.gpuwarden.aggregator.drain.Drains;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
@@ -37,6 +38,9 @@ final class SteeringOptions {
     Quarantine mode = Quarantine.dry_run;
 
     @Mixin
+    DrainOptions drain = new DrainOptions();
+
+    @Mixin
     BreakerOptions breaker = new BreakerOptions();
 
     @Option(
@@ -56,6 +60,11 @@ final class SteeringOptions {
                 identity(),
                 mode == Quarantine.armed ? Mode.ARMED : Mode.DRY_RUN,
                 breaker.pools()));
+    }
+
+    /** Empty where nodes are not drained. Throws {@link UserError} for what cannot be. */
+    Optional<Drains.Settings> drains() {
+        return drain.settings(mode == Quarantine.armed);
     }
 
     /** A pod keeps its name when its container starts anew, and the one before may still be thought to lead. */

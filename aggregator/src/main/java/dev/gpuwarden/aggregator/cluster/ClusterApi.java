@@ -96,6 +96,16 @@ public final class ClusterApi implements AutoCloseable {
         var unused = send("DELETE", path, JSON, "");
     }
 
+    /** @param options as `preconditions` and `gracePeriodSeconds` */
+    public void delete(String path, Map<String, Object> options) throws ClusterException, InterruptedException {
+        var unused = send("DELETE", path, JSON, json.asJson(options));
+    }
+
+    /** Has the listener told of all pods of the node, from now on until it is closed. Does not wait. */
+    public NodePods podsOf(String node, NodePods.Listener listener) {
+        return NodePods.open(client, node, listener);
+    }
+
     /** Has the listener told of all objects of the kind, from now on until it is closed. Does not wait. */
     public Mirror mirror(Kind kind, Mirror.Listener listener) {
         return Mirror.open(client, kind, listener);
@@ -141,12 +151,21 @@ public final class ClusterApi implements AutoCloseable {
             return tree;
         }
         String reason = String.valueOf(tree.getOrDefault("message", "without a reason"));
+        String cut = cut(reason);
         throw new ClusterException(
                 answer.code(),
                 Trees.text(tree, "reason"),
                 retryAfterSeconds(answer),
-                what + ": answer " + answer.code() + ": "
-                        + (reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON) + "..."));
+                what + ": answer " + answer.code() + ": " + cut,
+                cut,
+                Trees.objects(Trees.object(tree, "details"), "causes").stream()
+                        .map(cause -> new ClusterException.Cause(
+                                Trees.text(cause, "reason"), cut(Trees.text(cause, "message"))))
+                        .toList());
+    }
+
+    private static String cut(String reason) {
+        return reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON) + "...";
     }
 
     private static long retryAfterSeconds(HttpResponse<byte[]> answer) {

@@ -1,5 +1,8 @@
 package dev.gpuwarden.aggregator.cluster;
 
+import java.util.List;
+import java.util.Optional;
+
 /** The API server did not do what it was asked for. */
 public final class ClusterException extends Exception {
 
@@ -13,20 +16,33 @@ public final class ClusterException extends Exception {
     private final int status;
     private final String reason;
     private final long retryAfterSeconds;
+    private final String answer;
+    private final List<Cause> causes;
+
+    /**
+     * One of the reasons that the API server gives.
+     *
+     * @param reason in its own words for programs, as `DisruptionBudget`
+     */
+    public record Cause(String reason, String message) {}
 
     /**
      * @param reason the API server's word for it; empty where it has none
      * @param retryAfterSeconds 0 where the server says nothing of that
+     * @param answer the API server's own text
      */
-    ClusterException(int status, String reason, long retryAfterSeconds, String message) {
+    ClusterException(
+            int status, String reason, long retryAfterSeconds, String message, String answer, List<Cause> causes) {
         super(message);
         this.status = status;
         this.reason = reason;
         this.retryAfterSeconds = retryAfterSeconds;
+        this.answer = answer;
+        this.causes = List.copyOf(causes);
     }
 
     static ClusterException noAnswer(String message) {
-        return new ClusterException(NO_ANSWER, "", 0, message);
+        return new ClusterException(NO_ANSWER, "", 0, message, message, List.of());
     }
 
     /** Whether the server answered, and what was asked for is not there. */
@@ -52,6 +68,19 @@ public final class ClusterException extends Exception {
     /** For metrics: the status of HTTP, or "none" where no answer came. */
     public String kind() {
         return status == NO_ANSWER ? "none" : Integer.toString(status);
+    }
+
+    /** What the API server says of it, or what is known where it says nothing. */
+    public String answer() {
+        return answer;
+    }
+
+    /** What the API server gives as the reason so; empty where it is not that. */
+    public Optional<String> cause(String reason) {
+        return causes.stream()
+                .filter(cause -> cause.reason().equals(reason))
+                .map(Cause::message)
+                .findFirst();
     }
 
     /** So long the server wants not to be asked again; 0 where it says nothing of that. */

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
+import dev.gpuwarden.aggregator.drain.DrainText;
 import dev.gpuwarden.aggregator.quarantine.Inspection;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
@@ -26,6 +27,10 @@ final class ExplainTable {
                                 .orElse(""));
         line(out, "why", look.why());
         line(out, "next", look.next());
+        look.drain().ifPresent(drain -> {
+            line(out, "drain", DrainText.of(drain));
+            line(out, "", DrainText.next(drain));
+        });
         line(
                 out,
                 "rules",

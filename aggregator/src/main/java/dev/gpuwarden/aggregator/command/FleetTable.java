@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.drain.DrainText;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
@@ -61,7 +62,7 @@ final class FleetTable {
     private static String because(NodeLook node) {
         List<String> parts =
                 node.state() == FleetState.QUARANTINED && node.inspection().isPresent()
-                        ? List.of(rules(node), node.next())
+                        ? List.of(rules(node), node.drain().map(DrainText::of).orElse(""), node.next())
                         : List.of(node.why(), node.next());
         return String.join("; ", parts.stream().filter(part -> !part.isEmpty()).toList());
     }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
+import dev.gpuwarden.aggregator.drain.DrainRecord;
 import dev.gpuwarden.aggregator.quarantine.Inspection;
 import dev.gpuwarden.core.event.Fault;
 import java.time.Instant;
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param faults that somebody may act on, as they were told last, the worst first
  * @param reported when it was last heard of
  * @param inspection empty where its marks cannot be read
+ * @param drain of its pods, as far as it is written on the Node; empty where there is none
  */
 record NodeLook(
         String name,
@@ -29,7 +31,8 @@ record NodeLook(
         String next,
         List<Fault> faults,
         Optional<Instant> reported,
-        Optional<Inspection> inspection) {
+        Optional<Inspection> inspection,
+        Optional<DrainRecord> drain) {
 
     static final Comparator<Fault> WORST_FIRST = Comparator.<Fault, Boolean>comparing(
                     fault -> !fault.cause().fatal())

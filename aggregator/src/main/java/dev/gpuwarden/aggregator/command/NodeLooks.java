@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.control.Reports;
+import dev.gpuwarden.aggregator.drain.DrainRecord;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.health.NodeHealth;
 import dev.gpuwarden.aggregator.health.NodeHealthReader;
@@ -125,7 +126,17 @@ final class NodeLooks {
                 next,
                 faults,
                 reported(),
-                inspection);
+                inspection,
+                state == FleetState.QUARANTINED ? drain() : Optional.empty());
+    }
+
+    /** What cannot be read is none; the aggregator leaves such a node alone, and its log says so. */
+    private Optional<DrainRecord> drain() {
+        try {
+            return DrainRecord.find(node);
+        } catch (IOException e) {
+            return Optional.empty();
+        }
     }
 
     /** Whether there is anything of it, or there should be: a monitor's place without faults is nothing. */
@@ -237,7 +248,8 @@ final class NodeLooks {
                 look.next(),
                 look.faults(),
                 look.reported(),
-                look.inspection());
+                look.inspection(),
+                look.drain());
     }
 
     private Cause cause(Decision decision, Inspection inspection) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
+import dev.gpuwarden.aggregator.drain.DrainRecord;
 import dev.gpuwarden.aggregator.quarantine.Inspection;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
@@ -28,6 +29,7 @@ final class NodeView {
         tree.put("next", look.next());
         tree.put("rules", look.inspection().map(Inspection::rules).orElse(List.of()));
         tree.put("reported", look.reported().map(Instant::toString));
+        tree.put("drain", look.drain().map(DrainRecord::tree));
         tree.put("faults", raised(look.faults()).stream().map(NodeView::tree).toList());
         return tree;
     }

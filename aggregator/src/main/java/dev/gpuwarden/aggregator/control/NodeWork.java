@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.control;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.drain.DrainNews;
+import dev.gpuwarden.aggregator.drain.DrainRehearsal;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.HealthRead;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
@@ -17,9 +19,12 @@ import dev.gpuwarden.aggregator.tell.News;
 import dev.gpuwarden.aggregator.tell.Teller;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 /** What is to be done about one node: first what is urgent, then what is told of it. */
 final class NodeWork {
@@ -34,8 +39,12 @@ final class NodeWork {
     private final Clock clock;
     private final SteeringTally tally;
     private final BooleanSupplier followed;
+    private final Function<String, Optional<DrainRehearsal>> rehearsals;
 
-    /** @param followed whether NodeHealths are watched at this moment */
+    /**
+     * @param followed whether NodeHealths are watched at this moment
+     * @param rehearsals what a dry run would do to the pods of a node
+     */
     NodeWork(
             ClusterApi api,
             Mode mode,
@@ -46,7 +55,8 @@ final class NodeWork {
             Teller teller,
             Clock clock,
             SteeringTally tally,
-            BooleanSupplier followed) {
+            BooleanSupplier followed,
+            Function<String, Optional<DrainRehearsal>> rehearsals) {
         this.api = api;
         this.mode = mode;
         this.fleet = fleet;
@@ -57,6 +67,7 @@ final class NodeWork {
         this.clock = clock;
         this.tally = tally;
         this.followed = followed;
+        this.rehearsals = rehearsals;
     }
 
     /** Out of service, or back. */
@@ -78,10 +89,13 @@ final class NodeWork {
         if (mode == Mode.ARMED && report.unfitFor(there.get()).isEmpty()) {
             conditions.settle(there.get(), report.faults(), report.isWhole());
         }
-        Optional<QuarantineNews> news = mode == Mode.ARMED
+        Optional<QuarantineNews> quarantined = mode == Mode.ARMED
                 ? QuarantineNews.of(there.get())
                 : QuarantineNews.would(
                         quarantine.look(report, rules.book()), report.youngest().orElse(now));
+        List<QuarantineNews> news = new ArrayList<>(quarantined.stream().toList());
+        news.addAll(DrainNews.of(there.get()));
+        news.addAll(DrainNews.would(rehearsals.apply(node)));
         teller.tell(node, News.of(there.get(), news, report.faults(), now));
     }
 

@@ -5,6 +5,9 @@ import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.drain.Drains;
+import dev.gpuwarden.aggregator.drain.GpuPods;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.health.Memory;
@@ -43,6 +46,7 @@ public final class Steering implements AutoCloseable {
     private static final int THREADS = 32;
 
     private static final int TELLING_THREADS = 8;
+    private static final int DRAINING_THREADS = 16;
 
     /** How soon nodes that the breaker refused ask again without anybody's doing. */
     private static final long ASK_AGAIN_SECONDS = 5;
@@ -55,6 +59,13 @@ public final class Steering implements AutoCloseable {
      * @param identity another one for each replica
      */
     public record Settings(String namespace, String identity, Mode mode, List<Pool> pools) {}
+
+    /**
+     * That nodes in quarantine are drained, or would be.
+     *
+     * @param gpuPods who knows which pods have which GPUs
+     */
+    public record Draining(Drains.Settings settings, GpuPods gpuPods, Consumer<DrainAudit> audits) {}
 
     private final Clock clock = Clock.systemUTC();
     private final List<AutoCloseable> parts = new ArrayList<>();
@@ -73,12 +84,16 @@ public final class Steering implements AutoCloseable {
     /** Apart, so that none of a thousand cordons waits for the words about another one. */
     private final Rounds told;
 
+    /** Apart too: none of a thousand cordons waits for pods. */
+    private final Optional<Rounds> drained;
+
+    private final Optional<Drains> drains;
     private final Rounds chores;
     private final Mirror healths;
     private boolean leads;
     private boolean works;
 
-    private Steering(ClusterApi api, Settings settings, Consumer<Audit> audits) {
+    private Steering(ClusterApi api, Settings settings, Consumer<Audit> audits, Optional<Draining> draining) {
         this.settings = settings;
         Breaker breaker = new Breaker(settings.pools());
         this.pools = new Pools(breaker);
@@ -112,6 +127,16 @@ public final class Steering implements AutoCloseable {
                 clock,
                 this::askAgain,
                 () -> Steering.this.chore(BREAKER));
+        this.drains = draining.map(set -> keep(new Drains(
+                api,
+                fleet,
+                set.settings(),
+                set.gpuPods(),
+                clock,
+                set.audits(),
+                this::lookAtDrain,
+                name -> Steering.this.told.add(name))));
+        this.drained = drains.map(all -> keep(new Rounds("drain of node", DRAINING_THREADS, all::settle)));
         NodeWork work = new NodeWork(
                 api,
                 settings.mode(),
@@ -122,13 +147,15 @@ public final class Steering implements AutoCloseable {
                 new Teller(api),
                 clock,
                 tally,
-                () -> Steering.this.healths.watching());
+                () -> Steering.this.healths.watching(),
+                name -> drains.flatMap(all -> all.rehearsal(name)));
         this.told = keep(new Rounds("conditions and Events of node", TELLING_THREADS, work::tell));
         this.nodes = keep(new Rounds("node", THREADS, name -> {
             try {
                 work.decide(name);
             } finally {
                 told.add(name);
+                lookAtDrain(name);
             }
         }));
         this.chores = keep(new Rounds("chore", 2, name -> {
@@ -156,7 +183,13 @@ public final class Steering implements AutoCloseable {
 
     /** Does not wait for the cluster. */
     public static Steering start(ClusterApi api, Settings settings, Consumer<Audit> audits) {
-        return new Steering(api, settings, audits);
+        return start(api, settings, audits, Optional.empty());
+    }
+
+    /** The same, which drains the nodes in quarantine too. */
+    public static Steering start(
+            ClusterApi api, Settings settings, Consumer<Audit> audits, Optional<Draining> draining) {
+        return new Steering(api, settings, audits, draining);
     }
 
     private <T extends AutoCloseable> T keep(T part) {
@@ -207,6 +240,8 @@ public final class Steering implements AutoCloseable {
         }
         works = true;
         told.open();
+        drains.ifPresent(Drains::open);
+        drained.ifPresent(Rounds::open);
         nodes.open();
         chores.open();
         chores.add(BREAKER);
@@ -217,6 +252,8 @@ public final class Steering implements AutoCloseable {
         leads = false;
         works = false;
         nodes.stop();
+        drained.ifPresent(Rounds::stop);
+        drains.ifPresent(Drains::stop);
         told.stop();
         chores.stop();
     }
@@ -230,6 +267,11 @@ public final class Steering implements AutoCloseable {
 
     private void changed(String node) {
         nodes.add(node);
+    }
+
+    /** What is to be done about a node's pods, as where somebody knows more of its GPUs. */
+    public void lookAtDrain(String node) {
+        drained.ifPresent(rounds -> rounds.add(node));
     }
 
     private void chore(String name) {
@@ -266,11 +308,19 @@ public final class Steering implements AutoCloseable {
     }
 
     public int queued() {
-        return nodes.size() + told.size();
+        return nodes.size() + told.size() + drained.map(Rounds::size).orElse(0);
     }
 
     public int failing() {
-        return nodes.failing() + told.failing() + chores.failing();
+        return nodes.failing()
+                + told.failing()
+                + chores.failing()
+                + drained.map(Rounds::failing).orElse(0);
+    }
+
+    /** Empty where nodes are not drained. */
+    public Optional<Drains> drains() {
+        return drains;
     }
 
     public BreakerGate gate() {

@@ -6,6 +6,8 @@ import dev.gpuwarden.aggregator.rules.EventTree;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
+import dev.gpuwarden.core.event.RecommendedAction;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Health events as NVSentinel keeps them in an annotation: a JSON list, without the fields that say nothing. Bounded. */
 final class EventsText {
@@ -67,14 +70,21 @@ final class EventsText {
      */
     static Set<FaultKey> read(String text) throws IOException {
         Set<FaultKey> keys = new LinkedHashSet<>();
+        events(text).forEach(event -> keys.addAll(event.keys()));
+        return keys;
+    }
+
+    /** The same as the events that they are, with what they ask for. */
+    static List<HealthEvent> events(String text) throws IOException {
+        List<HealthEvent> events = new ArrayList<>();
         Object tree = JsonText.read(text);
         for (Object item : tree instanceof List<?> list ? list : List.of(tree)) {
             if (!(item instanceof Map<?, ?> map)) {
                 throw new IOException("expected health events, found " + JsonText.write(item));
             }
-            keys.addAll(event(lower(map)).keys());
+            events.add(event(lower(map)));
         }
-        return keys;
+        return events;
     }
 
     private static HealthEvent event(Map<String, Object> tree) throws IOException {
@@ -94,7 +104,24 @@ final class EventsText {
                 .nodeName(Trees.text(tree, "nodeName"))
                 .entities(entities)
                 .errorCodes(codes)
+                .message(Trees.text(tree, "message"))
+                .fatal(Trees.isTrue(tree, "isFatal"))
+                .action(action(tree))
+                .drain(drain(Trees.object(tree, "drainOverrides")))
                 .build();
+    }
+
+    private static RecommendedAction action(Map<String, Object> tree) {
+        return tree.get("recommendedAction") instanceof String name
+                ? Stream.of(RecommendedAction.values())
+                        .filter(action -> action.name().equals(name))
+                        .findFirst()
+                        .orElse(RecommendedAction.UNKNOWN)
+                : RecommendedAction.of(Trees.number(tree, "recommendedAction"));
+    }
+
+    private static Overrides drain(Map<String, Object> tree) {
+        return new Overrides(Trees.isTrue(tree, "force"), Trees.isTrue(tree, "skip"));
     }
 
     /** With names that begin with a small letter. */

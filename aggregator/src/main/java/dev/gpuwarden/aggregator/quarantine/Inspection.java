@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -62,6 +63,17 @@ public record Inspection(
     /** Whether the Node says that it is in quarantine, readable or not. */
     public static boolean marked(NodeRead node) {
         return node.annotations().containsKey(Marks.EVENTS);
+    }
+
+    /**
+     * What was written on the Node of the events that hold it there, in the same patch as its cordon.
+     *
+     * @return empty out of quarantine
+     * @throws IOException where that cannot be read
+     */
+    public static List<HealthEvent> holding(NodeRead node) throws IOException {
+        String events = node.annotations().get(Marks.EVENTS);
+        return events == null ? List.of() : EventsText.events(events);
     }
 
     /** Whether anything of this program's is on the Node, from now or before. */

@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.Map;
 
 /** Names of annotations and labels of a Node. Those without a domain are NVSentinel's, which other tools read. */
-final class Marks {
+public final class Marks {
 
     /** JSON list of the health events that hold the node. */
-    static final String EVENTS = "quarantineHealthEvent";
+    public static final String EVENTS = "quarantineHealthEvent";
 
     static final String TAINTS = "quarantineHealthEventAppliedTaints";
     static final String LABELS = "quarantineHealthEventAppliedLabels";
@@ -34,16 +34,19 @@ final class Marks {
     /** Who cordoned it with `gpuwarden cordon`, and why. Goes when it is released. */
     static final String CORDONED_BY_HAND = "gpuwarden.dev/cordoned-by-hand";
 
-    /** Label, NVSentinel's: how far the node is on its way through repair. */
-    static final String STATE = "dgxc.nvidia.com/nvsentinel-state";
+    /** How far its pods are gone, as {@code drain.DrainRecord} has it. */
+    public static final String DRAIN = "gpuwarden.dev/drain";
 
-    static final String QUARANTINED = "quarantined";
+    /** Label, NVSentinel's: how far the node is on its way through repair. */
+    public static final String STATE = "dgxc.nvidia.com/nvsentinel-state";
+
+    public static final String QUARANTINED = "quarantined";
 
     static final String TRUE = "True";
 
     /** All that go when the node returns. */
     static final List<String> OF_SESSION =
-            List.of(EVENTS, TAINTS, LABELS, CORDONED, CORDON_PRE_EXISTING, BY_MONITORS, REASON);
+            List.of(EVENTS, TAINTS, LABELS, CORDONED, CORDON_PRE_EXISTING, BY_MONITORS, REASON, DRAIN);
 
     static final List<String> ANNOTATIONS = List.of(
             EVENTS,
@@ -57,10 +60,11 @@ final class Marks {
             REASON,
             CANCELLED,
             LET_THROUGH,
-            DECIDED);
+            DECIDED,
+            DRAIN);
 
     /** Labels that say, with the value `false`, that a node is none of our business. */
-    static final List<String> OPT_OUT =
+    public static final List<String> OPT_OUT =
             List.of("nvsentinel.dgxc.nvidia.com/managed", "k8saas.nvidia.com/ManagedByNVSentinel");
 
     private Marks() {}

@@ -13,7 +13,7 @@ import java.util.TreeMap;
  * Collects what must be different about a Node, and makes one JSON patch of it (RFC 6902), which holds for exactly the version
  * that was read. A merge or an apply would replace the whole list of taints, or take back fields of others.
  */
-final class NodePatch {
+public final class NodePatch {
 
     private final NodeRead node;
     private final Map<String, Optional<String>> annotations = new TreeMap<>();
@@ -21,17 +21,17 @@ final class NodePatch {
     private List<Map<String, Object>> taints;
     private boolean unschedulable;
 
-    NodePatch(NodeRead node) {
+    public NodePatch(NodeRead node) {
         this.node = node;
         this.taints = node.taints();
         this.unschedulable = node.unschedulable();
     }
 
-    void annotate(String name, Optional<String> value) {
+    public void annotate(String name, Optional<String> value) {
         annotations.put(name, value);
     }
 
-    void label(String name, Optional<String> value) {
+    public void label(String name, Optional<String> value) {
         labels.put(name, value);
     }
 
@@ -61,7 +61,7 @@ final class NodePatch {
     }
 
     /** Empty where all is as it must be. */
-    List<Map<String, Object>> operations() {
+    public List<Map<String, Object>> operations() {
         List<Map<String, Object>> changes = new ArrayList<>();
         texts(changes, "annotations", node.annotations(), annotations);
         texts(changes, "labels", node.labels(), labels);

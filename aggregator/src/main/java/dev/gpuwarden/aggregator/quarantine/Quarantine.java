@@ -131,10 +131,14 @@ public final class Quarantine {
         if (cordons) {
             CordonLabels.cordoned(patch, held, now);
         }
-        patch.label(Marks.STATE, Optional.of(Marks.QUARANTINED));
+        if (!session.active() || !node.labels().containsKey(Marks.STATE)) {
+            // Else it may be further already: its pods are being drained, or it is being repaired.
+            patch.label(Marks.STATE, Optional.of(Marks.QUARANTINED));
+        }
         if (!session.active()) {
             patch.annotate(Marks.UNCORDONED_MANUALLY, Optional.empty());
             patch.annotate(Marks.UNTAINTED_MANUALLY, Optional.empty());
+            patch.annotate(Marks.DRAIN, Optional.empty());
         }
         patch.annotate(Marks.CANCELLED, stillCancelled(session, List.of()));
         session.taints().stream()

@@ -11,7 +11,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 
@@ -29,13 +28,15 @@ public final class News {
     private News() {}
 
     /**
-     * @param quarantine what there is to say of the Node's quarantine, if anything
+     * @param decided what there is to say of the Node's quarantine and drain
      * @param faults current ones of a node that has told all
      */
-    public static List<EventObject> of(
-            NodeRead node, Optional<QuarantineNews> quarantine, List<Fault> faults, Instant now) {
+    public static List<EventObject> of(NodeRead node, List<QuarantineNews> decided, List<Fault> faults, Instant now) {
         List<EventObject> news = new ArrayList<>();
-        quarantine.filter(said -> young(said.at(), now)).ifPresent(said -> news.add(of(node, said)));
+        decided.stream()
+                .filter(said -> young(said.at(), now))
+                .map(said -> of(node, said))
+                .forEach(news::add);
         List<StoredEvent> minor = faults.stream()
                 .filter(fault ->
                         !fault.cause().fatal() && fault.cause().strategy().actedOn())

@@ -18,6 +18,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
+import dev.gpuwarden.testkit.cluster.Part;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -47,10 +48,10 @@ final class TestFleet implements AutoCloseable {
     private long sequence;
 
     /** On an API server of its own; where there is none to be had, the test is left out. */
-    static TestFleet start(Path folder) {
-        Optional<String> missing = Binaries.ofUser().missing();
+    static TestFleet start(Path folder, Part... parts) {
+        Optional<String> missing = Binaries.ofUser().missing(parts);
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
-        return new TestFleet(ControlPlane.start(folder));
+        return new TestFleet(ControlPlane.start(folder, parts));
     }
 
     private TestFleet(ControlPlane plane) {

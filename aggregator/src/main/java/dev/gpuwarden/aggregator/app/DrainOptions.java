@@ -1,0 +1,147 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.Drains;
+import dev.gpuwarden.aggregator.drain.PolicyText;
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import picocli.CommandLine.Option;
+
+/** Whether pods are taken off nodes in quarantine, and how. */
+final class DrainOptions {
+
+    /** What is done with what is decided. */
+    enum Drain {
+        /** Nothing is decided. */
+        off,
+        dry_run,
+        armed;
+
+        @Override
+        public String toString() {
+            return name().replace('_', '-');
+        }
+    }
+
+    @Option(
+            names = "--drain.mode",
+            defaultValue = "dry-run",
+            paramLabel = "MODE",
+            description =
+                    "Whether pods are taken off nodes in quarantine: ${COMPLETION-CANDIDATES}. A dry run decides and"
+                            + " tells, and touches no pod; armed needs --quarantine.mode=armed (default: ${DEFAULT-VALUE}).")
+    Drain mode = Drain.dry_run;
+
+    @Option(
+            names = "--drain.namespaces",
+            split = ",",
+            defaultValue = "*=AllowCompletion",
+            paramLabel = "RULE",
+            description = "How pods of which namespaces leave: NAMESPACE=MODE, where a mode is Immediate,"
+                    + " DeleteAfterTimeout or AllowCompletion, of which the first holds where several fit, and pods stay"
+                    + " that none fits (default: ${DEFAULT-VALUE}).")
+    List<String> namespaces = new ArrayList<>(List.of("*=AllowCompletion"));
+
+    @Option(
+            names = "--drain.pods",
+            split = ",",
+            paramLabel = "RULE",
+            description = "How which pods leave, asked before namespaces: SELECTOR;MODE or SELECTOR;MODE;NAMESPACE, of"
+                    + " which the first that fits holds.")
+    List<String> pods = new ArrayList<>();
+
+    @Option(
+            names = "--drain.system-namespaces",
+            defaultValue = DrainPolicies.SYSTEM,
+            paramLabel = "PATTERN",
+            description = "Namespaces whose pods stay: a regular expression (default: ${DEFAULT-VALUE}).")
+    String system = DrainPolicies.SYSTEM;
+
+    @Option(
+            names = "--drain.grace",
+            defaultValue = "60s",
+            paramLabel = "DURATION",
+            description = "How long containers have to end before they are killed (default: ${DEFAULT-VALUE}).")
+    Duration grace = Duration.ofSeconds(60);
+
+    @Option(
+            names = "--drain.timeout",
+            defaultValue = "60m",
+            paramLabel = "DURATION",
+            description =
+                    "How long DeleteAfterTimeout waits, from the beginning of the drain (default: ${DEFAULT-VALUE}).")
+    Duration timeout = Duration.ofMinutes(60);
+
+    @Option(
+            names = "--drain.not-ready",
+            defaultValue = "5m",
+            paramLabel = "DURATION",
+            description = "Pods that have not been ready for so long are in nobody's way (default: ${DEFAULT-VALUE}).")
+    Duration notReady = Duration.ofMinutes(5);
+
+    @Option(names = "--drain.empty-dir", description = "Pods with an emptyDir go too, and what is in it is lost.")
+    boolean emptyDir;
+
+    @Option(names = "--drain.unmanaged", description = "Pods go too that no controller starts again elsewhere.")
+    boolean unmanaged;
+
+    /**
+     * Empty where nothing is to be decided. Throws {@link UserError} for what cannot be.
+     *
+     * @param quarantineArmed whether nodes are taken out of service
+     */
+    Optional<Drains.Settings> settings(boolean quarantineArmed) {
+        if (mode == Drain.off) {
+            return Optional.empty();
+        }
+        DrainPolicies policies = policies();
+        if (mode == Drain.armed && !quarantineArmed) {
+            throw new UserError(
+                    "--drain.mode=armed needs --quarantine.mode=armed: only nodes in quarantine are drained");
+        }
+        // Without quarantine no Node says that it is in it, and there is nothing to decide.
+        return quarantineArmed ? Optional.of(new Drains.Settings(mode == Drain.armed, policies)) : Optional.empty();
+    }
+
+    private DrainPolicies policies() {
+        if (grace.isNegative() || grace.compareTo(Duration.ofHours(24)) > 0) {
+            throw new UserError("--drain.grace must be at most 24h, but was " + Durations.text(grace));
+        }
+        return new DrainPolicies(
+                read("--drain.pods", () -> PolicyText.pods(pods)),
+                read(
+                        "--drain.namespaces",
+                        () -> namespaces.stream()
+                                .map(String::strip)
+                                .map(PolicyText::namespace)
+                                .toList()),
+                read("--drain.system-namespaces", () -> pattern(system)),
+                grace,
+                timeout,
+                notReady,
+                emptyDir,
+                unmanaged);
+    }
+
+    private static Pattern pattern(String text) {
+        try {
+            return Pattern.compile(text);
+        } catch (PatternSyntaxException e) {
+            throw new IllegalArgumentException("expected a regular expression: " + e.getMessage(), e);
+        }
+    }
+
+    private static <T> T read(String option, java.util.function.Supplier<T> text) {
+        try {
+            return text.get();
+        } catch (IllegalArgumentException e) {
+            throw new UserError(option + ": " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.drain.DrainRecord.Waiting;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.quarantine.QuarantineNews;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** What there is to be told of a Node's drain, from what lies on the Node: whoever asks later gets the same. Pure. */
+public final class DrainNews {
+
+    /** NVSentinel's words where it has them. */
+    private static final Map<String, String> REASONS = new LinkedHashMap<>();
+
+    static {
+        REASONS.put("stays", "DrainNeedsHelp");
+        REASONS.put("evict", "DrainBlocked");
+        REASONS.put("going", "PodsDoNotEnd");
+        REASONS.put("delete", "WaitingBeforeForceDelete");
+        REASONS.put("await", "AwaitingPodCompletion");
+    }
+
+    private static final List<String> GOOD = List.of("delete", "await");
+
+    private DrainNews() {}
+
+    public static List<QuarantineNews> of(NodeRead node) {
+        try {
+            Optional<DrainRecord> drain = DrainRecord.find(node);
+            return drain.isEmpty() || !DrainAsk.drainable(node) ? List.of() : of(drain.get());
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
+    static List<QuarantineNews> of(DrainRecord drain) {
+        if (drain.finished().isPresent()) {
+            return List.of(new QuarantineNews(
+                    "Drained", DrainText.of(drain), true, drain.finished().get()));
+        }
+        List<QuarantineNews> news = new ArrayList<>();
+        REASONS.forEach((step, reason) -> {
+            List<Waiting> pods = drain.waiting().stream()
+                    .filter(pod -> pod.step().equals(step))
+                    .toList();
+            Optional<Instant> at = pods.stream().map(Waiting::since).max(Instant::compareTo);
+            at.ifPresent(
+                    since -> news.add(new QuarantineNews(reason, DrainText.waiting(pods), GOOD.contains(step), since)));
+        });
+        return news;
+    }
+
+    /** Of what is not carried out. */
+    public static List<QuarantineNews> would(Optional<DrainRehearsal> rehearsal) {
+        return rehearsal.stream()
+                .map(said -> new QuarantineNews("DrainDryRun", said.text(), true, said.at()))
+                .toList();
+    }
+}

@@ -1,0 +1,113 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.drain.PodPlan.Step;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** What is to become of each pod of a node. Pure. */
+public final class DrainPlan {
+
+    private final DrainRecord drain;
+    private final Map<String, Set<String>> holders;
+    private final DrainPolicies policies;
+    private final Instant now;
+
+    private DrainPlan(DrainRecord drain, Map<String, Set<String>> holders, DrainPolicies policies, Instant now) {
+        this.drain = drain;
+        this.holders = holders;
+        this.policies = policies;
+        this.now = now;
+    }
+
+    /**
+     * @param drain that is under way
+     * @param holders which pods, by `NAMESPACE/NAME`, hold which of the drain's GPUs; of no use to a full one
+     */
+    public static List<PodPlan> of(
+            DrainRecord drain,
+            Collection<PodRead> pods,
+            Map<String, Set<String>> holders,
+            DrainPolicies policies,
+            Instant now) {
+        DrainPlan plan = new DrainPlan(drain, holders, policies, now);
+        return pods.stream()
+                .sorted(Comparator.comparing(PodRead::path).thenComparing(PodRead::uid))
+                .map(plan::of)
+                .toList();
+    }
+
+    private PodPlan of(PodRead pod) {
+        Optional<Instant> asked = began(pod);
+        Instant began = asked.orElse(now);
+        if (pod.ended()) {
+            return left(pod, "it has ended");
+        }
+        if (pod.mirror()) {
+            return left(pod, "its node's own files say that it runs there");
+        }
+        if (pod.owner().equals("DaemonSet")) {
+            return left(pod, "its DaemonSet would start it again there");
+        }
+        if (policies.isSystem(pod.namespace())) {
+            return left(pod, "it is in a namespace of the system");
+        }
+        if (asked.isEmpty()) {
+            return left(pod, "it has none of the GPUs");
+        }
+        if (pod.deleted().isPresent()) {
+            return new PodPlan(pod, Step.GOING, "", pod.deleted(), began);
+        }
+        if (drain.forced()) {
+            return new PodPlan(pod, Step.EVICT, "", Optional.empty(), began);
+        }
+        if (pod.notReadySince()
+                .filter(since -> since.plus(policies.notReady()).isBefore(now))
+                .isPresent()) {
+            return left(
+                    pod, "it has not been ready since " + pod.notReadySince().get());
+        }
+        Optional<DrainMode> mode = policies.mode(pod);
+        if (mode.isEmpty()) {
+            return left(pod, "no rule is for its namespace");
+        }
+        return mode.get() == DrainMode.ALLOW_COMPLETION
+                ? new PodPlan(pod, Step.AWAIT, "it may go on until it ends by itself", Optional.empty(), began)
+                : moved(pod, mode.get(), began);
+    }
+
+    private PodPlan moved(PodRead pod, DrainMode mode, Instant began) {
+        if (pod.emptyDir() && !policies.emptyDir()) {
+            return stays(pod, "its emptyDir would be lost (--drain.empty-dir)", began);
+        }
+        if (pod.owner().isEmpty() && !policies.unmanaged()) {
+            return stays(pod, "nobody would start it again (--drain.unmanaged)", began);
+        }
+        if (mode == DrainMode.IMMEDIATE) {
+            return new PodPlan(pod, Step.EVICT, "", Optional.empty(), began);
+        }
+        Instant due = began.plus(policies.timeout());
+        return new PodPlan(
+                pod, Step.DELETE, "it is deleted at " + due + " if it has not ended", Optional.of(due), began);
+    }
+
+    /** Since when it has to go; empty where it has not. */
+    private Optional<Instant> began(PodRead pod) {
+        Stream<Instant> ofGpus = holders.getOrDefault(pod.path(), Set.of()).stream()
+                .flatMap(gpu -> Optional.ofNullable(drain.gpus().get(gpu)).stream());
+        return Stream.concat(drain.full().stream(), ofGpus).min(Instant::compareTo);
+    }
+
+    private PodPlan left(PodRead pod, String why) {
+        return new PodPlan(pod, Step.LEFT, why, Optional.empty(), now);
+    }
+
+    private static PodPlan stays(PodRead pod, String why, Instant began) {
+        return new PodPlan(pod, Step.STAYS, why, Optional.empty(), began);
+    }
+}

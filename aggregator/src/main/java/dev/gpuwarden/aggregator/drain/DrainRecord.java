@@ -1,0 +1,227 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.quarantine.Marks;
+import java.io.IOException;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What a Node says of its own drain, in an annotation: all that is remembered. It goes with the quarantine.
+ *
+ * @param full since when all pods have to go; empty where not all have to
+ * @param gpus since when the pods of these have to
+ * @param done those of them whose pods are gone
+ * @param forced whether policies are not asked
+ * @param why what asks for it, for people
+ * @param finished when the last pod was gone; empty while it is under way
+ * @param left how many pods are in the way
+ * @param failed whether nothing moves any more until a person does something
+ * @param waiting those of them that go slower than at once, as far as there is room
+ */
+public record DrainRecord(
+        Optional<Instant> full,
+        SortedMap<String, Instant> gpus,
+        Set<String> done,
+        boolean forced,
+        String why,
+        Optional<Instant> finished,
+        int left,
+        boolean failed,
+        List<Waiting> waiting) {
+
+    static final DrainRecord NONE = new DrainRecord(
+            Optional.empty(), new TreeMap<>(), Set.of(), false, "", Optional.empty(), 0, false, List.of());
+
+    static final int MOST_WAITING = 10;
+    private static final int LONGEST = 200;
+
+    /**
+     * @param pod `NAMESPACE/NAME`
+     * @param step as in {@link PodPlan.Step}, in small letters
+     * @param why it does not go now
+     * @param since when that is so
+     */
+    public record Waiting(String pod, String step, String why, Instant since) {}
+
+    public DrainRecord {
+        gpus = new TreeMap<>(gpus);
+        done = new TreeSet<>(done);
+        waiting = List.copyOf(waiting);
+    }
+
+    /** Whether it is under way. */
+    public boolean active() {
+        return !gone() && finished.isEmpty();
+    }
+
+    /** Whether there is none. */
+    private boolean gone() {
+        return full.isEmpty() && gpus.isEmpty();
+    }
+
+    /** GPUs whose pods have to go yet; none where all pods have to. */
+    Set<String> pending() {
+        Set<String> pending = new TreeSet<>(gpus.keySet());
+        pending.removeAll(done);
+        return full.isPresent() ? Set.of() : pending;
+    }
+
+    /** With what is asked for besides. What has been asked for stays so until the node is released. */
+    DrainRecord with(DrainAsk ask, Instant now) {
+        if (full.isPresent()) {
+            return ask.forced() && !forced && finished.isEmpty()
+                    ? new DrainRecord(full, gpus, done, true, why, finished, left, failed, waiting)
+                    : this;
+        }
+        if (!ask.full() && gpus.keySet().containsAll(ask.gpus())) {
+            return this;
+        }
+        Instant at = milli(now);
+        SortedMap<String, Instant> all = new TreeMap<>(gpus);
+        ask.gpus().forEach(gpu -> all.putIfAbsent(gpu, at));
+        return new DrainRecord(
+                ask.full() ? Optional.of(at) : full,
+                all,
+                finished.isPresent() ? gpus.keySet() : done,
+                forced || ask.forced(),
+                cut(ask.why()),
+                Optional.empty(),
+                left,
+                false,
+                waiting);
+    }
+
+    /** The same for all pods, since nobody knows which ones have the GPUs. */
+    DrainRecord escalated(String unknown, Instant now) {
+        return new DrainRecord(
+                Optional.of(milli(now)),
+                gpus,
+                done,
+                forced,
+                cut(why + "; all pods, since it is not known which have the GPU: " + unknown),
+                Optional.empty(),
+                left,
+                false,
+                waiting);
+    }
+
+    DrainRecord finished(Instant now) {
+        return new DrainRecord(full, gpus, gpus.keySet(), forced, why, Optional.of(milli(now)), 0, false, List.of());
+    }
+
+    /** @param stuck whether nobody but a person can go on with any of them */
+    DrainRecord waiting(int inTheWay, boolean stuck, List<Waiting> slow) {
+        List<Waiting> some = slow.stream().limit(MOST_WAITING).toList();
+        return new DrainRecord(full, gpus, done, forced, why, finished, inTheWay, stuck, some);
+    }
+
+    /** The value of NVSentinel's label. */
+    String state() {
+        return finished.isPresent() ? "drain-succeeded" : failed ? "drain-failed" : "draining";
+    }
+
+    static Instant milli(Instant time) {
+        return time.truncatedTo(ChronoUnit.MILLIS);
+    }
+
+    static String cut(String text) {
+        return text.length() <= LONGEST ? text : text.substring(0, LONGEST - 1) + "…";
+    }
+
+    // ---- as a text ----
+
+    /** Empty where there is none. */
+    public static Optional<DrainRecord> find(NodeRead node) throws IOException {
+        DrainRecord record = of(node);
+        return record.gone() ? Optional.empty() : Optional.of(record);
+    }
+
+    /** @throws IOException where it cannot be read */
+    static DrainRecord of(NodeRead node) throws IOException {
+        String text = node.annotations().get(Marks.DRAIN);
+        if (text == null) {
+            return NONE;
+        }
+        try {
+            return read(JsonText.readObject(text));
+        } catch (IOException | DateTimeException e) {
+            throw new IOException("annotation " + Marks.DRAIN + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    private static DrainRecord read(Map<String, Object> tree) {
+        SortedMap<String, Instant> gpus = new TreeMap<>();
+        Trees.texts(tree, "gpus").forEach((gpu, since) -> gpus.put(gpu, Instant.parse(since)));
+        List<Waiting> waiting = new ArrayList<>();
+        for (Map<String, Object> pod : Trees.objects(tree, "waiting")) {
+            waiting.add(new Waiting(
+                    Trees.text(pod, "pod"),
+                    Trees.text(pod, "step"),
+                    Trees.text(pod, "why"),
+                    Instant.parse(Trees.text(pod, "since"))));
+        }
+        return new DrainRecord(
+                time(tree, "full"),
+                gpus,
+                Set.copyOf(Trees.textList(tree, "done")),
+                Trees.isTrue(tree, "forced"),
+                Trees.text(tree, "why"),
+                time(tree, "finished"),
+                Trees.number(tree, "left"),
+                Trees.isTrue(tree, "failed"),
+                waiting);
+    }
+
+    private static Optional<Instant> time(Map<String, Object> tree, String name) {
+        String text = Trees.text(tree, name);
+        return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
+    }
+
+    public Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        full.ifPresent(since -> tree.put("full", since.toString()));
+        if (!gpus.isEmpty()) {
+            Map<String, Object> texts = new LinkedHashMap<>();
+            gpus.forEach((gpu, since) -> texts.put(gpu, since.toString()));
+            tree.put("gpus", texts);
+            tree.put("done", List.copyOf(done));
+        }
+        if (forced) {
+            tree.put("forced", true);
+        }
+        tree.put("why", why);
+        finished.ifPresent(at -> tree.put("finished", at.toString()));
+        tree.put("left", left);
+        if (failed) {
+            tree.put("failed", true);
+        }
+        tree.put("waiting", waiting.stream().map(DrainRecord::tree).toList());
+        return tree;
+    }
+
+    private static Map<String, Object> tree(Waiting pod) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("pod", pod.pod());
+        tree.put("step", pod.step());
+        tree.put("why", pod.why());
+        tree.put("since", pod.since().toString());
+        return tree;
+    }
+
+    String text() {
+        return JsonText.write(tree());
+    }
+}

@@ -1,0 +1,458 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.cluster.NodePods;
+import dev.gpuwarden.aggregator.drain.PodPlan.Step;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings nodes in quarantine to where no pod is in the way. A level like quarantine: what is remembered lies on the Node, what is
+ * there is what the API server tells of the pods, and each look at a node begins with both. Nothing is asked for again and again:
+ * a node is looked at when it or a pod of it changes, or when a time has come. Thread-safe; one node is looked at by one thread.
+ */
+public final class Drains implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(Drains.class.getName());
+
+    /** Each waits for one answer. */
+    private static final int THREADS = 32;
+
+    private static final int MOST_OF_A_NODE = 8;
+    private static final int MOST_TRIES = 8;
+    /** So long the watch may take to tell what somebody else has written. */
+    private static final Duration WATCH = Duration.ofSeconds(1);
+
+    private static final Duration QUIET = Duration.ofSeconds(10);
+
+    /** @param armed else everything is decided and told, and no pod touched */
+    public record Settings(boolean armed, DrainPolicies policies) {}
+
+    private record Followed(String uid, NodeDrain drain, NodePods watch) {}
+
+    private final ClusterApi api;
+    private final Fleet fleet;
+    private final Settings settings;
+    private final GpuPods gpuPods;
+    private final Clock clock;
+    private final Consumer<DrainAudit> audits;
+    private final Consumer<String> again;
+    private final Consumer<String> told;
+    private final PodRemoval removal;
+    private final DrainTally tally = new DrainTally();
+    private final Map<String, Followed> followed = new ConcurrentHashMap<>();
+    private final Map<String, ScheduledFuture<?>> alarms = new ConcurrentHashMap<>();
+    /** What a dry run has said of a node, so that its pods need not be asked for again. */
+    private final Map<String, DrainRehearsal> rehearsed = new ConcurrentHashMap<>();
+
+    private final ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
+        Thread thread = new Thread(task, "gpuwarden-drain-pod");
+        thread.setDaemon(true);
+        return thread;
+    });
+    private volatile boolean open;
+
+    /**
+     * @param audits gets each decision before it is carried out, and what came of it
+     * @param again has a node looked at, by {@link #settle}
+     * @param told has it told what there is of a node
+     */
+    public Drains(
+            ClusterApi api,
+            Fleet fleet,
+            Settings settings,
+            GpuPods gpuPods,
+            Clock clock,
+            Consumer<DrainAudit> audits,
+            Consumer<String> again,
+            Consumer<String> told) {
+        this.api = api;
+        this.fleet = fleet;
+        this.settings = settings;
+        this.gpuPods = gpuPods;
+        this.clock = clock;
+        this.audits = audits;
+        this.again = again;
+        this.told = told;
+        this.removal = new PodRemoval(api, settings.policies().grace());
+        threads.setRemoveOnCancelPolicy(true);
+    }
+
+    /** This one acts from now on. */
+    public void open() {
+        open = true;
+    }
+
+    /** Another one acts: no pod is asked for any more, and none followed. */
+    public void stop() {
+        open = false;
+        followed.keySet().forEach(this::forget);
+        rehearsed.clear();
+    }
+
+    public DrainTally tally() {
+        return tally;
+    }
+
+    /** How many nodes are being drained. */
+    public int nodes() {
+        return followed.size();
+    }
+
+    /** How many pods were refused, and are tried again. */
+    public int refused() {
+        return followed.values().stream()
+                .mapToInt(node -> node.drain().refusals().size())
+                .sum();
+    }
+
+    /** How many nodes have only pods that a person has to see to. */
+    public int stuck() {
+        return (int) followed.values().stream()
+                .filter(node -> node.drain().isStuck())
+                .count();
+    }
+
+    /** What a dry run would do to a node; empty where there is nothing, or it is not known yet. */
+    public Optional<DrainRehearsal> rehearsal(String node) {
+        return Optional.ofNullable(rehearsed.get(node));
+    }
+
+    /** Looks at a node and does what is to be done. */
+    public void settle(String name) throws ClusterException, InterruptedException {
+        Optional<NodeRead> node = fleet.node(name);
+        for (int tries = 1; node.isPresent() && open; tries++) {
+            try {
+                settle(node.get());
+                return;
+            } catch (ClusterException e) {
+                if (e.notFound() || !(e.conflict() || e.invalid()) || tries == MOST_TRIES) {
+                    throw e;
+                }
+                node = newer(node.get(), e);
+                if (node.isEmpty()) {
+                    return;
+                }
+            }
+        }
+        if (node.isEmpty()) {
+            forget(name);
+        }
+    }
+
+    /** What somebody else has made of it: as the watch told it, or will in a moment; else empty, and it is looked at again then. */
+    private Optional<NodeRead> newer(NodeRead tried, ClusterException refused)
+            throws ClusterException, InterruptedException {
+        Optional<NodeRead> now = fleet.node(tried.name());
+        if (now.filter(node -> node.resourceVersion().equals(tried.resourceVersion()))
+                .isEmpty()) {
+            return now;
+        }
+        Followed there = followed.get(tried.name());
+        if (there != null && there.drain().outrun()) {
+            alarm(tried.name(), clock.instant().plus(WATCH), clock.instant());
+            return Optional.empty();
+        }
+        NodeRead read = NodeRead.of(api.get(Fleet.NODES.path(tried.name())));
+        if (read.resourceVersion().equals(tried.resourceVersion())) {
+            throw refused;
+        }
+        return Optional.of(read);
+    }
+
+    private void settle(NodeRead node) throws ClusterException, InterruptedException {
+        Instant now = clock.instant();
+        DrainRecord before;
+        DrainRecord asked;
+        try {
+            before = DrainAsk.drainable(node) ? DrainRecord.of(node) : DrainRecord.NONE;
+            asked = before.with(DrainAsk.of(node), now);
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "node " + node.name() + " is not drained: " + e.getMessage());
+            forget(node.name());
+            return;
+        }
+        if (!asked.active()) {
+            end(node, now);
+            return;
+        }
+        if (!settings.armed()
+                && rehearsal(node.name()).filter(said -> said.is(node, asked)).isPresent()) {
+            return;
+        }
+        Followed there = follow(node);
+        if (!there.drain().isComplete()) {
+            return;
+        }
+        act(node, there, before, asked, now);
+    }
+
+    private void act(NodeRead node, Followed there, DrainRecord before, DrainRecord asked, Instant now)
+            throws ClusterException, InterruptedException {
+        NodeDrain drain = there.drain();
+        drain.before(before);
+        GpuPods.Answer answer = asked.pending().isEmpty()
+                ? new GpuPods.Answer.Known(Map.of(), now)
+                : gpuPods.holders(
+                        node,
+                        asked.pending(),
+                        drain.pods(),
+                        asked.gpus().values().stream().min(Instant::compareTo).orElse(now));
+        boolean quiet = drain.written().plus(QUIET).isAfter(now);
+        DrainDecision decision = DrainDecision.decide(
+                node, before, asked, drain.pods(), answer, drain.refusals(), settings.policies(), quiet, now);
+        if (!settings.armed()) {
+            if (!(answer instanceof GpuPods.Answer.Asked)) {
+                rehearse(node, asked, decision, now);
+            }
+            return;
+        }
+        if (!decision.patch().isEmpty()) {
+            if (decision.kind() != DrainDecision.Kind.PROGRESS) {
+                audit(node, decision, now);
+            }
+            var unused = fleet.wrote(api.patch(Fleet.NODES.path(node.name()), decision.patch()));
+            drain.written(now);
+            told.accept(node.name());
+            tally.drain(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
+        }
+        drain.stuck(decision.record().failed());
+        if (!decision.record().active()) {
+            tally.finishedAfter(System.nanoTime() - drain.endNanos());
+            forget(node.name());
+            return;
+        }
+        List<PodPlan> due = decision.plan().stream()
+                .filter(plan -> plan.step() == Step.EVICT
+                        || plan.step() == Step.DELETE && !plan.at().orElse(now).isAfter(now))
+                .toList();
+        for (PodPlan plan : drain.take(due, MOST_OF_A_NODE, now)) {
+            submit(node.name(), there, plan);
+        }
+        wake(node.name(), there, decision, now);
+    }
+
+    // ---- pods ----
+
+    private void submit(String node, Followed there, PodPlan plan) {
+        try {
+            threads.execute(() -> remove(node, there, plan));
+        } catch (RejectedExecutionException e) {
+            there.drain().givenUp(plan.pod().uid());
+        }
+    }
+
+    private void remove(String name, Followed there, PodPlan plan) {
+        NodeDrain drain = there.drain();
+        PodRead pod = plan.pod();
+        try {
+            Optional<NodeRead> node = fleet.node(name).filter(now -> now.uid().equals(there.uid()));
+            // It may have been released since it was decided.
+            if (!open || drain.isClosed() || node.isEmpty() || !DrainAsk.drainable(node.get())) {
+                drain.givenUp(pod.uid());
+                return;
+            }
+            boolean deletes = plan.step() == Step.DELETE;
+            audit(node.get(), deletes ? "delete" : "evict", "", pod);
+            PodRemoval.Outcome outcome = deletes ? removal.delete(pod) : removal.evict(pod);
+            tally.asked(outcome.kind());
+            audit(
+                    node.get(),
+                    outcome instanceof PodRemoval.Outcome.Refused ? "refused" : outcome.kind(),
+                    outcome instanceof PodRemoval.Outcome.Refused refused ? refused.why() : "",
+                    pod);
+            drain.answered(pod.uid(), outcome, clock.instant());
+            again.accept(name);
+        } catch (InterruptedException e) {
+            drain.givenUp(pod.uid());
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "pod " + pod.path() + " of node " + name + " was not asked for", e);
+            drain.answered(
+                    pod.uid(), new PodRemoval.Outcome.Refused("error", e.toString(), Duration.ZERO), clock.instant());
+            again.accept(name);
+        }
+    }
+
+    // ---- when ----
+
+    private void wake(String node, Followed there, DrainDecision decision, Instant now) {
+        List<Instant> times = new ArrayList<>();
+        if (decision.behind()) {
+            times.add(there.drain().written().plus(QUIET));
+        }
+        Map<String, Refusal> refusals = there.drain().refusals();
+        for (PodPlan plan : decision.plan()) {
+            plan.pod()
+                    .notReadySince()
+                    .map(since -> since.plus(settings.policies().notReady()))
+                    .ifPresent(times::add);
+            @Nullable Refusal refused = refusals.get(plan.pod().uid());
+            switch (plan.step()) {
+                case GOING ->
+                    plan.at().map(by -> by.plus(DrainDecision.OVERDUE)).ifPresent(times::add);
+                case DELETE -> times.add(refused == null ? plan.at().orElse(now) : refused.again());
+                case EVICT -> {
+                    if (refused != null) {
+                        times.add(refused.again());
+                    }
+                }
+                case AWAIT, STAYS, LEFT -> {}
+            }
+        }
+        times.stream()
+                .filter(time -> time.isAfter(now))
+                .min(Instant::compareTo)
+                .ifPresent(time -> alarm(node, time, now));
+    }
+
+    private void alarm(String node, Instant time, Instant now) {
+        // A moment later than the time itself, which has to be over then.
+        long millis = Duration.between(now, time).toMillis() + 1;
+        try {
+            ScheduledFuture<?> before =
+                    alarms.put(node, threads.schedule(() -> again.accept(node), millis, TimeUnit.MILLISECONDS));
+            if (before != null) {
+                before.cancel(false);
+            }
+        } catch (RejectedExecutionException e) {
+            // The program stops.
+        }
+    }
+
+    // ---- which nodes ----
+
+    private Followed follow(NodeRead node) {
+        Followed there = followed.get(node.name());
+        if (there != null && there.uid().equals(node.uid())) {
+            return there;
+        }
+        forget(node.name());
+        NodeDrain drain = new NodeDrain(() -> again.accept(node.name()));
+        Followed now = new Followed(node.uid(), drain, api.podsOf(node.name(), drain));
+        followed.put(node.name(), now);
+        if (!open) {
+            forget(node.name());
+        }
+        return now;
+    }
+
+    /** It is not drained, or not any more. */
+    private void end(NodeRead node, Instant now) {
+        rehearsed.remove(node.name());
+        Followed there = followed.get(node.name());
+        if (there != null && settings.armed() && !DrainAsk.drainable(node)) {
+            List<String> left = there.drain().pods().stream()
+                    .filter(pod -> !pod.ended() && pod.deleted().isEmpty())
+                    .map(PodRead::path)
+                    .sorted()
+                    .toList();
+            audits.accept(new DrainAudit(
+                    now,
+                    node.name(),
+                    node.uid(),
+                    node.resourceVersion(),
+                    false,
+                    "cancel",
+                    "the node is released; its other pods stay",
+                    left,
+                    List.of()));
+            tally.drain("cancel");
+        }
+        forget(node.name());
+    }
+
+    private void forget(String node) {
+        ScheduledFuture<?> alarm = alarms.remove(node);
+        if (alarm != null) {
+            alarm.cancel(false);
+        }
+        Followed there = followed.remove(node);
+        if (there != null) {
+            there.drain().close();
+            there.watch().close();
+        }
+    }
+
+    // ---- what is told ----
+
+    private void rehearse(NodeRead node, DrainRecord asked, DrainDecision decision, Instant now) {
+        DrainRehearsal said = DrainRehearsal.of(node, asked, decision.plan(), now);
+        if (rehearsed.put(node.name(), said) == null) {
+            tally.drain("dry_run");
+        }
+        audits.accept(new DrainAudit(
+                now,
+                node.name(),
+                node.uid(),
+                node.resourceVersion(),
+                true,
+                "start",
+                said.text(),
+                pods(decision),
+                decision.patch()));
+        forget(node.name());
+        told.accept(node.name());
+    }
+
+    private static List<String> pods(DrainDecision decision) {
+        return decision.plan().stream()
+                .map(plan -> plan.pod().path() + " " + plan.step().name().toLowerCase(java.util.Locale.ROOT)
+                        + (plan.reason().isEmpty() ? "" : ": " + plan.reason()))
+                .toList();
+    }
+
+    private void audit(NodeRead node, DrainDecision decision, Instant now) {
+        audits.accept(new DrainAudit(
+                now,
+                node.name(),
+                node.uid(),
+                node.resourceVersion(),
+                false,
+                decision.kind().name().toLowerCase(java.util.Locale.ROOT),
+                DrainText.of(decision.record()),
+                pods(decision),
+                decision.patch()));
+    }
+
+    private void audit(NodeRead node, String what, String why, PodRead pod) {
+        audits.accept(new DrainAudit(
+                clock.instant(),
+                node.name(),
+                node.uid(),
+                node.resourceVersion(),
+                false,
+                what,
+                why,
+                List.of(pod.path() + " " + pod.uid()),
+                List.of()));
+    }
+
+    @Override
+    public void close() {
+        stop();
+        threads.shutdownNow();
+        try {
+            var unused = threads.awaitTermination(2, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.cluster.NodePods;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What is known of one node that is being drained, for as long as it is: its pods, and what was tried. Thread-safe. */
+final class NodeDrain implements NodePods.Listener {
+
+    private final Runnable changed;
+    private final Map<String, PodRead> pods = new HashMap<>();
+    private final Map<String, Refusal> refusals = new HashMap<>();
+    private final Set<String> asking = new HashSet<>();
+    /** Those that the API server has promised to end, which the watch may not have told yet. */
+    private final Set<String> asked = new HashSet<>();
+
+    private boolean complete;
+    private boolean closed;
+    private boolean stuck;
+    private boolean begun;
+    private boolean outrun;
+    private long endNanos = System.nanoTime();
+    private Instant written = Instant.MIN;
+
+    /** @param changed told when the node is to be looked at */
+    NodeDrain(Runnable changed) {
+        this.changed = changed;
+    }
+
+    // ---- its pods ----
+
+    @Override
+    public void there(Map<String, Object> tree) {
+        PodRead pod = PodRead.of(tree);
+        boolean news;
+        synchronized (this) {
+            PodRead before = pods.put(pod.uid(), pod);
+            if (pod.ended() && (before == null || !before.ended())) {
+                endNanos = System.nanoTime();
+            }
+            news = complete && !pod.equals(before);
+        }
+        if (news) {
+            changed.run();
+        }
+    }
+
+    @Override
+    public void gone(String uid) {
+        synchronized (this) {
+            PodRead before = pods.remove(uid);
+            refusals.remove(uid);
+            asked.remove(uid);
+            if (before != null && !before.ended()) {
+                endNanos = System.nanoTime();
+            }
+        }
+        changed.run();
+    }
+
+    @Override
+    public void complete() {
+        synchronized (this) {
+            complete = true;
+        }
+        changed.run();
+    }
+
+    synchronized boolean isComplete() {
+        return complete;
+    }
+
+    synchronized Collection<PodRead> pods() {
+        return List.copyOf(pods.values());
+    }
+
+    synchronized long endNanos() {
+        return endNanos;
+    }
+
+    // ---- what was tried ----
+
+    synchronized Map<String, Refusal> refusals() {
+        return Map.copyOf(refusals);
+    }
+
+    /** What was written on the Node by whoever was here before: since when it is so. Only the first time. */
+    synchronized void before(DrainRecord record) {
+        if (begun) {
+            return;
+        }
+        begun = true;
+        for (PodRead pod : pods.values()) {
+            record.waiting().stream()
+                    .filter(was -> was.pod().equals(pod.path()) && was.step().equals("evict"))
+                    .findFirst()
+                    .ifPresent(was -> refusals.putIfAbsent(pod.uid(), Refusal.before(was.since(), was.why())));
+        }
+    }
+
+    /** Those of these that are to be asked for now, which the caller then does. */
+    synchronized List<PodPlan> take(List<PodPlan> due, int most, Instant now) {
+        List<PodPlan> taken = new ArrayList<>();
+        for (PodPlan plan : due) {
+            String uid = plan.pod().uid();
+            Refusal refused = refusals.get(uid);
+            boolean waits = refused != null && refused.again().isAfter(now);
+            if (!closed && !waits && !asked.contains(uid) && asking.size() < most && asking.add(uid)) {
+                taken.add(plan);
+            }
+        }
+        return taken;
+    }
+
+    synchronized void answered(String uid, PodRemoval.Outcome outcome, Instant now) {
+        asking.remove(uid);
+        if (outcome instanceof PodRemoval.Outcome.Refused refused) {
+            Refusal before = refusals.getOrDefault(uid, Refusal.before(now, ""));
+            refusals.put(uid, before.again(refused.why(), refused.least(), now));
+        } else if (pods.containsKey(uid)) {
+            refusals.remove(uid);
+            asked.add(uid);
+        }
+    }
+
+    /** Nothing came of it, for no reason of the pod's. */
+    synchronized void givenUp(String uid) {
+        asking.remove(uid);
+    }
+
+    // ---- what was written ----
+
+    synchronized Instant written() {
+        return written;
+    }
+
+    /** Somebody else has written the Node, and the watch has not told it yet; returns whether that is so for the first time. */
+    synchronized boolean outrun() {
+        boolean first = !outrun;
+        outrun = true;
+        return first;
+    }
+
+    synchronized void written(Instant now) {
+        outrun = false;
+        written = now;
+    }
+
+    /** @param needsHelp whether nothing moves until a person does something */
+    synchronized void stuck(boolean needsHelp) {
+        stuck = needsHelp;
+    }
+
+    synchronized boolean isStuck() {
+        return stuck;
+    }
+
+    synchronized void close() {
+        closed = true;
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+}

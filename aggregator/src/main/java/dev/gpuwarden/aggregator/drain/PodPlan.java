@@ -1,0 +1,34 @@
+package dev.gpuwarden.aggregator.drain;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * What is to become of one pod.
+ *
+ * @param reason for people; empty where the step says it all
+ * @param at when the step is due, or should be over; empty where there is no such time
+ * @param began since when it has to go
+ */
+public record PodPlan(PodRead pod, Step step, String reason, Optional<Instant> at, Instant began) {
+
+    public enum Step {
+        /** Now. */
+        EVICT,
+        /** When its time is over. */
+        DELETE,
+        /** It ends by itself. */
+        AWAIT,
+        /** Somebody has asked for its end, which is awaited. */
+        GOING,
+        /** It has to go, and a person has to see to that. */
+        STAYS,
+        /** It is in nobody's way. */
+        LEFT
+    }
+
+    /** Whether the drain is not over while it is there. */
+    public boolean inTheWay() {
+        return step != Step.LEFT;
+    }
+}

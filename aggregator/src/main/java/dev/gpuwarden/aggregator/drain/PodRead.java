@@ -1,0 +1,161 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.json.Trees;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * What a drain needs to know of a pod.
+ *
+ * @param owner kind of the controller that would start it again, as `ReplicaSet`; empty where there is none
+ * @param mirror whether its node's own files say that it runs there
+ * @param emptyDir whether it has files that end with it
+ * @param deleted by when it should be gone, its grace included; empty while nobody has asked for that
+ * @param ended whether none of its containers runs any more, and none will
+ * @param notReadySince empty where it is ready, or nothing tells
+ * @param wantsGpu whether it asks for a GPU in any way that Kubernetes knows
+ * @param devices what it has got, by the device plugin's names; empty where not all of it is told
+ */
+public record PodRead(
+        String namespace,
+        String name,
+        String uid,
+        Map<String, String> labels,
+        String owner,
+        boolean mirror,
+        boolean emptyDir,
+        Optional<Instant> deleted,
+        boolean ended,
+        Optional<Instant> notReadySince,
+        List<String> finalizers,
+        boolean wantsGpu,
+        Optional<Set<String>> devices) {
+
+    private static final String MIRROR = "kubernetes.io/config.mirror";
+    private static final String GPUS = "nvidia.com/";
+
+    /** `NAMESPACE/NAME`. */
+    public String path() {
+        return namespace + "/" + name;
+    }
+
+    public static PodRead of(Map<String, Object> tree) {
+        Map<String, Object> metadata = Trees.object(tree, "metadata");
+        Map<String, Object> spec = Trees.object(tree, "spec");
+        Map<String, Object> status = Trees.object(tree, "status");
+        List<Map<String, Object>> asking = asking(spec);
+        Optional<Instant> deleted = time(Trees.text(metadata, "deletionTimestamp"));
+        return new PodRead(
+                Trees.text(metadata, "namespace"),
+                Trees.text(metadata, "name"),
+                Trees.text(metadata, "uid"),
+                Trees.texts(metadata, "labels"),
+                Trees.objects(metadata, "ownerReferences").stream()
+                        .filter(owner -> Trees.isTrue(owner, "controller"))
+                        .map(owner -> Trees.text(owner, "kind"))
+                        .findFirst()
+                        .orElse(""),
+                Trees.texts(metadata, "annotations").containsKey(MIRROR),
+                Trees.objects(spec, "volumes").stream().anyMatch(volume -> volume.containsKey("emptyDir")),
+                deleted,
+                ended(status, deleted.isPresent()),
+                notReady(status),
+                Trees.textList(metadata, "finalizers"),
+                !asking.isEmpty(),
+                devices(asking, status));
+    }
+
+    // ---- its end ----
+
+    /** One that is being deleted has ended with its containers, though finalizers may keep the object. */
+    private static boolean ended(Map<String, Object> status, boolean deleted) {
+        String phase = Trees.text(status, "phase");
+        if (phase.equals("Succeeded") || phase.equals("Failed")) {
+            return true;
+        }
+        List<Map<String, Object>> main = Trees.objects(status, "containerStatuses");
+        return deleted
+                && !main.isEmpty()
+                && main.stream().allMatch(container -> in(container, "terminated"))
+                && Trees.objects(status, "initContainerStatuses").stream()
+                        .noneMatch(container -> in(container, "running"));
+    }
+
+    private static boolean in(Map<String, Object> container, String state) {
+        return Trees.object(container, "state").containsKey(state);
+    }
+
+    private static Optional<Instant> notReady(Map<String, Object> status) {
+        return Trees.objects(status, "conditions").stream()
+                .filter(condition -> Trees.text(condition, "type").equals("Ready"))
+                .filter(condition -> !Trees.text(condition, "status").equals("True"))
+                .flatMap(condition -> time(Trees.text(condition, "lastTransitionTime")).stream())
+                .findFirst();
+    }
+
+    private static Optional<Instant> time(String text) {
+        try {
+            return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    // ---- its GPUs ----
+
+    /** Containers that ask for GPUs. One that runs before the others has given its own back. */
+    private static List<Map<String, Object>> asking(Map<String, Object> spec) {
+        return Stream.concat(Trees.objects(spec, "containers").stream(), Trees.objects(spec, "initContainers").stream())
+                .filter(container ->
+                        !resources(container).isEmpty() || !claims(container).isEmpty())
+                .toList();
+    }
+
+    private static Set<String> resources(Map<String, Object> container) {
+        Map<String, Object> resources = Trees.object(container, "resources");
+        Set<String> names = new HashSet<>(Trees.object(resources, "limits").keySet());
+        names.addAll(Trees.object(resources, "requests").keySet());
+        names.removeIf(name -> !name.startsWith(GPUS));
+        return names;
+    }
+
+    private static List<String> claims(Map<String, Object> container) {
+        return Trees.objects(Trees.object(container, "resources"), "claims").stream()
+                .map(claim -> Trees.text(claim, "name"))
+                .toList();
+    }
+
+    /** What kubelets tell of it since Kubernetes 1.36, or earlier where ResourceHealthStatus is switched on. */
+    private static Optional<Set<String>> devices(List<Map<String, Object>> asking, Map<String, Object> status) {
+        Set<String> devices = new HashSet<>();
+        for (Map<String, Object> container : asking) {
+            List<Map<String, Object>> told = Stream.of("containerStatuses", "initContainerStatuses")
+                    .flatMap(field -> Trees.objects(status, field).stream())
+                    .filter(is -> Trees.text(is, "name").equals(Trees.text(container, "name")))
+                    .flatMap(is -> Trees.objects(is, "allocatedResourcesStatus").stream())
+                    .toList();
+            Stream<String> wanted = Stream.concat(
+                    resources(container).stream(), claims(container).stream().map(claim -> "claim:" + claim));
+            if (!wanted.allMatch(name -> told.stream().anyMatch(is -> names(is, name)))) {
+                return Optional.empty();
+            }
+            told.stream()
+                    .flatMap(is -> Trees.objects(is, "resources").stream())
+                    .forEach(device -> devices.add(Trees.text(device, "resourceID")));
+        }
+        return Optional.of(devices);
+    }
+
+    /** Of a claim each request may be told apart, as `claim:NAME/REQUEST`. */
+    private static boolean names(Map<String, Object> told, String wanted) {
+        String name = Trees.text(told, "name");
+        return (name.equals(wanted) || wanted.startsWith("claim:") && name.startsWith(wanted + "/"))
+                && !Trees.objects(told, "resources").isEmpty();
+    }
+}

@@ -1,0 +1,98 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Asks the API server to end one pod: exactly this one, and not another one of its name. Blocks. */
+final class PodRemoval {
+
+    sealed interface Outcome {
+        /** For metrics and the audit. */
+        String kind();
+
+        record Done(String kind) implements Outcome {}
+
+        /** @param least what the API server wants to be left alone for */
+        record Refused(String kind, String why, Duration least) implements Outcome {}
+    }
+
+    private static final String GONE = "gone";
+
+    private final ClusterApi api;
+    private final Duration grace;
+
+    PodRemoval(ClusterApi api, Duration grace) {
+        this.api = api;
+        this.grace = grace;
+    }
+
+    /** By its own budget's leave. */
+    Outcome evict(PodRead pod) throws InterruptedException {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("apiVersion", "policy/v1");
+        body.put("kind", "Eviction");
+        body.put("metadata", Map.of("name", pod.name(), "namespace", pod.namespace()));
+        body.put("deleteOptions", options(pod));
+        try {
+            var unused = api.create(path(pod) + "/eviction", body);
+            return new Outcome.Done("evicted");
+        } catch (ClusterException e) {
+            return refused(pod, e);
+        }
+    }
+
+    /** Whatever its budget says. */
+    Outcome delete(PodRead pod) throws InterruptedException {
+        try {
+            Map<String, Object> body = options(pod);
+            body.put("apiVersion", "v1");
+            body.put("kind", "DeleteOptions");
+            api.delete(path(pod), body);
+            return new Outcome.Done("deleted");
+        } catch (ClusterException e) {
+            return refused(pod, e);
+        }
+    }
+
+    private Map<String, Object> options(PodRead pod) {
+        Map<String, Object> options = new LinkedHashMap<>();
+        options.put("gracePeriodSeconds", grace.toSeconds());
+        options.put("preconditions", Map.of("uid", pod.uid()));
+        return options;
+    }
+
+    private static String path(PodRead pod) {
+        return "/api/v1/namespaces/" + pod.namespace() + "/pods/" + pod.name();
+    }
+
+    private static Outcome refused(PodRead pod, ClusterException e) {
+        Duration least = Duration.ofSeconds(Math.min(e.retryAfterSeconds(), 60));
+        // The name belongs to another pod by now.
+        if (e.notFound() || e.conflict() && e.answer().contains("UID")) {
+            return new Outcome.Done(GONE);
+        }
+        return switch (e.kind()) {
+            case "429" -> {
+                var budget = e.cause("DisruptionBudget");
+                yield budget.isPresent()
+                        ? new Outcome.Refused("budget", budget.get(), least)
+                        : new Outcome.Refused("busy", "the API server is busy: " + e.answer(), least);
+            }
+            case "403" ->
+                e.cause("NamespaceTerminating").isPresent()
+                        ? new Outcome.Refused(
+                                "namespace", "its namespace " + pod.namespace() + " is being deleted", least)
+                        : new Outcome.Refused("forbidden", e.answer(), least);
+            default ->
+                e.answer().contains("more than one PodDisruptionBudget")
+                        ? new Outcome.Refused(
+                                "budgets",
+                                "it has more than one PodDisruptionBudget, and Kubernetes evicts none such",
+                                least)
+                        : new Outcome.Refused("error", e.answer(), least);
+        };
+    }
+}

@@ -1,0 +1,28 @@
+package dev.gpuwarden.aggregator.drain;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * That a pod could not be evicted or deleted, however often that was tried.
+ *
+ * @param since when it was refused first
+ * @param again when it is tried next
+ */
+public record Refusal(int times, Instant since, String why, Instant again) {
+
+    private static final Duration FIRST = Duration.ofSeconds(5);
+    private static final Duration LAST = Duration.ofSeconds(30);
+
+    /** What was written on the Node by whoever was here before. */
+    static Refusal before(Instant since, String why) {
+        return new Refusal(0, since, why, since);
+    }
+
+    /** @param least what the API server wants to be left alone for */
+    Refusal again(String reason, Duration least, Instant now) {
+        Duration pause = FIRST.multipliedBy(1L << Math.min(times, 4));
+        pause = pause.compareTo(LAST) > 0 ? LAST : pause;
+        return new Refusal(times + 1, since, reason, now.plus(pause.compareTo(least) > 0 ? pause : least));
+    }
+}

@@ -1,0 +1,2 @@
+/** Takes the pods off nodes in quarantine: which, how, when, and what keeps them there. */
+package dev.gpuwarden.aggregator.drain;

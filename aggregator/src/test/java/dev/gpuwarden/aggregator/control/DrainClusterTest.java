@@ -1,0 +1,240 @@
+package dev.gpuwarden.aggregator.control;
+
+import static dev.gpuwarden.aggregator.control.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From a node in quarantine to a node without pods, on a real API server and with the rights that are shipped. */
+class DrainClusterTest {
+
+    private static final Duration AN_HOUR = Duration.ofHours(1);
+
+    @TempDir
+    Path folder;
+
+    private final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
+    private TestFleet fleet;
+    private TestPods pods;
+
+    @BeforeEach
+    void start() {
+        fleet = TestFleet.start(folder);
+        pods = new TestPods(fleet, "work");
+        fleet.node("bad");
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    private Steering steer(ClusterApi api, boolean armed, DrainPolicies policies) {
+        return TestPods.steer(api, "one", armed, policies, audits);
+    }
+
+    private String state() {
+        return fleet.get("bad", ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
+    }
+
+    private String drain() {
+        return fleet.get("bad", ".metadata.annotations.gpuwarden\\.dev/drain");
+    }
+
+    private List<String> decisions() {
+        // What somebody else's write outran is decided anew.
+        return audits.stream().map(DrainAudit::decision).distinct().toList();
+    }
+
+    @Test
+    void aNodeInQuarantineIsDrainedAndSaysSo() {
+        pods.run("bad", "one");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            fleet.fail("bad");
+            until(() -> pods.asked("one"), "the pod is evicted");
+            assertThat(pods.get("one", ".status.conditions[?(@.type==\"DisruptionTarget\")].reason"))
+                    .as("by eviction, which Jobs know from a failure")
+                    .isEqualTo("EvictionByEvictionAPI");
+            assertThat(pods.get("one", ".metadata.deletionGracePeriodSeconds")).isEqualTo("60");
+            until(() -> state().equals("draining"), "it is being drained");
+            pods.end("one");
+            until(() -> state().equals("drain-succeeded"), "it is drained");
+            assertThat(drain()).contains("\"finished\"", "\"left\":0");
+            until(() -> fleet.said("bad").contains("Drained"), "an Event says so");
+            assertThat(decisions()).containsExactly("start", "evict", "evicted", "finish");
+            assertThat(steering.drains().orElseThrow().nodes()).isZero();
+
+            fleet.heal("bad");
+            until(() -> !fleet.cordoned("bad"), "it returns");
+            assertThat(drain()).isEmpty();
+            assertThat(state()).isEmpty();
+            assertThat(steering.failing()).isZero();
+        }
+    }
+
+    private HealthEvent reset(String... gpus) {
+        return fleet.xid("bad")
+                .errorCodes(List.of("48"))
+                .action(RecommendedAction.COMPONENT_RESET)
+                .entities(Stream.of(gpus).map(Entity::gpu).toList())
+                .build();
+    }
+
+    private void runWithGpu(String name, String gpu) {
+        pods.run(
+                "bad", name, "", ", resources: {limits: {nvidia.com/gpu: 1}}", gpu.isEmpty() ? "" : """
+                        , "allocatedResourcesStatus": [{"name": "nvidia.com/gpu", "resources": [{"resourceID": "%s", "health": "Healthy"}]}]
+                        """.formatted(gpu));
+    }
+
+    @Test
+    void onlyThePodThatHoldsTheGpuGoesAndLaterAllDo() {
+        runWithGpu("holds", "GPU-1");
+        runWithGpu("other", "GPU-2");
+        runWithGpu("third", "GPU-3");
+        pods.run("bad", "none");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            fleet.tell("bad", reset("GPU-1"));
+            until(() -> pods.asked("holds"), "the one that holds it is evicted");
+            pods.end("holds");
+            until(() -> state().equals("drain-succeeded"), "it is drained of that GPU");
+            assertThat(pods.untouched()).containsExactly("none", "other", "third");
+
+            fleet.fail("bad");
+            until(() -> pods.untouched().isEmpty(), "a fault of the whole node drains them all");
+            assertThat(state()).isEqualTo("draining");
+            assertThat(audits.stream().filter(audit -> audit.decision().equals("evict")))
+                    .as("none is asked twice")
+                    .hasSize(4);
+        }
+    }
+
+    @Test
+    void whereAPodDoesNotTellItsGpuAllGoAndItIsSaid() {
+        runWithGpu("holds", "GPU-1");
+        runWithGpu("mute", "");
+        pods.run("bad", "none");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            fleet.tell("bad", reset("GPU-1"));
+            until(() -> pods.untouched().isEmpty(), "all are evicted");
+            assertThat(drain()).contains("does not tell which GPUs it has", "work/mute");
+            assertThat(audits.get(0).reason()).contains("work/mute");
+        }
+    }
+
+    @Test
+    void aReturnInTheMiddleLeavesThoseThatAreNotEvictedYet() throws Exception {
+        List.of("a", "b", "c").forEach(name -> pods.run("bad", name));
+        try (FaultyApi faulty = new FaultyApi(fleet.plane);
+                ClusterApi api = fleet.asAggregator(faulty);
+                Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            // As by a budget that lets one go.
+            faulty.fail(
+                    ApiCall.of("POST", "/b/eviction").or(ApiCall.of("POST", "/c/eviction")),
+                    ApiFault.tooMany(Duration.ofSeconds(5)));
+            until(steering::works, "it leads");
+            fleet.fail("bad");
+            until(() -> pods.asked("a"), "one is evicted");
+            until(
+                    () -> audits.stream()
+                                    .filter(audit -> audit.decision().equals("refused"))
+                                    .count()
+                            >= 2,
+                    "two are refused");
+            until(() -> drain().contains("the API server is busy"), "the node says so");
+            until(() -> fleet.said("bad").contains("DrainBlocked"), "an Event says so");
+            fleet.heal("bad");
+            until(() -> decisions().contains("cancel"), "it is cancelled");
+            faulty.heal();
+            assertThat(audits.stream()
+                            .filter(audit -> audit.decision().equals("cancel"))
+                            .findFirst()
+                            .orElseThrow()
+                            .pods())
+                    .containsExactly("work/b", "work/c");
+            Thread.sleep(6_000);
+            assertThat(pods.untouched()).containsExactly("b", "c");
+            assertThat(drain()).isEmpty();
+        }
+    }
+
+    @Test
+    void anUncordonStopsItAtOnce() throws Exception {
+        List.of("a", "b").forEach(name -> pods.run("bad", name));
+        try (FaultyApi faulty = new FaultyApi(fleet.plane);
+                ClusterApi api = fleet.asAggregator(faulty);
+                Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            faulty.fail(ApiCall.of("POST", "/eviction"), ApiFault.tooMany(Duration.ofSeconds(5)));
+            until(steering::works, "it leads");
+            fleet.fail("bad");
+            until(() -> decisions().contains("refused"), "they are refused");
+            fleet.plane.kubectl("uncordon", "bad");
+            until(() -> decisions().contains("cancel"), "it is cancelled");
+            faulty.heal();
+            Thread.sleep(6_000);
+            assertThat(pods.untouched()).containsExactly("a", "b");
+            assertThat(state()).isEmpty();
+        }
+    }
+
+    @Test
+    void whoIsGivenTimeIsDeletedWhenItIsOver() {
+        pods.run("bad", "slow");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering =
+                        steer(api, true, TestPods.policies(DrainMode.DELETE_AFTER_TIMEOUT, Duration.ofSeconds(4)))) {
+            until(steering::works, "it leads");
+            fleet.fail("bad");
+            until(() -> drain().contains("it is deleted at"), "the node says when");
+            assertThat(pods.asked("slow")).isFalse();
+            until(() -> fleet.said("bad").contains("WaitingBeforeForceDelete"), "an Event says so");
+            until(() -> pods.asked("slow"), "it is deleted");
+            assertThat(decisions()).containsExactly("start", "delete", "deleted");
+            pods.end("slow");
+            until(() -> state().equals("drain-succeeded"), "it is drained");
+        }
+    }
+
+    @Test
+    void aDryRunTellsAndTouchesNothing() {
+        pods.run("bad", "one");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = steer(api, false, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            fleet.fail("bad");
+            until(() -> fleet.said("bad").contains("DrainDryRun"), "an Event says so");
+            assertThat(audits).hasSize(1);
+            assertThat(audits.get(0).toLine()).contains("\"mode\":\"dry_run\"", "would evict work/one");
+            assertThat(pods.untouched()).containsExactly("one");
+            assertThat(drain()).isEmpty();
+            assertThat(state()).isEqualTo("quarantined");
+            until(() -> steering.drains().orElseThrow().nodes() == 0, "its pods are followed no more");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package dev.gpuwarden.aggregator.drain;
+
+import static dev.gpuwarden.aggregator.drain.Some.NOW;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.drain.DrainDecision.Kind;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DrainDecisionTest {
+
+    private static final GpuPods.Answer NOBODY = new GpuPods.Answer.Known(Map.of(), NOW);
+
+    private DrainRecord written = DrainRecord.NONE;
+    private Map<String, Refusal> refusals = Map.of();
+    private DrainPolicies policies = Some.policies("*=Immediate");
+    private boolean quiet;
+
+    private DrainDecision decide(DrainRecord asked, GpuPods.Answer answer, Instant now, String... pods) {
+        NodeRead node = Some.node(written.equals(DrainRecord.NONE) ? Optional.empty() : Optional.of(written.text()));
+        DrainDecision decision = DrainDecision.decide(
+                node,
+                written,
+                asked,
+                List.of(pods).stream().map(Some::read).toList(),
+                answer,
+                refusals,
+                policies,
+                quiet,
+                now);
+        written = decision.record();
+        return decision;
+    }
+
+    @Test
+    void itBeginsGoesOnWithoutAWordAndEnds() {
+        DrainDecision start = decide(Some.full(), NOBODY, NOW, Some.pod("a"), Some.pod("b"));
+        assertThat(start.kind()).isEqualTo(Kind.START);
+        assertThat(start.patch().toString()).contains("resourceVersion", "draining");
+        assertThat(decide(written, NOBODY, NOW.plusSeconds(1), Some.pod("a"), Some.pod("b"))
+                        .kind())
+                .isEqualTo(Kind.NONE);
+        quiet = true;
+        DrainDecision less = decide(written, NOBODY, NOW.plusSeconds(2), Some.pod("b"));
+        assertThat(less.kind()).as("said a little later, with what comes next").isEqualTo(Kind.NONE);
+        assertThat(less.behind()).isTrue();
+        DrainDecision end = decide(written, NOBODY, NOW.plusSeconds(3));
+        assertThat(end.kind()).isEqualTo(Kind.FINISH);
+        assertThat(end.patch().toString()).contains("drain-succeeded");
+        assertThat(decide(written, NOBODY, NOW.plusSeconds(4)).kind()).isEqualTo(Kind.NONE);
+    }
+
+    @Test
+    void withoutPodsItIsOneWrite() {
+        assertThat(decide(Some.full(), NOBODY, NOW).kind()).isEqualTo(Kind.FINISH);
+    }
+
+    @Test
+    void whatIsRefusedIsSaidAtOnceAndSinceWhen() {
+        decide(Some.full(), NOBODY, NOW, Some.pod("a"));
+        quiet = true;
+        refusals = Map.of("uid-a", new Refusal(1, NOW.plusSeconds(1), "budget web", NOW.plusSeconds(6)));
+        assertThat(decide(written, NOBODY, NOW.plusSeconds(1), Some.pod("a")).kind())
+                .isEqualTo(Kind.PROGRESS);
+        assertThat(written.waiting())
+                .containsExactly(new DrainRecord.Waiting("team/a", "evict", "budget web", NOW.plusSeconds(1)));
+        // By the next leader, who was refused later.
+        refusals = Map.of("uid-a", new Refusal(1, NOW.plusSeconds(60), "budget web", NOW.plusSeconds(66)));
+        assertThat(decide(written, NOBODY, NOW.plusSeconds(60), Some.pod("a")).kind())
+                .isEqualTo(Kind.NONE);
+        assertThat(DrainNews.of(written))
+                .singleElement()
+                .satisfies(news -> assertThat(news.reason()).isEqualTo("DrainBlocked"))
+                .satisfies(news -> assertThat(news.text()).contains("team/a: budget web, since 2026-11-22T06:00:01Z"));
+    }
+
+    @Test
+    void whatNobodyMayTouchFailsUntilItIsGone() {
+        String unmanaged = Some.pod("a").replace("\"controller\": true", "\"controller\": false");
+        DrainDecision start = decide(Some.full(), NOBODY, NOW, unmanaged, Some.pod("b"));
+        assertThat(start.patch().toString()).contains("value=draining");
+        DrainDecision stuck = decide(written, NOBODY, NOW.plusSeconds(20), unmanaged);
+        assertThat(stuck.patch().toString()).contains("drain-failed");
+        assertThat(DrainText.of(written)).contains("not drained", "1 pod left", "--drain.unmanaged");
+        assertThat(decide(written, NOBODY, NOW.plusSeconds(30)).patch().toString())
+                .contains("drain-succeeded");
+    }
+
+    @Test
+    void whoDoesNotEndIsSaidWithWhatHoldsIt() {
+        String going = Some.pod("a")
+                .replace(
+                        "\"labels\"",
+                        "\"deletionTimestamp\": \"2026-11-22T06:01:00Z\", \"finalizers\": [\"x/hold\"], \"labels\"");
+        decide(Some.full(), NOBODY, NOW, going);
+        assertThat(written.waiting()).isEmpty();
+        Instant over = Instant.parse("2026-11-22T06:01:00Z").plus(DrainDecision.OVERDUE);
+        assertThat(decide(written, NOBODY, over, going).kind()).isEqualTo(Kind.PROGRESS);
+        assertThat(written.waiting().get(0).why()).contains("finalizers hold it: x/hold");
+        String ended = going.replace("\"running\"", "\"terminated\"");
+        assertThat(decide(written, NOBODY, over.plusSeconds(1), ended).kind())
+                .as("its containers have ended; the object may stay")
+                .isEqualTo(Kind.FINISH);
+    }
+
+    @Test
+    void whereNobodyKnowsWhoHasTheGpuAllGo() {
+        GpuPods.Answer unknown = new GpuPods.Answer.Unknown("pod team/b does not tell");
+        DrainDecision start = decide(Some.partial("GPU-1"), unknown, NOW, Some.pod("a"), Some.pod("b"));
+        assertThat(start.record().full()).isPresent();
+        assertThat(start.record().why()).contains("all pods", "pod team/b does not tell");
+        assertThat(start.plan().stream().map(PodPlan::step)).containsOnly(PodPlan.Step.EVICT);
+    }
+
+    @Test
+    void whoIsBeingAskedIsWaitedFor() {
+        GpuPods.Answer asks = new GpuPods.Answer.Asked("asking the node");
+        DrainDecision start = decide(Some.partial("GPU-1"), asks, NOW, Some.pod("a"));
+        assertThat(start.kind()).isEqualTo(Kind.START);
+        assertThat(start.plan()).isEmpty();
+        assertThat(decide(written, asks, NOW.plusSeconds(1), Some.pod("a")).kind())
+                .isEqualTo(Kind.NONE);
+        GpuPods.Answer known = new GpuPods.Answer.Known(Map.of("team/a", Set.of("GPU-1")), NOW);
+        assertThat(decide(written, known, NOW.plusSeconds(2), Some.pod("a"))
+                        .plan()
+                        .get(0)
+                        .step())
+                .isEqualTo(PodPlan.Step.EVICT);
+        assertThat(decide(written, new GpuPods.Answer.Known(Map.of(), NOW), NOW.plusSeconds(9), Some.pod("b"))
+                        .kind())
+                .isEqualTo(Kind.FINISH);
+    }
+
+    @Test
+    void refusalsAreTriedAgainLaterEachTimeAndNotTooLate() {
+        Refusal refusal = Refusal.before(NOW, "");
+        List<Long> pauses = new java.util.ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            refusal = refusal.again("no", Duration.ZERO, NOW);
+            pauses.add(Duration.between(NOW, refusal.again()).toSeconds());
+        }
+        assertThat(pauses).containsExactly(5L, 10L, 20L, 30L, 30L);
+        assertThat(refusal.since()).isEqualTo(NOW);
+        assertThat(refusal.again("no", Duration.ofSeconds(55), NOW).again()).isEqualTo(NOW.plusSeconds(55));
+    }
+}

@@ -1,0 +1,183 @@
+package dev.gpuwarden.aggregator.drain;
+
+import static dev.gpuwarden.aggregator.drain.Some.NOW;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.drain.PodPlan.Step;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DrainPlanTest {
+
+    private static final DrainPolicies AT_ONCE = Some.policies("*=Immediate");
+
+    private static PodPlan plan(String pod, DrainPolicies policies, Instant now) {
+        return DrainPlan.of(Some.full(), List.of(Some.read(pod)), Map.of(), policies, now)
+                .get(0);
+    }
+
+    private static PodPlan plan(String pod) {
+        return plan(pod, AT_ONCE, NOW);
+    }
+
+    private static String mirror(String pod) {
+        return pod.replace("\"labels\"", "\"annotations\": {\"kubernetes.io/config.mirror\": \"x\"}, \"labels\"");
+    }
+
+    private static String ended(String pod) {
+        return pod.replace("\"Running\"", "\"Succeeded\"");
+    }
+
+    private static String ofDaemonSet(String pod) {
+        return pod.replace("ReplicaSet", "DaemonSet");
+    }
+
+    private static String unmanaged(String pod) {
+        return pod.replace("\"controller\": true", "\"controller\": false");
+    }
+
+    private static String withFiles(String pod) {
+        return pod.replace("\"containers\"", "\"volumes\": [{\"name\": \"v\", \"emptyDir\": {}}], \"containers\"");
+    }
+
+    private static String going(String pod) {
+        return pod.replace("\"labels\"", "\"deletionTimestamp\": \"2026-11-22T06:01:00Z\", \"labels\"");
+    }
+
+    private static String notReady(String pod, String since) {
+        return pod.replace("\"status\": \"True\"", "\"status\": \"False\", \"lastTransitionTime\": \"" + since + "\"");
+    }
+
+    @Test
+    void whoHoldsFirstInTheOrderSaysWhy() {
+        String pod = Some.pod("p");
+        assertThat(plan(pod).step()).isEqualTo(Step.EVICT);
+        // From the last to the first: each speaks before all that came before it.
+        List<String> expected = List.of(
+                "nobody would start it again",
+                "its emptyDir would be lost",
+                "it has not been ready since 2026-11-22T05:54:59Z",
+                "",
+                "it is in a namespace of the system",
+                "its DaemonSet would start it again there",
+                "its node's own files say that it runs there",
+                "it has ended");
+        List<Step> steps =
+                List.of(Step.STAYS, Step.STAYS, Step.LEFT, Step.GOING, Step.LEFT, Step.LEFT, Step.LEFT, Step.LEFT);
+        String all = pod;
+        for (int i = 0; i < expected.size(); i++) {
+            all = switch (i) {
+                case 0 -> unmanaged(all);
+                case 1 -> withFiles(all);
+                case 2 -> notReady(all, "2026-11-22T05:54:59Z");
+                case 3 -> going(all);
+                case 4 -> all.replace("\"team\"", "\"kube-system\"");
+                case 5 -> ofDaemonSet(all).replace("\"controller\": false", "\"controller\": true");
+                case 6 -> mirror(all);
+                default -> ended(all);
+            };
+            assertThat(plan(all).step()).as(all).isEqualTo(steps.get(i));
+            assertThat(plan(all).reason()).startsWith(expected.get(i));
+        }
+    }
+
+    @Test
+    void whatIsLostMayBeAllowed() {
+        DrainPolicies all = new DrainPolicies(
+                List.of(),
+                AT_ONCE.namespaces(),
+                AT_ONCE.system(),
+                AT_ONCE.grace(),
+                AT_ONCE.timeout(),
+                AT_ONCE.notReady(),
+                true,
+                true);
+        assertThat(plan(withFiles(unmanaged(Some.pod("p"))), all, NOW).step()).isEqualTo(Step.EVICT);
+    }
+
+    @Test
+    void whoeverMayEndByItselfLosesNothing() {
+        PodPlan plan = plan(withFiles(unmanaged(Some.pod("p"))), DrainPolicies.DEFAULT, NOW);
+        assertThat(plan.step()).isEqualTo(Step.AWAIT);
+        assertThat(plan.inTheWay()).isTrue();
+    }
+
+    @Test
+    void onlyAfterFiveMinutesNotReadyIsInNobodysWay() {
+        assertThat(plan(notReady(Some.pod("p"), "2026-11-22T05:55:00Z")).step()).isEqualTo(Step.EVICT);
+        assertThat(plan(notReady(Some.pod("p"), "2026-11-22T05:54:59Z")).step()).isEqualTo(Step.LEFT);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "*=AllowCompletion|team=DeleteAfterTimeout, DELETE",
+        "*=DeleteAfterTimeout|t*=AllowCompletion|te?m=Immediate, EVICT",
+        "*=AllowCompletion, AWAIT",
+        "teams=Immediate|tea=Immediate, LEFT"
+    })
+    void ofNamespacesTheQuickerModeHolds(String rules, Step step) {
+        assertThat(plan(Some.pod("p"), Some.policies(rules.split("\\|")), NOW).step())
+                .isEqualTo(step);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "app=web;AllowCompletion|app;Immediate, AWAIT",
+        "app=db;AllowCompletion|app;Immediate, EVICT",
+        "'app;AllowCompletion;other-*|app,!tier;DeleteAfterTimeout;t*', DELETE",
+        "app=db;AllowCompletion, EVICT"
+    })
+    void rulesForPodsComeBeforeNamespacesAndTheFirstHolds(String rules, Step step) {
+        DrainPolicies policies = new DrainPolicies(
+                PolicyText.pods(List.of(rules.replace("|", ",").split(","))),
+                AT_ONCE.namespaces(),
+                AT_ONCE.system(),
+                AT_ONCE.grace(),
+                AT_ONCE.timeout(),
+                AT_ONCE.notReady(),
+                false,
+                false);
+        assertThat(plan(Some.pod("p"), policies, NOW).step()).isEqualTo(step);
+    }
+
+    @Test
+    void itsTimeIsCountedFromTheBeginningOfTheDrain() {
+        DrainPolicies policies = Some.policies("*=DeleteAfterTimeout");
+        PodPlan plan = plan(Some.pod("p"), policies, NOW.plus(Duration.ofMinutes(59)));
+        assertThat(plan.at()).contains(NOW.plus(Duration.ofMinutes(60)));
+    }
+
+    @Test
+    void whoIsForcedGoesWhateverPoliciesSay() {
+        DrainRecord forced = DrainRecord.NONE.with(new DrainAsk(true, Set.of(), true, "Xid"), NOW);
+        List<String> pods = List.of(
+                unmanaged(withFiles(Some.pod("a"))),
+                notReady(Some.pod("b"), "2026-11-22T01:00:00Z"),
+                ofDaemonSet(Some.pod("c")),
+                Some.pod("d").replace("\"team\"", "\"gpu-operator\""));
+        List<PodPlan> plan =
+                DrainPlan.of(forced, pods.stream().map(Some::read).toList(), Map.of(), DrainPolicies.DEFAULT, NOW);
+        // In the order of their paths.
+        assertThat(plan.stream().map(PodPlan::step)).containsExactly(Step.LEFT, Step.EVICT, Step.EVICT, Step.LEFT);
+    }
+
+    @Test
+    void aPartialDrainTakesThoseWhoHoldItsGpus() {
+        List<PodRead> pods =
+                Stream.of("a", "b", "c").map(Some::pod).map(Some::read).toList();
+        List<PodPlan> plan = DrainPlan.of(
+                Some.partial("GPU-1", "GPU-2"),
+                pods,
+                Map.of("team/a", Set.of("GPU-1"), "team/c", Set.of("GPU-3")),
+                AT_ONCE,
+                NOW);
+        assertThat(plan.stream().map(PodPlan::step)).containsExactly(Step.EVICT, Step.LEFT, Step.LEFT);
+    }
+}

@@ -1,0 +1,124 @@
+package dev.gpuwarden.aggregator.drain;
+
+import static dev.gpuwarden.aggregator.drain.Some.NOW;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DrainRecordTest {
+
+    private static final DrainAsk FULL = new DrainAsk(true, Set.of(), false, "Xid 79");
+
+    private static DrainAsk gpus(String... gpus) {
+        return new DrainAsk(false, Set.of(gpus), false, "Xid 48");
+    }
+
+    // ---- what is asked for ----
+
+    @Test
+    void onlyAResetOfANamedGpuIsPartial() {
+        assertThat(DrainAsk.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1", "GPU-2"))))
+                .isEqualTo(new DrainAsk(false, Set.of("GPU-1", "GPU-2"), false, "Xid 48"));
+        assertThat(DrainAsk.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET)))
+                        .full())
+                .isTrue();
+        for (RecommendedAction action : RecommendedAction.values()) {
+            assertThat(DrainAsk.of(List.of(Some.event(action, "GPU-1"))).full())
+                    .as(action.name())
+                    .isEqualTo(action != RecommendedAction.COMPONENT_RESET);
+        }
+    }
+
+    @Test
+    void anythingFullMakesItFullAndWhoAsksToSkipIsSkipped() {
+        HealthEvent reset = Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1");
+        HealthEvent reboot = Some.event(RecommendedAction.RESTART_BM);
+        assertThat(DrainAsk.of(List.of(reset, reboot)).full()).isTrue();
+        HealthEvent skipped =
+                reboot.toBuilder().drain(new Overrides(false, true)).build();
+        assertThat(DrainAsk.of(List.of(reset, skipped))).isEqualTo(gpus("GPU-1"));
+        assertThat(DrainAsk.of(List.of(skipped)).isNone()).isTrue();
+        HealthEvent forced = reset.toBuilder().drain(new Overrides(true, false)).build();
+        assertThat(DrainAsk.of(List.of(forced)).full()).isTrue();
+        assertThat(DrainAsk.of(List.of(forced)).forced()).isTrue();
+    }
+
+    // ---- what is remembered ----
+
+    @Test
+    void afterAFullDrainNothingIsAskedForAnyMore() {
+        DrainRecord done = Some.full().finished(NOW);
+        assertThat(done.with(FULL, NOW.plusSeconds(9))).isEqualTo(done);
+        assertThat(done.with(gpus("GPU-1"), NOW.plusSeconds(9))).isEqualTo(done);
+    }
+
+    @Test
+    void afterAPartialOneOnlyTheSameGpuIsDone() {
+        DrainRecord done = Some.partial("GPU-1").finished(NOW);
+        assertThat(done.with(gpus("GPU-1"), NOW.plusSeconds(9))).isEqualTo(done);
+        DrainRecord next = done.with(gpus("GPU-1", "GPU-2"), NOW.plusSeconds(9));
+        assertThat(next.active()).isTrue();
+        assertThat(next.pending()).containsExactly("GPU-2");
+        assertThat(next.gpus()).containsEntry("GPU-1", NOW).containsEntry("GPU-2", NOW.plusSeconds(9));
+        assertThat(done.with(FULL, NOW).active()).isTrue();
+    }
+
+    @Test
+    void aFaultThatClearsTakesNothingBack() {
+        DrainRecord drain = Some.partial("GPU-1", "GPU-2");
+        assertThat(drain.with(gpus("GPU-2"), NOW.plusSeconds(9))).isEqualTo(drain);
+        assertThat(drain.with(DrainAsk.NONE, NOW.plusSeconds(9))).isEqualTo(drain);
+        assertThat(Some.full().with(gpus("GPU-2"), NOW)).isEqualTo(Some.full());
+    }
+
+    /** Whatever comes in whatever order, what is written is read as the same, and never less is asked for. */
+    @Test
+    void itIsReadAsItIsWrittenAndOnlyGrows() throws Exception {
+        Random random = new Random(7);
+        for (int walk = 0; walk < 200; walk++) {
+            DrainRecord record = DrainRecord.NONE;
+            for (int step = 0; step < 8; step++) {
+                Instant now = NOW.plusMillis(random.nextInt(100_000));
+                DrainRecord before = record;
+                record = switch (random.nextInt(5)) {
+                    case 0 -> record.with(FULL, now);
+                    case 1 -> record.with(gpus("GPU-" + random.nextInt(3)), now);
+                    case 2 -> record.active() ? record.finished(now) : record;
+                    case 3 -> record.pending().isEmpty() ? record : record.escalated("nobody knows", now);
+                    default ->
+                        record.active()
+                                ? record.waiting(
+                                        1,
+                                        random.nextBoolean(),
+                                        List.of(new DrainRecord.Waiting("a/b", "evict", "\"why\"", NOW)))
+                                : record;
+                };
+                assertThat(record.gpus().keySet()).containsAll(before.gpus().keySet());
+                assertThat(record.full().isPresent() || before.full().isEmpty()).isTrue();
+                assertThat(record.done()).containsAll(before.done());
+                assertThat(record.gpus().keySet()).containsAll(record.done());
+                if (record.active() || record.finished().isPresent()) {
+                    assertThat(DrainRecord.of(Some.node(Optional.of(record.text()))))
+                            .isEqualTo(record);
+                }
+            }
+        }
+    }
+
+    @Test
+    void whatIsNoneSaysWhichAnnotationItIs() {
+        for (String text : List.of("", "[]", "{\"full\": \"today\"}", "{\"waiting\": [{}]}")) {
+            assertThatThrownBy(() -> DrainRecord.of(Some.node(Optional.of(text))))
+                    .hasMessageContaining("annotation gpuwarden.dev/drain cannot be read");
+        }
+    }
+}

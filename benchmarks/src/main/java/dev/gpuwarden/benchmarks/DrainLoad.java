@@ -1,0 +1,208 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.core.SuppressForbidden;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Many nodes are drained at once: how many requests each pod costs the API server, and how soon after its last pod a node is seen to
+ * be drained. The aggregator as shipped, through a counter of requests that costs each of them a hop; a real API server with etcd
+ * (which does not sync to disk here); Nodes and pods that are objects alone, whose kubelet is this program: it ends a pod as soon
+ * as it sees that somebody has asked for that.
+ */
+final class DrainLoad implements AutoCloseable {
+
+    private static final String STATE = "dgxc\\.nvidia\\.com/nvsentinel-state";
+
+    private final PrintStream out;
+    private final LoadCluster cluster;
+    private final int pods;
+    private final Map<String, AtomicInteger> left = new ConcurrentHashMap<>();
+    /** When the API server was asked to forget a node's last pod, in nanoseconds. */
+    private final Map<String, Long> ended = new ConcurrentHashMap<>();
+
+    private final Map<String, Long> drained = new ConcurrentHashMap<>();
+    private final Set<String> ending = ConcurrentHashMap.newKeySet();
+    private final ExecutorService kubelets = Executors.newFixedThreadPool(LoadCluster.WRITERS);
+    private final List<Process> watches = new ArrayList<>();
+
+    private DrainLoad(PrintStream out, LoadCluster cluster, int pods) throws IOException {
+        this.out = out;
+        this.cluster = cluster;
+        this.pods = pods;
+        cluster.names.forEach(node -> left.put(node, new AtomicInteger(pods)));
+        watch("nodes", ":.metadata.name,:.metadata.labels." + STATE, this::node);
+        watch("pods", ":.metadata.name,:.spec.nodeName,:.metadata.deletionTimestamp", this::pod, "--namespace=load");
+    }
+
+    /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node. */
+    @SuppressForbidden("a program of its own: prints its result")
+    public static void main(String[] args) throws Exception {
+        PrintStream out = System.out;
+        Path work = Path.of(args[1]);
+        int nodes = Integer.parseInt(args[3]);
+        int pods = Integer.parseInt(args[4]);
+        try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), Path.of(args[2]), nodes, pods);
+                FaultyApi counter = new FaultyApi(cluster.plane)) {
+            Path kubeconfig = Files.writeString(
+                    work.resolve("aggregator.kubeconfig"),
+                    counter.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator")));
+            List<String> armed = List.of(
+                    "--quarantine.mode=armed",
+                    "--drain.mode=armed",
+                    "--drain.namespaces=*=Immediate",
+                    "--drain.unmanaged",
+                    LoadCluster.POOL);
+            try (ShippedAggregator aggregator = new ShippedAggregator(
+                            args[0], kubeconfig, work, LoadCluster.freePort(), LoadCluster.freePort(), armed);
+                    DrainLoad load = new DrainLoad(out, cluster, pods)) {
+                aggregator.await("gpuwarden_aggregator_leads", 1, 120);
+                load.atOnce(counter, aggregator);
+            }
+        }
+    }
+
+    // ---- the cluster's part ----
+
+    private void watch(String what, String columns, Consumer<String[]> line, String... more) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Binaries.ofUser().path("kubectl").toString(),
+                "--kubeconfig=" + cluster.plane.adminKubeconfig(),
+                "get",
+                what,
+                "--watch",
+                "--no-headers",
+                "--output=custom-columns=" + columns));
+        command.addAll(List.of(more));
+        Process process = new ProcessBuilder(command).start();
+        watches.add(process);
+        Thread thread = new Thread(
+                () -> process.inputReader().lines().forEach(text -> line.accept(text.trim().split(" +"))),
+                "load-" + what);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void node(String... columns) {
+        if (columns.length == 2 && columns[1].equals("drain-succeeded")) {
+            drained.putIfAbsent(columns[0], System.nanoTime());
+        }
+    }
+
+    private void pod(String... columns) {
+        if (columns.length == 3 && !columns[2].equals("<none>") && ending.add(columns[0])) {
+            kubelets.execute(() -> end(columns[0], columns[1]));
+        }
+    }
+
+    private void end(String pod, String node) {
+        try {
+            long start = System.nanoTime();
+            if (left.get(node).decrementAndGet() == 0) {
+                ended.put(node, start);
+            }
+            cluster.api.delete("/api/v1/namespaces/load/pods/" + pod, Map.of("gracePeriodSeconds", 0));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (Exception e) {
+            throw new IllegalStateException(pod, e);
+        }
+    }
+
+    // ---- what is measured ----
+
+    private void atOnce(FaultyApi counter, ShippedAggregator aggregator) throws Exception {
+        int nodes = cluster.names.size();
+        NodeHealths healths = new NodeHealths(cluster.api);
+        aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 60);
+        int before = counter.calls().size();
+        long start = System.nanoTime();
+        var unused = LoadCluster.parallel(cluster.names, node -> {
+            healths.tell(node, "load", List.of(LoadDaemon.event(node, 1, false)), Instant.now());
+            return node;
+        });
+        LoadCluster.until(() -> cluster.cordoned.size() == nodes, 600, "all are cordoned");
+        double cordons = seconds(start);
+        LoadCluster.until(() -> drained.size() == nodes, 900, "all are drained");
+        double all = seconds(start);
+        aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
+        Histogram micros = new Histogram(600_000_000, 3);
+        drained.forEach((node, at) -> micros.recordValue(Math.max(0, (at - ended.get(node)) / 1000)));
+        say(
+                "%d nodes of %d pods at once: all cordoned after %.1f s, all drained after %.1f s (%.0f pods/s)",
+                nodes, pods, cordons, all, nodes * pods / all);
+        say(
+                "last pod ended to drain seen: p50 %.0f ms, p99 %.0f ms, longest %.0f ms; aggregator: %d MiB resident",
+                micros.getValueAtPercentile(50) / 1e3,
+                micros.getValueAtPercentile(99) / 1e3,
+                micros.getMaxValue() / 1e3,
+                aggregator.residentMib());
+        requests(counter.calls().subList(before, counter.calls().size()), nodes);
+    }
+
+    private void requests(List<ApiCall> calls, int nodes) {
+        Map<String, Integer> kinds = new TreeMap<>();
+        calls.stream()
+                .filter(call -> !call.path().contains("/leases/"))
+                .forEach(call -> kinds.merge(kind(call), 1, Integer::sum));
+        Map<String, Integer> drain = new HashMap<>(kinds);
+        // What a quarantine alone costs: its cordon, and an Event; conditions are requests of their own.
+        drain.merge("PATCH nodes", -nodes, Integer::sum);
+        drain.merge("POST events", -nodes, Integer::sum);
+        drain.remove("PATCH nodes/status");
+        drain.keySet().removeIf(kind -> kind.contains("configmaps") || kind.contains("quarantinerulesets"));
+        int sum = drain.values().stream().mapToInt(Integer::intValue).sum();
+        say("requests of the aggregator: %s", kinds);
+        say("… of the drain alone: %d, %.2f for each pod", sum, sum / (double) (nodes * pods));
+    }
+
+    private static String kind(ApiCall call) {
+        List<String> parts = new ArrayList<>(List.of(call.path().split("/")));
+        String verb = call.isWatch() ? "WATCH" : call.method();
+        for (String resource : List.of("nodes", "pods", "events", "nodehealths", "configmaps", "quarantinerulesets")) {
+            int at = parts.indexOf(resource);
+            if (at >= 0) {
+                boolean sub = parts.size() > at + 2;
+                return verb + " " + resource + (sub ? "/" + parts.get(parts.size() - 1) : "");
+            }
+        }
+        return verb + " " + call.path();
+    }
+
+    private static double seconds(long since) {
+        return (System.nanoTime() - since) / 1e9;
+    }
+
+    private void say(String format, Object... values) {
+        out.println(String.format(Locale.ROOT, format, values));
+        out.flush();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        watches.forEach(Process::destroy);
+        kubelets.shutdownNow();
+        var unused = kubelets.awaitTermination(2, TimeUnit.SECONDS);
+    }
+}
