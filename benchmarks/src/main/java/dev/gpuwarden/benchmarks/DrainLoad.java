@@ -33,11 +33,15 @@ import org.HdrHistogram.Histogram;
  */
 final class DrainLoad implements AutoCloseable {
 
+    private static final int ONE_AT_A_TIME = 40;
     private static final String STATE = "dgxc\\.nvidia\\.com/nvsentinel-state";
 
     private final PrintStream out;
     private final LoadCluster cluster;
     private final int pods;
+    private final NodeHealths healths;
+    private final List<String> single;
+    private final List<String> many;
     private final Map<String, AtomicInteger> left = new ConcurrentHashMap<>();
     /** When the API server was asked to forget a node's last pod, in nanoseconds. */
     private final Map<String, Long> ended = new ConcurrentHashMap<>();
@@ -51,6 +55,10 @@ final class DrainLoad implements AutoCloseable {
         this.out = out;
         this.cluster = cluster;
         this.pods = pods;
+        this.healths = new NodeHealths(cluster.api);
+        int first = Math.min(ONE_AT_A_TIME, cluster.names.size() / 2);
+        this.single = cluster.names.subList(0, first);
+        this.many = cluster.names.subList(first, cluster.names.size());
         cluster.names.forEach(node -> left.put(node, new AtomicInteger(pods)));
         watch("nodes", ":.metadata.name,:.metadata.labels." + STATE, this::node);
         watch("pods", ":.metadata.name,:.spec.nodeName,:.metadata.deletionTimestamp", this::pod, "--namespace=load");
@@ -78,6 +86,7 @@ final class DrainLoad implements AutoCloseable {
                             args[0], kubeconfig, work, LoadCluster.freePort(), LoadCluster.freePort(), armed);
                     DrainLoad load = new DrainLoad(out, cluster, pods)) {
                 aggregator.await("gpuwarden_aggregator_leads", 1, 120);
+                load.oneAtATime();
                 load.atOnce(counter, aggregator);
             }
         }
@@ -132,32 +141,51 @@ final class DrainLoad implements AutoCloseable {
 
     // ---- what is measured ----
 
+    private void fail(String node) throws Exception {
+        healths.tell(node, "load", List.of(LoadDaemon.event(node, 1, false)), Instant.now());
+    }
+
+    /** Those of which the program compiles itself are not counted. */
+    private void oneAtATime() throws Exception {
+        for (String node : single) {
+            fail(node);
+            LoadCluster.until(() -> drained.containsKey(node), 60, node + " is drained");
+            TimeUnit.MILLISECONDS.sleep(200);
+        }
+        latency("one at a time", single.subList(single.size() / 2, single.size()));
+    }
+
+    private void latency(String what, List<String> nodes) {
+        Histogram micros = new Histogram(600_000_000, 3);
+        nodes.forEach(node -> micros.recordValue(Math.max(0, (drained.get(node) - ended.get(node)) / 1000)));
+        say(
+                "%s, %d nodes: end of the last pod asked for to drain seen p50 %.0f ms, p99 %.0f ms, longest %.0f ms",
+                what,
+                nodes.size(),
+                micros.getValueAtPercentile(50) / 1e3,
+                micros.getValueAtPercentile(99) / 1e3,
+                micros.getMaxValue() / 1e3);
+    }
+
     private void atOnce(FaultyApi counter, ShippedAggregator aggregator) throws Exception {
-        int nodes = cluster.names.size();
-        NodeHealths healths = new NodeHealths(cluster.api);
+        int nodes = many.size();
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 60);
         int before = counter.calls().size();
         long start = System.nanoTime();
-        var unused = LoadCluster.parallel(cluster.names, node -> {
-            healths.tell(node, "load", List.of(LoadDaemon.event(node, 1, false)), Instant.now());
+        var unused = LoadCluster.parallel(many, node -> {
+            fail(node);
             return node;
         });
-        LoadCluster.until(() -> cluster.cordoned.size() == nodes, 600, "all are cordoned");
+        LoadCluster.until(() -> cluster.cordoned.keySet().containsAll(many), 600, "all are cordoned");
         double cordons = seconds(start);
-        LoadCluster.until(() -> drained.size() == nodes, 900, "all are drained");
+        LoadCluster.until(() -> drained.keySet().containsAll(many), 900, "all are drained");
         double all = seconds(start);
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
-        Histogram micros = new Histogram(600_000_000, 3);
-        drained.forEach((node, at) -> micros.recordValue(Math.max(0, (at - ended.get(node)) / 1000)));
         say(
                 "%d nodes of %d pods at once: all cordoned after %.1f s, all drained after %.1f s (%.0f pods/s)",
                 nodes, pods, cordons, all, nodes * pods / all);
-        say(
-                "last pod ended to drain seen: p50 %.0f ms, p99 %.0f ms, longest %.0f ms; aggregator: %d MiB resident",
-                micros.getValueAtPercentile(50) / 1e3,
-                micros.getValueAtPercentile(99) / 1e3,
-                micros.getMaxValue() / 1e3,
-                aggregator.residentMib());
+        latency("at once", many);
+        say("aggregator: %d MiB resident", aggregator.residentMib());
         requests(counter.calls().subList(before, counter.calls().size()), nodes);
     }
 
@@ -171,6 +199,7 @@ final class DrainLoad implements AutoCloseable {
         drain.merge("PATCH nodes", -nodes, Integer::sum);
         drain.merge("POST events", -nodes, Integer::sum);
         drain.remove("PATCH nodes/status");
+        drain.remove("GET nodehealths");
         drain.keySet().removeIf(kind -> kind.contains("configmaps") || kind.contains("quarantinerulesets"));
         int sum = drain.values().stream().mapToInt(Integer::intValue).sum();
         say("requests of the aggregator: %s", kinds);

@@ -135,7 +135,7 @@ public final class Steering implements AutoCloseable {
                 clock,
                 set.audits(),
                 this::lookAtDrain,
-                name -> Steering.this.told.add(name))));
+                this::changed)));
         this.drained = drains.map(all -> keep(new Rounds("drain of node", DRAINING_THREADS, all::settle)));
         NodeWork work = new NodeWork(
                 api,

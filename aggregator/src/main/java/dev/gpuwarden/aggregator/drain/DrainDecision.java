@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -20,7 +21,7 @@ import java.util.Optional;
  * are as they were, there is none.
  *
  * @param record as it is with the patch
- * @param patch one JSON patch of the Node, that fails if the Node is not as it was read any more; empty where nothing is to be
+ * @param patch one JSON patch of the Node, that fails if its quarantine or drain is not as it was read any more; empty where nothing is to be
  *     written
  * @param behind whether something is to be written later
  */
@@ -140,7 +141,18 @@ public record DrainDecision(
         NodePatch patch = new NodePatch(node);
         patch.annotate(Marks.DRAIN, Optional.of(record.text()));
         patch.label(Marks.STATE, Optional.of(record.state()));
-        return new DrainDecision(kind, record, plan, patch.operations(), false);
+        return new DrainDecision(kind, record, plan, patch.operations(tests(node)), false);
+    }
+
+    /** All that was read of it for this: a condition, or a kubelet's image list, that came meanwhile is none of it. */
+    private static Map<String, Object> tests(NodeRead node) {
+        Map<String, Object> tests = new HashMap<>();
+        tests.put("/spec/unschedulable", true);
+        for (String name : List.of(Marks.EVENTS, Marks.DRAIN)) {
+            Optional.ofNullable(node.annotations().get(name))
+                    .ifPresent(text -> tests.put(NodePatch.annotation(name), text));
+        }
+        return tests;
     }
 
     private static Kind kind(DrainRecord before, DrainRecord record, boolean quiet) {

@@ -54,7 +54,7 @@ public final class Drains implements AutoCloseable {
     private final Clock clock;
     private final Consumer<DrainAudit> audits;
     private final Consumer<String> again;
-    private final Consumer<String> told;
+    private final Consumer<String> written;
     private final PodRemoval removal;
     private final DrainTally tally = new DrainTally();
     private final Map<String, Followed> followed = new ConcurrentHashMap<>();
@@ -72,7 +72,7 @@ public final class Drains implements AutoCloseable {
     /**
      * @param audits gets each decision before it is carried out, and what came of it
      * @param again has a node looked at, by {@link #settle}
-     * @param told has it told what there is of a node
+     * @param written told that a node was written, and may be another one than it was known to be
      */
     public Drains(
             ClusterApi api,
@@ -82,7 +82,7 @@ public final class Drains implements AutoCloseable {
             Clock clock,
             Consumer<DrainAudit> audits,
             Consumer<String> again,
-            Consumer<String> told) {
+            Consumer<String> written) {
         this.api = api;
         this.fleet = fleet;
         this.settings = settings;
@@ -90,7 +90,7 @@ public final class Drains implements AutoCloseable {
         this.clock = clock;
         this.audits = audits;
         this.again = again;
-        this.told = told;
+        this.written = written;
         this.removal = new PodRemoval(api, settings.policies().grace());
         threads.setRemoveOnCancelPolicy(true);
     }
@@ -230,7 +230,7 @@ public final class Drains implements AutoCloseable {
             }
             var unused = fleet.wrote(api.patch(Fleet.NODES.path(node.name()), decision.patch()));
             drain.written(now);
-            told.accept(node.name());
+            written.accept(node.name());
             tally.drain(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
         }
         drain.stuck(decision.record().failed());
@@ -409,7 +409,7 @@ public final class Drains implements AutoCloseable {
                 pods(decision),
                 decision.patch()));
         forget(node.name());
-        told.accept(node.name());
+        written.accept(node.name());
     }
 
     private static List<String> pods(DrainDecision decision) {

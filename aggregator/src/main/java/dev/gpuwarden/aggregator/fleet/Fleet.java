@@ -151,7 +151,7 @@ public final class Fleet implements Memory {
 
     /**
      * What the API server answered to a write of a Node, which is here before the watch tells it. Only of a write that held for
-     * the version that was known here: nobody looks at it again, and what somebody else has changed would go unseen.
+     * the version that was known here, or if the Node is looked at again: what somebody else has changed would go unseen.
      */
     public NodeRead wrote(Map<String, Object> tree) {
         NodeRead node = NodeRead.of(Lean.node(tree));

@@ -62,6 +62,15 @@ public final class NodePatch {
 
     /** Empty where all is as it must be. */
     public List<Map<String, Object>> operations() {
+        return operations(Map.of("/metadata/resourceVersion", node.resourceVersion()));
+    }
+
+    /**
+     * The same, which holds for any version in which this is so.
+     *
+     * @param tests values by their JSON pointers
+     */
+    public List<Map<String, Object>> operations(Map<String, Object> tests) {
         List<Map<String, Object>> changes = new ArrayList<>();
         texts(changes, "annotations", node.annotations(), annotations);
         texts(changes, "labels", node.labels(), labels);
@@ -78,8 +87,8 @@ public final class NodePatch {
                             : operation("remove", "/spec/unschedulable", Optional.empty()));
         }
         if (!changes.isEmpty()) {
-            changes.add(0, operation("test", "/metadata/resourceVersion", Optional.of(node.resourceVersion())));
-            changes.add(1, operation("test", "/metadata/uid", Optional.of(node.uid())));
+            changes.add(0, operation("test", "/metadata/uid", Optional.of(node.uid())));
+            new TreeMap<>(tests).forEach((path, value) -> changes.add(0, operation("test", path, Optional.of(value))));
         }
         return changes;
     }
@@ -99,13 +108,21 @@ public final class NodePatch {
                 changes.add(operation("add", "/metadata/" + field, Optional.of(Map.of())));
                 missing = false;
             }
-            String path = "/metadata/" + field + "/"
-                    + want.getKey().replace("~", "~0").replace("/", "~1");
+            String path = pointer(field, want.getKey());
             changes.add(
                     want.getValue().isPresent()
                             ? operation("add", path, Optional.of(want.getValue().get()))
                             : operation("remove", path, Optional.empty()));
         }
+    }
+
+    private static String pointer(String field, String name) {
+        return "/metadata/" + field + "/" + name.replace("~", "~0").replace("/", "~1");
+    }
+
+    /** Of one of its annotations. */
+    public static String annotation(String name) {
+        return pointer("annotations", name);
     }
 
     private static Map<String, Object> operation(String name, String path, Optional<Object> value) {
