@@ -128,14 +128,7 @@ public final class Steering implements AutoCloseable {
                 this::askAgain,
                 () -> Steering.this.chore(BREAKER));
         this.drains = draining.map(set -> keep(new Drains(
-                api,
-                fleet,
-                set.settings(),
-                set.gpuPods(),
-                clock,
-                set.audits(),
-                this::lookAtDrain,
-                this::changed)));
+                api, fleet, set.settings(), set.gpuPods(), clock, set.audits(), this::lookAtDrain, this::changed)));
         this.drained = drains.map(all -> keep(new Rounds("drain of node", DRAINING_THREADS, all::settle)));
         NodeWork work = new NodeWork(
                 api,

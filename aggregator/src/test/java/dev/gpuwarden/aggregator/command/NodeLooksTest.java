@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
 import dev.gpuwarden.aggregator.breaker.Census;
 import dev.gpuwarden.aggregator.breaker.PoolText;
+import dev.gpuwarden.aggregator.drain.DrainText;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.aggregator.rules.Clause;
@@ -214,5 +215,24 @@ class NodeLooksTest {
         assertThat(look(Optional.of(tree(health.formatted("")))).state())
                 .as("no GPUs, and nothing to tell")
                 .isEqualTo(FleetState.OTHER);
+    }
+
+    @Test
+    void whatIsWrittenOfADrainIsShown() {
+        String metadata = """
+                , "annotations": {"quarantineHealthEvent": "[{\\"agent\\": \\"a\\", \\"checkName\\": \\"Xid\\"}]",
+                "gpuwarden.dev/drain": "%s"}
+                """;
+        String drain = "{'full': '2026-11-22T05:30:00Z', 'why': 'Xid 79', 'left': 2, 'waiting': [{'pod': 'team/a',"
+                + " 'step': 'evict', 'why': 'budget web', 'since': '2026-11-22T05:31:00Z'}]}";
+        String spec = "\"unschedulable\": true";
+        NodeLook look = look(metadata.formatted(drain.replace("'", "\\\"")), spec, fresh(FATAL));
+        assertThat(look.state()).isEqualTo(FleetState.QUARANTINED);
+        assertThat(look.drain()).isPresent();
+        assertThat(DrainText.of(look.drain().get()))
+                .isEqualTo("being drained of all pods for Xid 79, 2 pods left: team/a: budget web, since"
+                        + " 2026-11-22T05:31:00Z; and 1 more");
+        assertThat(look(metadata.formatted("nonsense"), spec, fresh(FATAL)).drain())
+                .isEmpty();
     }
 }

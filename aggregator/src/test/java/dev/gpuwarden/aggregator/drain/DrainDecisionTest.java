@@ -42,7 +42,9 @@ class DrainDecisionTest {
     void itBeginsGoesOnWithoutAWordAndEnds() {
         DrainDecision start = decide(Some.full(), NOBODY, NOW, Some.pod("a"), Some.pod("b"));
         assertThat(start.kind()).isEqualTo(Kind.START);
-        assertThat(start.patch().toString()).contains("/metadata/uid", "quarantineHealthEvent", "draining").doesNotContain("resourceVersion");
+        assertThat(start.patch().toString())
+                .contains("/metadata/uid", "quarantineHealthEvent", "draining")
+                .doesNotContain("resourceVersion");
         assertThat(decide(written, NOBODY, NOW.plusSeconds(1), Some.pod("a"), Some.pod("b"))
                         .kind())
                 .isEqualTo(Kind.NONE);
