@@ -13,6 +13,9 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -235,6 +238,63 @@ class DrainClusterTest {
             assertThat(drain()).isEmpty();
             assertThat(state()).isEqualTo("quarantined");
             until(() -> steering.drains().orElseThrow().nodes() == 0, "its pods are followed no more");
+        }
+    }
+
+    /** Whether the API server would not let it be evicted. */
+    private boolean refuses(String name) {
+        try {
+            Path eviction = Files.writeString(folder.resolve("eviction.json"), """
+                    {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "%s", "namespace": "work"},
+                    "deleteOptions": {"dryRun": ["All"]}}
+                    """.formatted(name));
+            fleet.plane.kubectl(
+                    "create",
+                    "--raw=/api/v1/namespaces/work/pods/" + name + "/eviction?dryRun=All",
+                    "--filename=" + eviction);
+            return false;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (IllegalStateException e) {
+            return String.valueOf(e.getMessage()).contains("not before tonight");
+        }
+    }
+
+    @Test
+    void whoeverRefusesIsHeardAndAPodEndsWithItsContainers() {
+        fleet.plane.apply("""
+                apiVersion: admissionregistration.k8s.io/v1
+                kind: ValidatingAdmissionPolicy
+                metadata: {name: keeps}
+                spec:
+                  failurePolicy: Fail
+                  matchConstraints:
+                    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods/eviction]}]
+                  validations: [{expression: "request.name != 'kept'", message: not before tonight}]
+                ---
+                apiVersion: admissionregistration.k8s.io/v1
+                kind: ValidatingAdmissionPolicyBinding
+                metadata: {name: keeps}
+                spec: {policyName: keeps, validationActions: [Deny]}
+                """);
+        pods.run("bad", "kept");
+        pods.run("bad", "held", ", finalizers: [example.com/hold]", "");
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            until(() -> refuses("kept"), "the policy is in force");
+            fleet.fail("bad");
+            until(() -> pods.asked("held"), "one is evicted");
+            until(() -> drain().contains("not before tonight"), "the node says who refuses");
+            assertThat(pods.asked("kept")).isFalse();
+            fleet.plane.kubectl("delete", "validatingadmissionpolicybinding", "keeps");
+            until(() -> pods.asked("kept"), "it is tried again");
+            pods.end("kept");
+            pods.status("held", """
+                    {"containerStatuses": [{"name": "main", "image": "i", "imageID": "i", "ready": false,
+                    "restartCount": 0, "state": {"terminated": {"exitCode": 0}}}]}""");
+            until(() -> state().equals("drain-succeeded"), "it is drained, though the object is there");
+            assertThat(pods.get("held", ".metadata.name")).isEqualTo("held");
         }
     }
 }

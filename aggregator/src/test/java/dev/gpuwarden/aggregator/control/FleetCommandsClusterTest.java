@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.app.AggregatorCommands;
 import dev.gpuwarden.aggregator.breaker.PoolState;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.quarantine.Mode;
@@ -17,11 +20,13 @@ import dev.gpuwarden.core.event.HealthEvent;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,6 +87,41 @@ class FleetCommandsClusterTest {
         List<String> all = new ArrayList<>(List.of("fleet", "-o", "json", "--all"));
         all.addAll(Arrays.asList(words));
         return run(all.toArray(String[]::new));
+    }
+
+    @Test
+    void whatKeepsANodeFromBeingDrainedIsSaid() throws Exception {
+        fleet.node("bad");
+        TestPods pods = new TestPods(fleet, "work");
+        pods.run("bad", "lonely");
+        List<DrainAudit> audits = new CopyOnWriteArrayList<>();
+        DrainPolicies usual = TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1));
+        DrainPolicies careful = new DrainPolicies(
+                usual.pods(),
+                usual.namespaces(),
+                usual.system(),
+                usual.grace(),
+                usual.timeout(),
+                usual.notReady(),
+                false,
+                false);
+        try (ClusterApi api = fleet.asAggregator();
+                Steering steering = TestPods.steer(api, "one", true, careful, audits)) {
+            until(steering::works, "it leads");
+            fleet.fail("bad");
+            until(() -> fleet.said("bad").contains("DrainNeedsHelp"), "an Event says so");
+            assertThat(run("explain", "bad").out())
+                    .containsPattern(
+                            "drain +not drained of all pods for SysLogsXIDError 79, 1 pod left: work/lonely: nobody")
+                    .contains("move or delete what is left by hand");
+            assertThat(run("fleet").out()).contains("not drained of all pods");
+            assertThat(Trees.objects(Trees.object(fleet().node("bad"), "drain"), "waiting"))
+                    .singleElement()
+                    .satisfies(pod -> assertThat(pod).containsEntry("pod", "work/lonely"));
+            assertThat(pods.untouched()).containsExactly("lonely");
+            pods.end("lonely");
+            until(() -> run("explain", "bad").out().contains("drained of all pods at"), "a person has seen to it");
+        }
     }
 
     @Test
