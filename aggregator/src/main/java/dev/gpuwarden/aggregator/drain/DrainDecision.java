@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * What is to be written on a Node of its drain, and what is to become of its pods. Pure: once the patch is on the Node and its pods
@@ -50,6 +51,7 @@ public record DrainDecision(
      * @param pods all of the node
      * @param answer who has its GPUs; of no use to a full drain
      * @param refusals by UID of a pod
+     * @param together has pods wait for those of other nodes, or go with them
      * @param quiet whether something was written just now: what only has become less waits for the next time
      */
     public static DrainDecision decide(
@@ -60,6 +62,7 @@ public record DrainDecision(
             GpuPods.Answer answer,
             Map<String, Refusal> refusals,
             DrainPolicies policies,
+            UnaryOperator<List<PodPlan>> together,
             boolean quiet,
             Instant now) {
         DrainRecord record = asked;
@@ -74,7 +77,7 @@ public record DrainDecision(
                 holders = known.holders();
             }
         }
-        List<PodPlan> plan = DrainPlan.of(record, pods, holders, policies, now);
+        List<PodPlan> plan = together.apply(DrainPlan.of(record, pods, holders, policies, now));
         List<PodPlan> inTheWay = plan.stream().filter(PodPlan::inTheWay).toList();
         if (inTheWay.isEmpty()) {
             return write(node, before, record.finished(now), plan, quiet);

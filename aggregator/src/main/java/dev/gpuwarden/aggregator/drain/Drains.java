@@ -56,6 +56,7 @@ public final class Drains implements AutoCloseable {
     private final Consumer<String> again;
     private final Consumer<String> written;
     private final PodRemoval removal;
+    private final Together together;
     private final DrainTally tally = new DrainTally();
     private final Map<String, Followed> followed = new ConcurrentHashMap<>();
     private final Map<String, ScheduledFuture<?>> alarms = new ConcurrentHashMap<>();
@@ -92,6 +93,7 @@ public final class Drains implements AutoCloseable {
         this.again = again;
         this.written = written;
         this.removal = new PodRemoval(api, settings.policies().grace());
+        this.together = new Together(again);
         threads.setRemoveOnCancelPolicy(true);
     }
 
@@ -217,7 +219,16 @@ public final class Drains implements AutoCloseable {
                         asked.gpus().values().stream().min(Instant::compareTo).orElse(now));
         boolean quiet = drain.written().plus(QUIET).isAfter(now);
         DrainDecision decision = DrainDecision.decide(
-                node, before, asked, drain.pods(), answer, drain.refusals(), settings.policies(), quiet, now);
+                node,
+                before,
+                asked,
+                drain.pods(),
+                answer,
+                drain.refusals(),
+                settings.policies(),
+                plan -> settings.armed() ? together.of(node.name(), plan) : plan,
+                quiet,
+                now);
         if (!settings.armed()) {
             if (!(answer instanceof GpuPods.Answer.Asked)) {
                 rehearse(node, asked, decision, now);
@@ -384,6 +395,7 @@ public final class Drains implements AutoCloseable {
         if (alarm != null) {
             alarm.cancel(false);
         }
+        together.forget(node);
         Followed there = followed.remove(node);
         if (there != null) {
             there.drain().close();

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
  * What a drain needs to know of a pod.
  *
  * @param owner kind of the controller that would start it again, as `ReplicaSet`; empty where there is none
+ * @param ownerUid of that controller
  * @param mirror whether its node's own files say that it runs there
  * @param emptyDir whether it has files that end with it
  * @param deleted by when it should be gone, its grace included; empty while nobody has asked for that
@@ -28,6 +29,7 @@ public record PodRead(
         String uid,
         Map<String, String> labels,
         String owner,
+        String ownerUid,
         boolean mirror,
         boolean emptyDir,
         Optional<Instant> deleted,
@@ -50,17 +52,18 @@ public record PodRead(
         Map<String, Object> spec = Trees.object(tree, "spec");
         Map<String, Object> status = Trees.object(tree, "status");
         List<Map<String, Object>> asking = asking(spec);
+        Map<String, Object> owner = Trees.objects(metadata, "ownerReferences").stream()
+                .filter(each -> Trees.isTrue(each, "controller"))
+                .findFirst()
+                .orElse(Map.of());
         Optional<Instant> deleted = time(Trees.text(metadata, "deletionTimestamp"));
         return new PodRead(
                 Trees.text(metadata, "namespace"),
                 Trees.text(metadata, "name"),
                 Trees.text(metadata, "uid"),
                 Trees.texts(metadata, "labels"),
-                Trees.objects(metadata, "ownerReferences").stream()
-                        .filter(owner -> Trees.isTrue(owner, "controller"))
-                        .map(owner -> Trees.text(owner, "kind"))
-                        .findFirst()
-                        .orElse(""),
+                Trees.text(owner, "kind"),
+                Trees.text(owner, "uid"),
                 Trees.texts(metadata, "annotations").containsKey(MIRROR),
                 Trees.objects(spec, "volumes").stream().anyMatch(volume -> volume.containsKey("emptyDir")),
                 deleted,

@@ -32,6 +32,7 @@ class DrainDecisionTest {
                 answer,
                 refusals,
                 policies,
+                plan -> plan,
                 quiet,
                 now);
         written = decision.record();
