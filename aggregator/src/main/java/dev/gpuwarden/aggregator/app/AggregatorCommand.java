@@ -4,7 +4,6 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.command.FleetBoard;
 import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.drain.Drains;
-import dev.gpuwarden.aggregator.drain.StatusGpuPods;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.ingest.IngestOptions;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
@@ -91,11 +90,7 @@ public final class AggregatorCommand implements Callable<Integer> {
                     AuditLog.open(steering.auditFile, spec.commandLine().getOut()));
             Decisions decisions = new Decisions(audits);
             Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(
-                    api,
-                    set,
-                    decisions,
-                    drains.map(drain ->
-                            new Steering.Draining(drain, new StatusGpuPods(Clock.systemUTC()), audits::drain)))));
+                    api, set, decisions, drains.map(drain -> new Steering.Draining(drain, audits::drain)))));
             Memory memory = steers.map(Steering::memory).orElse(Memory.NONE);
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
             List<Site> sites = new ArrayList<>();

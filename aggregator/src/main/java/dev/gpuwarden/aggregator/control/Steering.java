@@ -5,9 +5,10 @@ import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.drain.AskedGpuPods;
 import dev.gpuwarden.aggregator.drain.DrainAudit;
 import dev.gpuwarden.aggregator.drain.Drains;
-import dev.gpuwarden.aggregator.drain.GpuPods;
+import dev.gpuwarden.aggregator.drain.StatusGpuPods;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.health.Memory;
@@ -62,10 +63,8 @@ public final class Steering implements AutoCloseable {
 
     /**
      * That nodes in quarantine are drained, or would be.
-     *
-     * @param gpuPods who knows which pods have which GPUs
      */
-    public record Draining(Drains.Settings settings, GpuPods gpuPods, Consumer<DrainAudit> audits) {}
+    public record Draining(Drains.Settings settings, Consumer<DrainAudit> audits) {}
 
     private final Clock clock = Clock.systemUTC();
     private final List<AutoCloseable> parts = new ArrayList<>();
@@ -128,7 +127,14 @@ public final class Steering implements AutoCloseable {
                 this::askAgain,
                 () -> Steering.this.chore(BREAKER));
         this.drains = draining.map(set -> keep(new Drains(
-                api, fleet, set.settings(), set.gpuPods(), clock, set.audits(), this::lookAtDrain, this::changed)));
+                api,
+                fleet,
+                set.settings(),
+                keep(new AskedGpuPods(new StatusGpuPods(clock), api, fleet, clock, this::lookAtDrain)),
+                clock,
+                set.audits(),
+                this::lookAtDrain,
+                this::changed)));
         this.drained = drains.map(all -> keep(new Rounds("drain of node", DRAINING_THREADS, all::settle)));
         NodeWork work = new NodeWork(
                 api,

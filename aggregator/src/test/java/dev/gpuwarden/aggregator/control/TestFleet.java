@@ -183,6 +183,11 @@ final class TestFleet implements AutoCloseable {
         return plane.kubectl("get", "node", node, "--output=jsonpath={" + path + "}");
     }
 
+    /** What the node is asked, if it is. */
+    String lookup(String node) {
+        return plane.kubectl("get", "nodehealth", node, "--output=jsonpath={.spec.lookup.id}");
+    }
+
     boolean cordoned(String node) {
         return get(node, ".spec.unschedulable").equals("true");
     }

@@ -5,9 +5,7 @@ import dev.gpuwarden.aggregator.drain.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.Drains;
-import dev.gpuwarden.aggregator.drain.StatusGpuPods;
 import dev.gpuwarden.aggregator.quarantine.Mode;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -40,8 +38,7 @@ final class TestPods {
                 api,
                 TestFleet.settings(identity, Mode.ARMED, 100),
                 audit -> {},
-                Optional.of(new Steering.Draining(
-                        new Drains.Settings(armed, policies), new StatusGpuPods(Clock.systemUTC()), audits::add)));
+                Optional.of(new Steering.Draining(new Drains.Settings(armed, policies), audits::add)));
     }
 
     TestPods(TestFleet fleet, String namespace) {

@@ -1,0 +1,176 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.health.Memory;
+import dev.gpuwarden.aggregator.holdings.HolderLookups;
+import dev.gpuwarden.aggregator.holdings.HoldingsReader;
+import dev.gpuwarden.aggregator.holdings.LookupAnswer;
+import dev.gpuwarden.core.holder.GpuHolders;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/**
+ * Asks the node's daemon who holds its GPUs, where the API server cannot tell: after the cordon, so that nobody comes any more, and
+ * once for a drain, or again where nothing came of that. Thread-safe.
+ */
+public final class AskedGpuPods implements GpuPods, AutoCloseable {
+
+    /** A daemon asks its kubelet for two seconds at most, and one that has just lost its connection comes again. */
+    static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    private static final int TRIES = 2;
+
+    /** Each waits for one answer of the API server. */
+    private static final int THREADS = 4;
+
+    /**
+     * What became of asking a node.
+     *
+     * @param since when the drain began for which it is asked
+     * @param id of the question; empty until the API server has it
+     * @param failed why it could not be asked; empty where it could
+     */
+    private record Question(Instant since, Instant asked, int tries, Optional<String> id, Optional<String> failed) {}
+
+    private final GpuPods told;
+    private final HolderLookups lookups;
+    private final Memory memory;
+    private final Clock clock;
+    private final Consumer<String> again;
+    private final Map<String, Question> questions = new ConcurrentHashMap<>();
+    private final ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
+        Thread thread = new Thread(task, "gpuwarden-gpu-holders");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /**
+     * @param told what is known without asking
+     * @param memory of the cluster, which tells when an answer is there
+     * @param again has a node looked at
+     */
+    public AskedGpuPods(GpuPods told, ClusterApi api, Memory memory, Clock clock, Consumer<String> again) {
+        this.told = told;
+        this.lookups = new HolderLookups(api, memory, clock);
+        this.memory = memory;
+        this.clock = clock;
+        this.again = again;
+        memory.follow((node, health) -> {
+            if (questions.containsKey(node)) {
+                again.accept(node);
+            }
+        });
+    }
+
+    @Override
+    public Answer holders(NodeRead node, Set<String> gpus, Collection<PodRead> pods, Instant since) {
+        Answer known = told.holders(node, gpus, pods, since);
+        if (!(known instanceof Answer.Unknown unknown)) {
+            questions.remove(node.name());
+            return known;
+        }
+        Question question = questions.get(node.name());
+        if (question == null || !question.since().equals(since)) {
+            return ask(node.name(), since, 1);
+        }
+        if (question.failed().isPresent()) {
+            return failed(node.name(), question, unknown, question.failed().get());
+        }
+        if (question.id().isEmpty()) {
+            return asks();
+        }
+        LookupAnswer answer = HoldingsReader.read(
+                memory.health(node.name()).orElse(Map.of()), question.id().get());
+        if (answer instanceof LookupAnswer.Answered answered) {
+            return read(answered.holders(), gpus, pods);
+        }
+        if (answer instanceof LookupAnswer.Failed why) {
+            return failed(node.name(), question, unknown, why.why());
+        }
+        return clock.instant().isBefore(question.asked().plus(PATIENCE))
+                ? asks()
+                : new Answer.Unknown(unknown.why() + ", and its daemon has not answered within " + PATIENCE.toSeconds()
+                        + " s who holds its GPUs");
+    }
+
+    private static Answer asks() {
+        return new Answer.Asked("its daemon is asked who holds its GPUs");
+    }
+
+    private static Answer read(GpuHolders holders, Set<String> gpus, Collection<PodRead> pods) {
+        if (!holders.complete()) {
+            return new Answer.Unknown("its daemon cannot tell of all devices whose they are: "
+                    + holders.unresolved().stream()
+                            .findFirst()
+                            .map(device -> device.namespace() + "/" + device.pod() + " has " + device.deviceId() + ", "
+                                    + device.why())
+                            .orElse(holders.unlisted() + " are not listed"));
+        }
+        Set<String> there = pods.stream().map(PodRead::path).collect(Collectors.toSet());
+        Map<String, Set<String>> byPod = new TreeMap<>();
+        for (String gpu : gpus) {
+            for (GpuHolders.Pod pod : holders.podsOf(gpu)) {
+                // Kubelets before 1.34 list those that have ended too.
+                if (there.contains(pod.toString())) {
+                    byPod.computeIfAbsent(pod.toString(), any -> new TreeSet<>())
+                            .add(gpu);
+                }
+            }
+        }
+        return new Answer.Known(byPod, holders.asOf());
+    }
+
+    private Answer failed(String node, Question question, Answer.Unknown unknown, String why) {
+        return question.tries() < TRIES
+                ? ask(node, question.since(), question.tries() + 1)
+                : new Answer.Unknown(unknown.why() + ", and its daemon does not tell who holds its GPUs: " + why);
+    }
+
+    private Answer ask(String node, Instant since, int tries) {
+        Question question = new Question(since, clock.instant(), tries, Optional.empty(), Optional.empty());
+        questions.put(node, question);
+        try {
+            threads.execute(() -> asked(node, question));
+            var unused = threads.schedule(() -> again.accept(node), PATIENCE.toMillis() + 1, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            // The program stops; the next one asks anew.
+        }
+        return asks();
+    }
+
+    private void asked(String node, Question question) {
+        Optional<String> id = Optional.empty();
+        Optional<String> why = Optional.empty();
+        try {
+            id = Optional.of(lookups.ask(node).id());
+        } catch (ClusterException e) {
+            why = Optional.of(String.valueOf(e.getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return;
+        }
+        boolean unused = questions.replace(
+                node, question, new Question(question.since(), question.asked(), question.tries(), id, why));
+        again.accept(node);
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}
