@@ -16,10 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -31,9 +27,6 @@ import org.jspecify.annotations.Nullable;
 public final class Drains implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Drains.class.getName());
-
-    /** Each waits for one answer. */
-    private static final int THREADS = 32;
 
     private static final int MOST_OF_A_NODE = 8;
     private static final int MOST_TRIES = 8;
@@ -55,19 +48,14 @@ public final class Drains implements AutoCloseable {
     private final Consumer<DrainAudit> audits;
     private final Consumer<String> again;
     private final Consumer<String> written;
-    private final PodRemoval removal;
+    private final Removals removals;
     private final Together together;
     private final DrainTally tally = new DrainTally();
     private final Map<String, Followed> followed = new ConcurrentHashMap<>();
-    private final Map<String, ScheduledFuture<?>> alarms = new ConcurrentHashMap<>();
+    private final Alarms alarms;
     /** What a dry run has said of a node, so that its pods need not be asked for again. */
     private final Map<String, DrainRehearsal> rehearsed = new ConcurrentHashMap<>();
 
-    private final ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
-        Thread thread = new Thread(task, "gpuwarden-drain-pod");
-        thread.setDaemon(true);
-        return thread;
-    });
     private volatile boolean open;
 
     /**
@@ -92,9 +80,10 @@ public final class Drains implements AutoCloseable {
         this.audits = audits;
         this.again = again;
         this.written = written;
-        this.removal = new PodRemoval(api, settings.policies().grace());
+        this.removals = new Removals(
+                new PodRemoval(api, settings.policies().grace()), fleet, clock, audits, tally, again, () -> open);
         this.together = new Together(again);
-        threads.setRemoveOnCancelPolicy(true);
+        this.alarms = new Alarms(again);
     }
 
     /** This one acts from now on. */
@@ -169,7 +158,7 @@ public final class Drains implements AutoCloseable {
         }
         Followed there = followed.get(tried.name());
         if (there != null && there.drain().outrun()) {
-            alarm(tried.name(), clock.instant().plus(WATCH), clock.instant());
+            alarms.set(tried.name(), clock.instant().plus(WATCH), clock.instant());
             return Optional.empty();
         }
         NodeRead read = NodeRead.of(api.get(Fleet.NODES.path(tried.name())));
@@ -255,51 +244,9 @@ public final class Drains implements AutoCloseable {
                         || plan.step() == Step.DELETE && !plan.at().orElse(now).isAfter(now))
                 .toList();
         for (PodPlan plan : drain.take(due, MOST_OF_A_NODE, now)) {
-            submit(node.name(), there, plan);
+            removals.submit(node, drain, plan);
         }
         wake(node.name(), there, decision, now);
-    }
-
-    // ---- pods ----
-
-    private void submit(String node, Followed there, PodPlan plan) {
-        try {
-            threads.execute(() -> remove(node, there, plan));
-        } catch (RejectedExecutionException e) {
-            there.drain().givenUp(plan.pod().uid());
-        }
-    }
-
-    private void remove(String name, Followed there, PodPlan plan) {
-        NodeDrain drain = there.drain();
-        PodRead pod = plan.pod();
-        try {
-            Optional<NodeRead> node = fleet.node(name).filter(now -> now.uid().equals(there.uid()));
-            // It may have been released since it was decided.
-            if (!open || drain.isClosed() || node.isEmpty() || !DrainAsk.drainable(node.get())) {
-                drain.givenUp(pod.uid());
-                return;
-            }
-            boolean deletes = plan.step() == Step.DELETE;
-            audit(node.get(), deletes ? "delete" : "evict", "", pod);
-            PodRemoval.Outcome outcome = deletes ? removal.delete(pod) : removal.evict(pod);
-            tally.asked(outcome.kind());
-            audit(
-                    node.get(),
-                    outcome instanceof PodRemoval.Outcome.Refused ? "refused" : outcome.kind(),
-                    outcome instanceof PodRemoval.Outcome.Refused refused ? refused.why() : "",
-                    pod);
-            drain.answered(pod.uid(), outcome, clock.instant());
-            again.accept(name);
-        } catch (InterruptedException e) {
-            drain.givenUp(pod.uid());
-            Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
-            LOG.log(Level.ERROR, "pod " + pod.path() + " of node " + name + " was not asked for", e);
-            drain.answered(
-                    pod.uid(), new PodRemoval.Outcome.Refused("error", e.toString(), Duration.ZERO), clock.instant());
-            again.accept(name);
-        }
     }
 
     // ---- when ----
@@ -331,21 +278,7 @@ public final class Drains implements AutoCloseable {
         times.stream()
                 .filter(time -> time.isAfter(now))
                 .min(Instant::compareTo)
-                .ifPresent(time -> alarm(node, time, now));
-    }
-
-    private void alarm(String node, Instant time, Instant now) {
-        // A moment later than the time itself, which has to be over then.
-        long millis = Duration.between(now, time).toMillis() + 1;
-        try {
-            ScheduledFuture<?> before =
-                    alarms.put(node, threads.schedule(() -> again.accept(node), millis, TimeUnit.MILLISECONDS));
-            if (before != null) {
-                before.cancel(false);
-            }
-        } catch (RejectedExecutionException e) {
-            // The program stops.
-        }
+                .ifPresent(time -> alarms.set(node, time, now));
     }
 
     // ---- which nodes ----
@@ -391,10 +324,7 @@ public final class Drains implements AutoCloseable {
     }
 
     private void forget(String node) {
-        ScheduledFuture<?> alarm = alarms.remove(node);
-        if (alarm != null) {
-            alarm.cancel(false);
-        }
+        alarms.clear(node);
         together.forget(node);
         Followed there = followed.remove(node);
         if (there != null) {
@@ -444,27 +374,10 @@ public final class Drains implements AutoCloseable {
                 decision.patch()));
     }
 
-    private void audit(NodeRead node, String what, String why, PodRead pod) {
-        audits.accept(new DrainAudit(
-                clock.instant(),
-                node.name(),
-                node.uid(),
-                node.resourceVersion(),
-                false,
-                what,
-                why,
-                List.of(pod.path() + " " + pod.uid()),
-                List.of()));
-    }
-
     @Override
     public void close() {
         stop();
-        threads.shutdownNow();
-        try {
-            var unused = threads.awaitTermination(2, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        alarms.close();
+        removals.close();
     }
 }
