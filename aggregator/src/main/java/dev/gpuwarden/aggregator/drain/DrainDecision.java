@@ -182,4 +182,31 @@ public record DrainDecision(
         boolean less = before.waiting().containsAll(record.waiting()) && before.failed() == record.failed();
         return less && quiet ? Kind.NONE : Kind.PROGRESS;
     }
+
+    /**
+     * When it is to be decided anew though nothing has changed; empty where there is no such time.
+     *
+     * @param loud when what has become less may be written
+     */
+    Optional<Instant> next(Map<String, Refusal> refusals, DrainPolicies policies, Instant loud, Instant now) {
+        List<Instant> times = new ArrayList<>();
+        if (behind) {
+            times.add(loud);
+        }
+        for (PodPlan pod : plan) {
+            pod.pod()
+                    .notReadySince()
+                    .map(since -> since.plus(policies.notReady()))
+                    .ifPresent(times::add);
+            Optional<Instant> again =
+                    Optional.ofNullable(refusals.get(pod.pod().uid())).map(Refusal::again);
+            switch (pod.step()) {
+                case GOING -> pod.at().map(by -> by.plus(OVERDUE)).ifPresent(times::add);
+                case DELETE -> again.or(pod::at).ifPresent(times::add);
+                case EVICT -> again.ifPresent(times::add);
+                case AWAIT, STAYS, LEFT -> {}
+            }
+        }
+        return times.stream().filter(time -> time.isAfter(now)).min(Instant::compareTo);
+    }
 }

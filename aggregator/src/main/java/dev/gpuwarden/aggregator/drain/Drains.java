@@ -11,13 +11,11 @@ import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Brings nodes in quarantine to where no pod is in the way. A level like quarantine: what is remembered lies on the Node, what is
@@ -246,39 +244,8 @@ public final class Drains implements AutoCloseable {
         for (PodPlan plan : drain.take(due, MOST_OF_A_NODE, now)) {
             removals.submit(node, drain, plan);
         }
-        wake(node.name(), there, decision, now);
-    }
-
-    // ---- when ----
-
-    private void wake(String node, Followed there, DrainDecision decision, Instant now) {
-        List<Instant> times = new ArrayList<>();
-        if (decision.behind()) {
-            times.add(there.drain().written().plus(QUIET));
-        }
-        Map<String, Refusal> refusals = there.drain().refusals();
-        for (PodPlan plan : decision.plan()) {
-            plan.pod()
-                    .notReadySince()
-                    .map(since -> since.plus(settings.policies().notReady()))
-                    .ifPresent(times::add);
-            @Nullable Refusal refused = refusals.get(plan.pod().uid());
-            switch (plan.step()) {
-                case GOING ->
-                    plan.at().map(by -> by.plus(DrainDecision.OVERDUE)).ifPresent(times::add);
-                case DELETE -> times.add(refused == null ? plan.at().orElse(now) : refused.again());
-                case EVICT -> {
-                    if (refused != null) {
-                        times.add(refused.again());
-                    }
-                }
-                case AWAIT, STAYS, LEFT -> {}
-            }
-        }
-        times.stream()
-                .filter(time -> time.isAfter(now))
-                .min(Instant::compareTo)
-                .ifPresent(time -> alarms.set(node, time, now));
+        decision.next(drain.refusals(), settings.policies(), drain.written().plus(QUIET), now)
+                .ifPresent(time -> alarms.set(node.name(), time, now));
     }
 
     // ---- which nodes ----
