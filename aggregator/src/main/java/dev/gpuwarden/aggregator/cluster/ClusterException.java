@@ -9,6 +9,7 @@ public final class ClusterException extends Exception {
     private static final long serialVersionUID = 1;
 
     private static final int NO_ANSWER = 0;
+    private static final int FORBIDDEN = 403;
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
     private static final int INVALID = 422;
@@ -48,6 +49,11 @@ public final class ClusterException extends Exception {
     /** Whether the server answered, and what was asked for is not there. */
     public boolean notFound() {
         return status == NOT_FOUND;
+    }
+
+    /** Whether this program has no right to what it asked for. */
+    public boolean forbidden() {
+        return status == FORBIDDEN;
     }
 
     /** Whether it is another version than was meant, or is there already. */

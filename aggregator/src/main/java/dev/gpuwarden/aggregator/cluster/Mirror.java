@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.lang.System.Logger.Level;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,9 @@ public final class Mirror implements AutoCloseable {
     /** 10,000 nodes at once are 100 MB of JSON. */
     private static final long PAGE = 500;
 
-    /** Told in one thread, in order. Must not block. */
+    /**
+     * Told in one thread, in order. Must not block. Names are `namespace/name` where objects of several namespaces are followed.
+     */
     public interface Listener {
         /** It is there, as this says, which is the listener's to keep. Called again with the same after an outage. */
         void there(String name, Map<String, Object> tree);
@@ -42,6 +45,7 @@ public final class Mirror implements AutoCloseable {
 
     private final Kind kind;
     private final SharedIndexInformer<GenericKubernetesResource> informer;
+    private final Stubs stubs;
     private volatile boolean failing;
 
     private Mirror(KubernetesClient client, Kind kind, Listener listener) {
@@ -61,7 +65,8 @@ public final class Mirror implements AutoCloseable {
                         .withName(kind.name().get())
                         .runnableInformer(0)
                 : all.withLimit(PAGE).runnableInformer(0);
-        informer.itemStore(new Stubs());
+        this.stubs = new Stubs();
+        informer.itemStore(stubs);
         informer.exceptionHandler(this::failed);
         informer.addEventHandler(new Handler(listener, client.getKubernetesSerialization()));
     }
@@ -75,6 +80,18 @@ public final class Mirror implements AutoCloseable {
     /** Whether it is being told of changes now. */
     public boolean watching() {
         return informer.isWatching();
+    }
+
+    /** How many there are. */
+    public int size() {
+        return stubs.size();
+    }
+
+    /** As the listener is told it. */
+    private String name(ObjectMeta metadata) {
+        return kind.namespace().isEmpty() && metadata.getNamespace() != null
+                ? metadata.getNamespace() + "/" + metadata.getName()
+                : metadata.getName();
     }
 
     /** Always tried again: without this it would give up for good on the first error that is none of the network's. */
@@ -110,7 +127,7 @@ public final class Mirror implements AutoCloseable {
         @Override
         public void onAdd(GenericKubernetesResource resource) {
             works();
-            listener.there(resource.getMetadata().getName(), tree(resource));
+            listener.there(name(resource.getMetadata()), tree(resource));
         }
 
         @SuppressWarnings("unchecked") // fields of a JSON object are named by strings
@@ -129,7 +146,7 @@ public final class Mirror implements AutoCloseable {
 
         @Override
         public void onDelete(GenericKubernetesResource resource, boolean unknown) {
-            listener.gone(resource.getMetadata().getName());
+            listener.gone(name(resource.getMetadata()));
         }
 
         @Override
@@ -139,30 +156,44 @@ public final class Mirror implements AutoCloseable {
         }
     }
 
-    /** What is needed to see that something is new, changed or gone. */
-    private static final class Stubs implements ItemStore<GenericKubernetesResource> {
-        private final Map<String, GenericKubernetesResource> stubs = new ConcurrentHashMap<>();
+    /** What is needed to see that something is new, changed or gone: 300 bytes beside the name. */
+    private final class Stubs implements ItemStore<GenericKubernetesResource> {
+
+        private record Stub(String uid, String version) {}
+
+        private final Map<String, Stub> stubs = new ConcurrentHashMap<>();
 
         @Override
         public String getKey(GenericKubernetesResource resource) {
-            return resource.getMetadata().getName();
+            return name(resource.getMetadata());
         }
 
         @Override
         public @Nullable GenericKubernetesResource put(String key, GenericKubernetesResource resource) {
             ObjectMeta full = resource.getMetadata();
+            return whole(key, stubs.put(key, new Stub(full.getUid(), full.getResourceVersion())));
+        }
+
+        private @Nullable GenericKubernetesResource whole(String key, @Nullable Stub stub) {
+            if (stub == null) {
+                return null;
+            }
+            int slash = kind.namespace().isEmpty() ? key.indexOf('/') : -1;
             ObjectMeta few = new ObjectMeta();
-            few.setName(full.getName());
-            few.setUid(full.getUid());
-            few.setResourceVersion(full.getResourceVersion());
-            GenericKubernetesResource stub = new GenericKubernetesResource();
-            stub.setMetadata(few);
-            return stubs.put(key, stub);
+            if (slash >= 0) {
+                few.setNamespace(key.substring(0, slash));
+            }
+            few.setName(key.substring(slash + 1));
+            few.setUid(stub.uid());
+            few.setResourceVersion(stub.version());
+            GenericKubernetesResource resource = new GenericKubernetesResource();
+            resource.setMetadata(few);
+            return resource;
         }
 
         @Override
         public @Nullable GenericKubernetesResource remove(String key) {
-            return stubs.remove(key);
+            return whole(key, stubs.remove(key));
         }
 
         @Override
@@ -172,12 +203,13 @@ public final class Mirror implements AutoCloseable {
 
         @Override
         public Stream<GenericKubernetesResource> values() {
-            return stubs.values().stream();
+            return stubs.entrySet().stream()
+                    .map(entry -> Objects.requireNonNull(whole(entry.getKey(), entry.getValue())));
         }
 
         @Override
         public @Nullable GenericKubernetesResource get(String key) {
-            return stubs.get(key);
+            return whole(key, stubs.get(key));
         }
 
         @Override

@@ -102,6 +102,11 @@ public final class Fleet implements Memory {
         return healthRead(node).map(HealthRead::tree);
     }
 
+    /** Names of all nodes that have a NodeHealth. */
+    public List<String> healthNames() {
+        return List.copyOf(healths.keySet());
+    }
+
     /** Empty where there is none. */
     public Optional<HealthRead> healthRead(String name) {
         return Optional.ofNullable(healths.get(name))
