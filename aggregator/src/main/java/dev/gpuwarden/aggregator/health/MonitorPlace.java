@@ -7,6 +7,7 @@ import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,8 @@ final class MonitorPlace {
     static final int MOST_FAULTS = 64;
     /** Of each of eight; with the node's own they are less than etcd takes. */
     static final long MOST_BYTES = 64 << 10;
+    /** What is said of those for which there is no room. */
+    private static final long LONGEST_REST = 64;
 
     /** What is told again and changes nothing is written so often, so that one sees that it is still so. */
     static final Duration CONFIRM = Duration.ofMinutes(5);
@@ -29,7 +32,7 @@ final class MonitorPlace {
 
     /** The faults of all monitors; absent where none has a place. */
     static Optional<List<Fault>> all(TreeReader status, String node) throws UnreadableNodeHealth {
-        List<Fault> faults = new java.util.ArrayList<>();
+        List<Fault> faults = new ArrayList<>();
         List<TreeReader> places = status.objects("monitors");
         for (TreeReader place : places) {
             faults.addAll(FaultReader.read(place.objects("faults"), node));
@@ -63,13 +66,91 @@ final class MonitorPlace {
         return news ? Optional.of(tree(node, monitor, table.faults(), now)) : Optional.empty();
     }
 
+    /** What this monitor has told of the node. */
+    static List<Fault> told(Optional<TreeReader> status, String node, String monitor) throws UnreadableNodeHealth {
+        if (status.isPresent()) {
+            for (TreeReader place : status.get().objects("monitors")) {
+                if (place.text("name").equals(monitor)) {
+                    return FaultReader.read(place.objects("faults"), node);
+                }
+            }
+        }
+        return List.of();
+    }
+
+    /**
+     * The place with these faults and no others. Of those that find no room the first that does says how many there are.
+     *
+     * @param told as it is now
+     * @return empty if that says the same, whenever it was seen last
+     */
+    static Optional<Map<String, Object>> exactly(String monitor, List<Fault> told, List<Fault> wanted, Instant now) {
+        List<Fault> shown = fitting(wanted);
+        if (same(sorted(told), shown)) {
+            return Optional.empty();
+        }
+        return Optional.of(tree(monitor, shown, now));
+    }
+
+    private static List<Fault> fitting(List<Fault> wanted) {
+        List<Fault> shown = sorted(wanted);
+        int room = 0;
+        long bytes = LONGEST_REST;
+        while (room < Math.min(shown.size(), MOST_FAULTS)) {
+            bytes += ShownText.bytes(ShownFault.tree(shown.get(room))) + 1;
+            if (bytes > MOST_BYTES) {
+                break;
+            }
+            room++;
+        }
+        if (room == shown.size()) {
+            return shown;
+        }
+        Fault first = shown.get(0);
+        String rest = " (and " + (shown.size() - room) + " more, for which there is no room)";
+        String message = ShownText.cut(first.cause().message(), ShownFault.LONGEST_MESSAGE - rest.length()) + rest;
+        List<Fault> fitting = new ArrayList<>(shown.subList(0, room));
+        fitting.set(
+                0,
+                new Fault(
+                        first.key(),
+                        first.cause().toBuilder().message(message).build(),
+                        first.sequence(),
+                        first.since(),
+                        first.lastSeen(),
+                        first.occurrences()));
+        return fitting;
+    }
+
+    private static List<Fault> sorted(List<Fault> faults) {
+        return ShownFault.of(faults).stream().sorted(NodeStatus.WORST_FIRST).toList();
+    }
+
+    private static boolean same(List<Fault> told, List<Fault> shown) {
+        return told.stream()
+                .map(MonitorPlace::meaning)
+                .toList()
+                .equals(shown.stream().map(MonitorPlace::meaning).toList());
+    }
+
+    private static Map<String, Object> meaning(Fault fault) {
+        Map<String, Object> row = ShownFault.tree(fault);
+        row.remove("lastSeen");
+        row.remove("occurrences");
+        return row;
+    }
+
     private static Map<String, Object> tree(String node, String monitor, List<Fault> told, Instant now) throws NoRoom {
-        List<Fault> faults =
-                ShownFault.of(told).stream().sorted(NodeStatus.WORST_FIRST).toList();
+        List<Fault> faults = sorted(told);
         List<Map<String, Object>> rows = faults.stream().map(ShownFault::tree).toList();
         if (rows.size() > MOST_FAULTS || ShownText.bytes(rows) > MOST_BYTES) {
             throw new NoRoom(node, monitor, rows.size());
         }
+        return tree(monitor, faults, now);
+    }
+
+    private static Map<String, Object> tree(String monitor, List<Fault> faults, Instant now) {
+        List<Map<String, Object>> rows = faults.stream().map(ShownFault::tree).toList();
         List<Fault> acted = faults.stream().filter(NodeStatus::actedOn).toList();
         Map<String, Object> place = new LinkedHashMap<>();
         place.put("name", monitor);

@@ -4,11 +4,13 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * The resources `NodeHealth`, one per node and named as it. Each belongs to its Node, so it goes when that goes. Each call asks
@@ -102,13 +104,8 @@ public final class NodeHealths {
             }
             String version =
                     there.isEmpty() ? make(node).version() : Held.of(there).version();
-            Map<String, Object> metadata = Map.of("name", node, "resourceVersion", version);
-            Map<String, Object> status = Map.of("monitors", List.of(place.get()));
             try {
-                var unused = api.apply(
-                        ALL.path(node) + "/status",
-                        MONITOR + monitor,
-                        body(node, Map.of("metadata", metadata, "status", status)));
+                var unused = applyPlace(node, monitor, version, place.get());
                 return;
             } catch (ClusterException e) {
                 if (tries == MOST_TRIES || !e.notFound() && !e.conflict()) {
@@ -116,6 +113,55 @@ public final class NodeHealths {
                 }
             }
         }
+    }
+
+    /**
+     * Makes what a monitor has told of a node what it must be. When this returns, it is kept for good. What is known here is not
+     * asked for, which is one request where nobody else has changed the resource, and none where there is nothing to change.
+     *
+     * @param monitor its name
+     * @param change the faults that it must have told, from those that it has; asked again after somebody else's change
+     * @return whether it was written
+     */
+    public boolean settle(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
+            throws ClusterException, NoSuchNode, UnreadableNodeHealth, InterruptedException {
+        Optional<Map<String, Object>> known = memory.health(node);
+        for (int tries = 1; ; tries++) {
+            Map<String, Object> there =
+                    known.isPresent() ? known.get() : find(ALL.path(node)).orElse(Map.of());
+            known = Optional.empty();
+            List<Fault> told = told(there, node, monitor);
+            Optional<Map<String, Object>> place = MonitorPlace.exactly(monitor, told, change.apply(told), now);
+            if (place.isEmpty()) {
+                return false;
+            }
+            Held held = Held.of(there);
+            String version = held.nodeUid().isEmpty() ? make(node).version() : held.version();
+            try {
+                memory.answered(applyPlace(node, monitor, version, place.get()));
+                return true;
+            } catch (ClusterException e) {
+                if (tries > MOST_TRIES || !e.notFound() && !e.conflict()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** What a monitor has told of the node of this resource. */
+    public static List<Fault> told(Map<String, Object> health, String node, String monitor)
+            throws UnreadableNodeHealth {
+        return MonitorPlace.told(new TreeReader("NodeHealth " + node + ": ", health).object("status"), node, monitor);
+    }
+
+    private Map<String, Object> applyPlace(String node, String monitor, String version, Map<String, Object> place)
+            throws ClusterException, InterruptedException {
+        Map<String, Object> metadata = Map.of("name", node, "resourceVersion", version);
+        Map<String, Object> status = Map.of("monitors", List.of(place));
+        return api.apply(
+                ALL.path(node) + "/status",
+                MONITOR + monitor,
+                body(node, Map.of("metadata", metadata, "status", status)));
     }
 
     private Held apply(NodeState state, String version) throws ClusterException, InterruptedException {
