@@ -7,6 +7,8 @@ import dev.gpuwarden.aggregator.drain.Drains;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.ingest.IngestOptions;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
+import dev.gpuwarden.aggregator.monitor.MonitorSettings;
+import dev.gpuwarden.aggregator.monitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.page.Decisions;
 import dev.gpuwarden.aggregator.page.FleetSite;
 import dev.gpuwarden.aggregator.page.PageOptions;
@@ -67,6 +69,9 @@ public final class AggregatorCommand implements Callable<Integer> {
     SteeringOptions steering = new SteeringOptions();
 
     @Mixin
+    MonitorOptions monitoring = new MonitorOptions();
+
+    @Mixin
     WebOptions web = new WebOptions();
 
     @Mixin
@@ -83,6 +88,7 @@ public final class AggregatorCommand implements Callable<Integer> {
         ingest.validate();
         Optional<Steering.Settings> settings = steering.settings();
         Optional<Drains.Settings> drains = steering.drains();
+        Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
         try (Stop.Registration running = stop.register();
                 Parts parts = new Parts()) {
             ClusterApi api = parts.add(cluster.connect());
@@ -91,11 +97,13 @@ public final class AggregatorCommand implements Callable<Integer> {
             Decisions decisions = new Decisions(audits);
             Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(
                     api, set, decisions, drains.map(drain -> new Steering.Draining(drain, audits::drain)))));
+            Optional<ObjectMonitor> monitor =
+                    steers.map(steer -> parts.add(ObjectMonitor.start(api, steer, monitors.orElseThrow())));
             Memory memory = steers.map(Steering::memory).orElse(Memory.NONE);
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
             List<Site> sites = new ArrayList<>();
             sites.add(new AggregatorSite(
-                    new Readiness(api, server, steers)::pending, new AggregatorMetrics(server, steers)));
+                    new Readiness(api, server, steers)::pending, new AggregatorMetrics(server, steers, monitor)));
             steers.map(Steering::view)
                     .map(view -> new FleetBoard(view, api, decisions::last, Clock.systemUTC()))
                     .ifPresent(board -> sites.add(new FleetSite(board, api, page)));

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.command.BreakerCommand;
 import dev.gpuwarden.aggregator.command.CordonCommand;
 import dev.gpuwarden.aggregator.command.ExplainCommand;
 import dev.gpuwarden.aggregator.command.FleetCommand;
+import dev.gpuwarden.aggregator.command.PolicyCommand;
 import dev.gpuwarden.aggregator.command.ReleaseCommand;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.run.Stop;
@@ -20,6 +21,7 @@ public final class AggregatorCommands implements CommandGroup {
                 new ExplainCommand(System.getenv(), Clock.systemUTC()),
                 new CordonCommand(System.getenv(), Clock.systemUTC()),
                 new ReleaseCommand(System.getenv(), Clock.systemUTC()),
-                new BreakerCommand(System.getenv(), Clock.systemUTC()));
+                new BreakerCommand(System.getenv(), Clock.systemUTC()),
+                PolicyCommand.with(Clock.systemUTC()));
     }
 }

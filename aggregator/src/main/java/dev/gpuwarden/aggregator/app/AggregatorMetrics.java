@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.ingest.IngestTally;
+import dev.gpuwarden.aggregator.monitor.ObjectMonitor;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
@@ -31,10 +32,12 @@ final class AggregatorMetrics {
 
     private final IngestServer server;
     private final Optional<Steering> steering;
+    private final Optional<ObjectMonitor> monitor;
 
-    AggregatorMetrics(IngestServer server, Optional<Steering> steering) {
+    AggregatorMetrics(IngestServer server, Optional<Steering> steering, Optional<ObjectMonitor> monitor) {
         this.server = server;
         this.steering = steering;
+        this.monitor = monitor;
     }
 
     byte[] text() {
@@ -75,6 +78,7 @@ final class AggregatorMetrics {
                 "From a node's news to its NodeHealth written.",
                 tally.written()));
         steering.ifPresent(steers -> all.addAll(SteeringMetrics.of(steers)));
+        monitor.ifPresent(monitors -> all.addAll(MonitorMetrics.of(monitors)));
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try {
             WRITER.write(out, new MetricSnapshots(all));

@@ -66,7 +66,15 @@ public final class Steering implements AutoCloseable {
      */
     public record Draining(Drains.Settings settings, Consumer<DrainAudit> audits) {}
 
+    /** What works while this replica leads and knows all. Told in a thread that must not be held up. */
+    public interface Led {
+        void begin();
+
+        void end();
+    }
+
     private final Clock clock = Clock.systemUTC();
+    private final List<Led> led = new ArrayList<>();
     private final List<AutoCloseable> parts = new ArrayList<>();
     /** What is followed and has not been told completely yet, by its plural. */
     private final Set<String> waiting = new TreeSet<>();
@@ -245,6 +253,15 @@ public final class Steering implements AutoCloseable {
         chores.open();
         chores.add(BREAKER);
         rulesChanged();
+        led.forEach(Led::begin);
+    }
+
+    /** Has somebody work whenever this does. */
+    public synchronized void accompany(Led other) {
+        led.add(other);
+        if (works) {
+            other.begin();
+        }
     }
 
     private synchronized void endLeading() {
@@ -255,6 +272,7 @@ public final class Steering implements AutoCloseable {
         drains.ifPresent(Drains::stop);
         told.stop();
         chores.stop();
+        led.forEach(Led::end);
     }
 
     /** What has not been told completely yet, by its plural: nothing is done before. */
@@ -294,6 +312,11 @@ public final class Steering implements AutoCloseable {
     /** What this replica knows, for who only looks. */
     public View view() {
         return new View(settings, fleet, rules::book, gate, pools, watchers);
+    }
+
+    /** All Nodes and NodeHealths, as this replica knows them. */
+    public Fleet fleet() {
+        return fleet;
     }
 
     // ---- what is told of it ----

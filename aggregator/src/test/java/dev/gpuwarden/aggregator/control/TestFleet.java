@@ -58,6 +58,7 @@ final class TestFleet implements AutoCloseable {
         this.plane = plane;
         try {
             for (String manifest : List.of(
+                    "crds/monitorpolicies.gpuwarden.dev.yaml",
                     "crds/nodehealths.gpuwarden.dev.yaml",
                     "crds/quarantinerulesets.gpuwarden.dev.yaml",
                     "gpuwarden-aggregator.yaml")) {

@@ -1,0 +1,55 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.monitor.MonitorSettings;
+import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.cli.UserError;
+import java.time.Duration;
+import picocli.CommandLine.Option;
+
+/** How objects are monitored. */
+final class MonitorOptions {
+
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+    private static final int MOST = 64;
+
+    @Option(
+            names = "--monitor.resync",
+            defaultValue = "5m",
+            paramLabel = "TIME",
+            description =
+                    "How often objects are asked about again of which a MonitorPolicy can say something else because of"
+                            + " the time alone; when it does, that is foreseen besides (default: ${DEFAULT-VALUE}).")
+    Duration resync = Duration.ofMinutes(5);
+
+    @Option(
+            names = "--monitor.concurrency",
+            defaultValue = "8",
+            paramLabel = "N",
+            description = "So many nodes are told of their objects at once (default: ${DEFAULT-VALUE}).")
+    int concurrency = 8;
+
+    @Option(
+            names = "--monitor.retry",
+            defaultValue = "30s",
+            paramLabel = "TIME",
+            description =
+                    "How often kinds of objects are looked for that are not installed, or may not be read (default:"
+                            + " ${DEFAULT-VALUE}).")
+    Duration retry = Duration.ofSeconds(30);
+
+    /** Throws {@link UserError} for what cannot be. */
+    MonitorSettings settings(Mode mode) {
+        atLeast("--monitor.resync", resync);
+        atLeast("--monitor.retry", retry);
+        if (concurrency < 1 || concurrency > MOST) {
+            throw new UserError("--monitor.concurrency: expected 1 to " + MOST + ", found " + concurrency);
+        }
+        return new MonitorSettings(resync, concurrency, retry, mode == Mode.ARMED);
+    }
+
+    private static void atLeast(String option, Duration given) {
+        if (given.compareTo(SHORTEST) < 0) {
+            throw new UserError(option + ": expected 1s at least, found " + given.toMillis() + "ms");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.monitor.PolicyTrial;
+import dev.gpuwarden.aggregator.rules.EventTree;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.Table.Style;
+import java.io.PrintWriter;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What policies say of objects: gpuwarden.policy-test/v1, see docs/object-monitor.md. Pure. */
+record PolicyReport(Instant at, List<PolicyTrial> trials) {
+
+    static final String SCHEMA = "gpuwarden.policy-test/v1";
+
+    /** What cannot be answered outweighs what matches. */
+    int exitCode() {
+        if (trials.stream().anyMatch(trial -> trial.verdict() == PolicyTrial.Verdict.UNDECIDED)) {
+            return ExitCode.UNDECIDED;
+        }
+        return trials.stream().anyMatch(trial -> trial.verdict() == PolicyTrial.Verdict.MATCHES)
+                ? ExitCode.NOT_FIT
+                : ExitCode.OK;
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("at", at.toString());
+        tree.put("results", trials.stream().map(PolicyReport::tree).toList());
+        return tree;
+    }
+
+    private static Map<String, Object> tree(PolicyTrial trial) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("policy", trial.policy());
+        tree.put("object", trial.object());
+        tree.put("verdict", trial.verdict().label());
+        if (!trial.node().isEmpty()) {
+            tree.put("node", trial.node());
+        }
+        if (!trial.why().isEmpty()) {
+            tree.put("why", trial.why());
+        }
+        trial.changes().ifPresent(when -> tree.put("changes", when.toString()));
+        trial.event().ifPresent(event -> tree.put("event", EventTree.of(event)));
+        return tree;
+    }
+
+    void print(PrintWriter out) {
+        Table table = new Table("POLICY", "OBJECT", "VERDICT", "NODE", "CHANGES", "EVENT, OR WHY NOT");
+        for (PolicyTrial trial : trials) {
+            table.row(
+                    trial.policy(),
+                    trial.object(),
+                    Table.styled(style(trial.verdict()), trial.verdict().label()),
+                    trial.node(),
+                    trial.changes().map(Instant::toString).orElse(""),
+                    trial.event()
+                            .map(event -> (event.fatal() ? "fatal " : "") + event.componentClass() + " "
+                                    + String.join(",", event.errorCodes()) + " "
+                                    + event.action().name() + ": "
+                                    + event.message())
+                            .orElse(trial.why()));
+        }
+        table.print(out);
+    }
+
+    private static Style style(PolicyTrial.Verdict verdict) {
+        return switch (verdict) {
+            case MATCHES -> Style.BAD;
+            case UNDECIDED -> Style.WARNING;
+            case DOES_NOT_MATCH -> Style.GOOD;
+            case NOT_ASKED -> Style.FAINT;
+        };
+    }
+}

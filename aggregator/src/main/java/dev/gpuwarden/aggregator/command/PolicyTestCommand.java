@@ -1,0 +1,106 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.monitor.CompiledPolicy;
+import dev.gpuwarden.aggregator.monitor.MonitorPolicy;
+import dev.gpuwarden.aggregator.monitor.PolicyProblem;
+import dev.gpuwarden.aggregator.monitor.PolicyTrial;
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.UserError;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Asks policies about objects, both from files: no cluster is needed, and nothing is changed. */
+@Command(
+        name = "test",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Say which objects a MonitorPolicy matches, which node each concerns, what would be told of it, and when that"
+                    + " changes by itself.",
+            "Files are YAML or JSON, with several documents or lists, as kubectl get -o yaml writes them."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:no object matches",
+            "1:some do",
+            "2:wrong usage, or a policy does not compile",
+            "3:undecided: of some object a policy cannot say whether it matches, or which node it concerns"
+        })
+final class PolicyTestCommand implements Callable<Integer> {
+
+    private final Clock clock;
+
+    @Mixin
+    final Output output = new Output();
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    @Parameters(index = "0", paramLabel = "POLICY", description = "File with one or more MonitorPolicies.")
+    Path policies = Path.of("");
+
+    @Parameters(index = "1..*", arity = "1..*", paramLabel = "OBJECT", description = "Files with objects.")
+    List<Path> objects = List.of();
+
+    @Option(names = "--now", paramLabel = "TIME", description = "What the time is, as 2026-11-22T10:00:00Z.")
+    String now = "";
+
+    PolicyTestCommand(Clock clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    public Integer call() {
+        Instant at = now.isEmpty() ? clock.instant() : time(now);
+        List<CompiledPolicy> compiled = new ArrayList<>();
+        for (Map<String, Object> policy : ObjectFiles.read(policies)) {
+            compiled.add(compile(policy));
+        }
+        if (compiled.isEmpty()) {
+            throw new UserError(policies + ": expected a MonitorPolicy, there is none");
+        }
+        List<Map<String, Object>> all = new ArrayList<>();
+        objects.forEach(file -> all.addAll(ObjectFiles.read(file)));
+        PolicyReport report = new PolicyReport(at, PolicyTrial.of(compiled, all, at));
+        output.write(spec.commandLine().getOut(), report.tree(), report::print);
+        return report.exitCode();
+    }
+
+    private static Instant time(String text) {
+        try {
+            return Instant.parse(text);
+        } catch (DateTimeException e) {
+            throw new UserError("--now: expected a time as 2026-11-22T10:00:00Z, found \"" + text + "\"");
+        }
+    }
+
+    private CompiledPolicy compile(Map<String, Object> tree) {
+        String is = tree.getOrDefault("apiVersion", "nothing") + " " + tree.getOrDefault("kind", "without kind");
+        if (!is.equals(MonitorPolicy.API_VERSION + " " + MonitorPolicy.KIND)) {
+            throw new UserError(
+                    policies + ": expected " + MonitorPolicy.API_VERSION + " " + MonitorPolicy.KIND + ", found " + is);
+        }
+        try {
+            MonitorPolicy policy = MonitorPolicy.of(tree);
+            try {
+                return CompiledPolicy.compile(policy);
+            } catch (PolicyProblem e) {
+                throw new UserError(
+                        policies + ": policy " + policy.name() + ": " + e.verdict() + ": " + e.getMessage());
+            }
+        } catch (IllegalArgumentException e) {
+            throw new UserError(policies + ": " + e.getMessage());
+        }
+    }
+}

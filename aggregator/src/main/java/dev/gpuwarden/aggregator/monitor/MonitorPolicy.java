@@ -1,0 +1,100 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.cli.Spelling;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a MonitorPolicy says: which objects are wrong, which node that concerns, and what is then told of it.
+ *
+ * @param generation the resource's, that conditions about it name
+ * @param predicate true of an object that is wrong
+ * @param association gives the name of the node that the object concerns
+ */
+public record MonitorPolicy(
+        String name,
+        long generation,
+        boolean enabled,
+        ResourceType resource,
+        String predicate,
+        String association,
+        EventTemplate event) {
+
+    public static final String API_VERSION = "gpuwarden.dev/v1alpha1";
+    public static final String KIND = "MonitorPolicy";
+
+    private static final int DIGEST_CHARACTERS = 12;
+
+    /**
+     * @param resource as the API server has it
+     * @throws IllegalArgumentException with field, expected and seen, for what the schema would refuse as well
+     */
+    public static MonitorPolicy of(Map<String, Object> resource) {
+        Map<String, Object> metadata = Trees.object(resource, "metadata");
+        Map<String, Object> spec = Trees.object(resource, "spec");
+        Map<String, Object> type = Trees.object(spec, "resource");
+        return new MonitorPolicy(
+                need(metadata, "metadata.", "name"),
+                Trees.longNumber(metadata, "generation"),
+                !Boolean.FALSE.equals(spec.get("enabled")),
+                new ResourceType(
+                        Trees.text(type, "group"),
+                        need(type, "spec.resource.", "version"),
+                        need(type, "spec.resource.", "kind")),
+                need(Trees.object(spec, "predicate"), "spec.predicate.", "expression"),
+                need(Trees.object(spec, "nodeAssociation"), "spec.nodeAssociation.", "expression"),
+                template(Trees.object(spec, "healthEvent")));
+    }
+
+    private static EventTemplate template(Map<String, Object> event) {
+        String action = Trees.text(event, "recommendedAction");
+        return new EventTemplate(
+                need(event, "spec.healthEvent.", "componentClass"),
+                Trees.isTrue(event, "isFatal"),
+                Trees.text(event, "message"),
+                action.isEmpty() ? RecommendedAction.NONE : action(action),
+                Trees.text(event, "customRecommendedAction"),
+                Trees.textList(event, "errorCode"));
+    }
+
+    private static RecommendedAction action(String name) {
+        List<String> names = Arrays.stream(RecommendedAction.values())
+                .map(RecommendedAction::name)
+                .toList();
+        if (!names.contains(name)) {
+            throw new IllegalArgumentException("spec.healthEvent.recommendedAction: expected one of "
+                    + String.join(", ", names) + ", found \"" + name + "\""
+                    + Spelling.nearest(name, names)
+                            .map(meant -> ", did you mean " + meant + "?")
+                            .orElse(""));
+        }
+        return RecommendedAction.valueOf(name);
+    }
+
+    private static String need(Map<String, Object> tree, String prefix, String field) {
+        String text = Trees.text(tree, field);
+        if (text.isBlank()) {
+            throw new IllegalArgumentException(prefix + field + ": expected a text, there is none");
+        }
+        return text;
+    }
+
+    /** Changes when other objects may match, or concern other nodes; not with what is told of them. */
+    String digest() {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256")
+                    .digest(String.join("\0", resource.toString(), predicate, association)
+                            .getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(hash).substring(0, DIGEST_CHARACTERS);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.health.NoSuchNode;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.health.UnreadableNodeHealth;
+import dev.gpuwarden.core.event.Fault;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Keeps what this monitor tells of each node, in its NodeHealth, as the matches are; and reads it at the start. Thread-safe. */
+final class NodePlaces {
+
+    private static final System.Logger LOG = System.getLogger(NodePlaces.class.getName());
+
+    private final Fleet fleet;
+    private final NodeHealths healths;
+    private final MatchBook book;
+    private final PolicyShelf shelf;
+    private final Clock clock;
+    private final MonitorTally tally;
+    private final Optional<PolicyMatches> annotations;
+    private final Set<String> missing = ConcurrentHashMap.newKeySet();
+
+    NodePlaces(
+            ClusterApi api,
+            Fleet fleet,
+            MatchBook book,
+            PolicyShelf shelf,
+            Clock clock,
+            MonitorTally tally,
+            boolean annotate) {
+        this.fleet = fleet;
+        this.healths = new NodeHealths(api, fleet);
+        this.book = book;
+        this.shelf = shelf;
+        this.clock = clock;
+        this.tally = tally;
+        this.annotations = annotate ? Optional.of(new PolicyMatches(api)) : Optional.empty();
+    }
+
+    /** What was told before, by whoever led then. */
+    void recall() {
+        for (String node : fleet.healthNames()) {
+            Optional<Map<String, Object>> health = fleet.health(node);
+            if (health.isEmpty()) {
+                continue;
+            }
+            try {
+                List<Fault> told = NodeHealths.told(health.get(), node, NodeFaults.AGENT);
+                NodeFaults.matches(node, told).forEach((key, match) -> book.put(key.policy(), key.object(), match));
+            } catch (UnreadableNodeHealth e) {
+                LOG.log(Level.WARNING, String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** Brings one node's place to where it must be. Blocks. */
+    void settle(String node) throws ClusterException, InterruptedException {
+        Map<Match.Key, Match> matches = book.ofNode(node);
+        Optional<NodeRead> there = fleet.node(node);
+        if (there.isEmpty()) {
+            boolean unused = matches.isEmpty() ? missing.remove(node) : missing.add(node);
+            return;
+        }
+        missing.remove(node);
+        Set<Match.Key> before = new HashSet<>();
+        try {
+            boolean written = healths.settle(
+                    node,
+                    NodeFaults.AGENT,
+                    told -> {
+                        before.clear();
+                        told.forEach(fault -> before.add(NodeFaults.key(fault)));
+                        return NodeFaults.wanted(node, matches, shelf::template, told, clock.instant());
+                    },
+                    clock.instant());
+            if (written) {
+                tally.wrote();
+                long now = System.nanoTime();
+                matches.forEach((key, match) -> {
+                    if (!before.contains(key)) {
+                        tally.told(now - match.heardNanos());
+                    }
+                });
+            }
+        } catch (NoSuchNode e) {
+            missing.add(node);
+            return;
+        } catch (UnreadableNodeHealth e) {
+            LOG.log(Level.WARNING, "left as it is: " + e.getMessage());
+            return;
+        }
+        if (annotations.isPresent()) {
+            annotations.get().settle(there.get(), matches.keySet());
+        }
+    }
+
+    /** Nodes that objects concern and that do not exist. */
+    Set<String> missing() {
+        return new TreeSet<>(missing);
+    }
+
+    void forget() {
+        missing.clear();
+    }
+}

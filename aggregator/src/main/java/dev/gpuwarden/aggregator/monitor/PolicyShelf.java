@@ -1,0 +1,159 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import dev.gpuwarden.aggregator.cluster.Kind;
+import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.json.Trees;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** The cluster's MonitorPolicies as they are now, compiled. One that cannot be used costs the others nothing. Thread-safe. */
+final class PolicyShelf implements Mirror.Listener {
+
+    static final Kind KIND = Kind.ofCluster("gpuwarden.dev", "v1alpha1", "monitorpolicies", MonitorPolicy.KIND);
+
+    /**
+     * A policy as it stands here.
+     *
+     * @param readable what it says; empty where that cannot be read
+     * @param run empty where it cannot be asked, or is not to be
+     * @param trouble why it has no run
+     * @param tree as the API server has it
+     */
+    record Entry(
+            long generation,
+            Optional<MonitorPolicy> readable,
+            Optional<PolicyRun> run,
+            Optional<Trouble> trouble,
+            Map<String, Object> tree) {
+
+        boolean disabled() {
+            return readable.isPresent() && !readable.get().enabled();
+        }
+    }
+
+    private final Runnable changed;
+    private final Map<String, Entry> entries = new TreeMap<>();
+    private boolean complete;
+
+    /** @param changed told when policies are others, once all are known; must be quick */
+    PolicyShelf(Runnable changed) {
+        this.changed = changed;
+    }
+
+    @Override
+    public void there(String name, Map<String, Object> tree) {
+        Optional<Entry> before = entry(name);
+        Map<String, Object> spec = Trees.object(tree, "spec");
+        boolean same = before.isPresent()
+                && Trees.object(before.get().tree(), "spec").equals(spec)
+                && before.get().generation() == generation(tree);
+        // Our own writes of conditions come back here too.
+        Entry entry = same
+                ? new Entry(
+                        before.get().generation(),
+                        before.get().readable(),
+                        before.get().run(),
+                        before.get().trouble(),
+                        tree)
+                : compile(tree, before.flatMap(Entry::run));
+        synchronized (this) {
+            entries.put(name, entry);
+            if (same || !complete) {
+                return;
+            }
+        }
+        changed.run();
+    }
+
+    private static long generation(Map<String, Object> tree) {
+        return Trees.longNumber(Trees.object(tree, "metadata"), "generation");
+    }
+
+    private static Entry compile(Map<String, Object> resource, Optional<PolicyRun> before) {
+        long generation = generation(resource);
+        MonitorPolicy policy;
+        try {
+            policy = MonitorPolicy.of(PlainTree.of(resource));
+        } catch (IllegalArgumentException e) {
+            Trouble trouble = new Trouble("Invalid", String.valueOf(e.getMessage()));
+            return new Entry(generation, Optional.empty(), Optional.empty(), Optional.of(trouble), resource);
+        }
+        if (!policy.enabled()) {
+            Trouble trouble = new Trouble("Disabled", "spec.enabled is false: nothing is watched or told");
+            return new Entry(generation, Optional.of(policy), Optional.empty(), Optional.of(trouble), resource);
+        }
+        Optional<PolicyRun> same = before.filter(run -> run.digest().equals(policy.digest()));
+        if (same.isPresent()) {
+            return new Entry(generation, Optional.of(policy), same, Optional.empty(), resource);
+        }
+        try {
+            PolicyRun run = new PolicyRun(CompiledPolicy.compile(policy));
+            return new Entry(generation, Optional.of(policy), Optional.of(run), Optional.empty(), resource);
+        } catch (PolicyProblem e) {
+            Trouble trouble = new Trouble(
+                    e.verdict().name(),
+                    e.getMessage() + "; what it has told before stays until it is mended or deleted");
+            return new Entry(generation, Optional.of(policy), Optional.empty(), Optional.of(trouble), resource);
+        }
+    }
+
+    @Override
+    public void gone(String name) {
+        synchronized (this) {
+            entries.remove(name);
+            if (!complete) {
+                return;
+            }
+        }
+        changed.run();
+    }
+
+    @Override
+    public void complete() {
+        synchronized (this) {
+            complete = true;
+        }
+        changed.run();
+    }
+
+    synchronized void clear() {
+        complete = false;
+        entries.clear();
+    }
+
+    /** Whether all policies are known. */
+    synchronized boolean isComplete() {
+        return complete;
+    }
+
+    synchronized Optional<Entry> entry(String name) {
+        return Optional.ofNullable(entries.get(name));
+    }
+
+    /** In order of their names. */
+    synchronized Map<String, Entry> entries() {
+        return new LinkedHashMap<>(entries);
+    }
+
+    /** What is told of objects that this policy matches; empty where nobody can tell. */
+    Optional<MonitorPolicy> template(String name) {
+        return entry(name).filter(entry -> entry.run().isPresent()).flatMap(Entry::readable);
+    }
+
+    /** Which are asked, by what they are about. */
+    Map<ResourceType, List<PolicyRun>> runs() {
+        Map<ResourceType, List<PolicyRun>> runs = new LinkedHashMap<>();
+        entries().values().stream().flatMap(entry -> entry.run().stream()).forEach(run -> {
+            ResourceType type = run.source().resource();
+            runs.merge(
+                    type,
+                    List.of(run),
+                    (some, one) -> java.util.stream.Stream.concat(some.stream(), one.stream())
+                            .toList());
+        });
+        return runs;
+    }
+}

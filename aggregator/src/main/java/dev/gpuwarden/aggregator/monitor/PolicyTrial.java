@@ -1,0 +1,102 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import dev.gpuwarden.core.event.HealthEvent;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a policy would make of an object, for its author.
+ *
+ * @param object its kind and name
+ * @param node that the object concerns; empty where it does not match or there is none
+ * @param why what is to be known beside the verdict; empty where there is nothing
+ * @param changes when the verdict becomes another one by the passing of time
+ * @param event what would be told of the node
+ */
+public record PolicyTrial(
+        String policy,
+        String object,
+        Verdict verdict,
+        String node,
+        String why,
+        Optional<Instant> changes,
+        Optional<HealthEvent> event) {
+
+    public enum Verdict {
+        MATCHES,
+        DOES_NOT_MATCH,
+        UNDECIDED,
+        /** The policy is about objects of another kind, or switched off. */
+        NOT_ASKED;
+
+        public String label() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** Each policy about each object. @param objects as {@link PlainTree} makes them */
+    public static List<PolicyTrial> of(List<CompiledPolicy> policies, List<Map<String, Object>> objects, Instant now) {
+        List<PolicyTrial> trials = new ArrayList<>();
+        for (CompiledPolicy policy : policies) {
+            for (Map<String, Object> object : objects) {
+                trials.add(of(policy, object, now));
+            }
+        }
+        return trials;
+    }
+
+    private static PolicyTrial of(CompiledPolicy policy, Map<String, Object> object, Instant now) {
+        MonitorPolicy source = policy.source();
+        ResourceType is = ResourceType.of(object);
+        String key = ObjectNames.of(object);
+        if (!is.equals(source.resource())) {
+            return plain(source, object, Verdict.NOT_ASKED, "the policy is about each " + source.resource());
+        }
+        if (!source.enabled()) {
+            return plain(source, object, Verdict.NOT_ASKED, "spec.enabled is false");
+        }
+        Outcome outcome = policy.evaluate(object, now);
+        if (outcome.problem().isPresent()) {
+            return new PolicyTrial(
+                    source.name(),
+                    label(object),
+                    Verdict.UNDECIDED,
+                    "",
+                    outcome.problem().get(),
+                    outcome.changes(),
+                    Optional.empty());
+        }
+        if (outcome.matches()) {
+            HealthEvent event = NodeFaults.event(source, source.digest(), key, outcome.node(), now);
+            return new PolicyTrial(
+                    source.name(),
+                    label(object),
+                    Verdict.MATCHES,
+                    outcome.node(),
+                    "",
+                    outcome.changes(),
+                    Optional.of(event));
+        }
+        boolean well = Wellness.recovered(source.resource(), object);
+        return new PolicyTrial(
+                source.name(),
+                label(object),
+                Verdict.DOES_NOT_MATCH,
+                "",
+                well ? "" : "had it matched before, that stays until all containers are ready",
+                outcome.changes(),
+                Optional.empty());
+    }
+
+    private static PolicyTrial plain(MonitorPolicy policy, Map<String, Object> object, Verdict verdict, String why) {
+        return new PolicyTrial(policy.name(), label(object), verdict, "", why, Optional.empty(), Optional.empty());
+    }
+
+    private static String label(Map<String, Object> object) {
+        return ResourceType.of(object).kind() + " " + ObjectNames.of(object);
+    }
+}

@@ -1,0 +1,83 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import java.util.Optional;
+import java.util.Set;
+
+/** What there is to be said of policies at work. Pure but for asking them. */
+final class StatusOf {
+
+    static final String LISTING = "Listing";
+
+    /** A few may be as they are for a moment. */
+    private static final int MANY_ERRORS = 3;
+
+    /** Of fewer objects all may be wrong. */
+    private static final int MANY_OBJECTS = 10;
+
+    private StatusOf() {}
+
+    /**
+     * @param follower who follows its objects; empty while nobody does
+     * @param matches that it has, of which so many concern nodes that are missing
+     */
+    static PolicyStatus policy(
+            String name,
+            PolicyShelf.Entry entry,
+            Optional<KindFollower> follower,
+            int matches,
+            int ofMissing,
+            Set<String> missing) {
+        if (entry.run().isEmpty()) {
+            Trouble trouble = entry.trouble().orElse(new Trouble("Invalid", ""));
+            return PolicyStatus.idle(name, entry.generation(), trouble.reason(), trouble.message(), matches);
+        }
+        PolicyRun run = entry.run().get();
+        if (run.stopped().isPresent()) {
+            return PolicyStatus.idle(
+                    name,
+                    entry.generation(),
+                    "TooCostly",
+                    run.stopped().get() + "; what it has told before stays",
+                    matches);
+        }
+        Optional<Trouble> trouble = follower.flatMap(KindFollower::trouble);
+        if (trouble.isPresent()) {
+            return PolicyStatus.idle(
+                    name,
+                    entry.generation(),
+                    trouble.get().reason(),
+                    trouble.get().message(),
+                    matches);
+        }
+        if (follower.isEmpty() || !follower.get().isComplete()) {
+            return PolicyStatus.idle(name, entry.generation(), LISTING, "its objects are being read", matches);
+        }
+        return atWork(name, entry.generation(), run, follower.get().objects(), matches, ofMissing, missing);
+    }
+
+    private static PolicyStatus atWork(
+            String name, long generation, PolicyRun run, int objects, int matches, int ofMissing, Set<String> missing) {
+        int without = run.withoutNode() + ofMissing;
+        int erring = run.erring();
+        boolean ready = true;
+        String reason = "Ready";
+        String message = "each " + run.source().resource() + " is looked at when it changes";
+        if (erring > 0 && run.errors() >= MANY_ERRORS) {
+            ready = false;
+            reason = "PredicateErrors";
+            message = "it cannot say whether these match, which then do not: ask has(...) first; " + run.anError();
+        } else if (run.withoutNode() > 0) {
+            reason = "ObjectsWithoutNode";
+            message = "objects match and concern no node, so nothing is told of them; " + run.aNodelessObject();
+        } else if (ofMissing > 0) {
+            reason = "ObjectsWithoutNode";
+            message = "nodeAssociation names nodes that do not exist, such as "
+                    + missing.stream().findFirst().orElse("");
+        } else if (objects >= MANY_OBJECTS && matches >= objects) {
+            reason = "MatchesEverything";
+            message = "every one of " + objects + " objects matches: is the predicate what was meant?";
+        }
+        return new PolicyStatus(
+                name, generation, ready, reason, message, objects, matches - ofMissing, without, erring);
+    }
+}

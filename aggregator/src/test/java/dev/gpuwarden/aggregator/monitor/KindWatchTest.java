@@ -1,0 +1,248 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import static dev.gpuwarden.aggregator.monitor.Samples.compiled;
+import static dev.gpuwarden.aggregator.monitor.Samples.pod;
+import static dev.gpuwarden.aggregator.monitor.Samples.policy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of matches as objects come, change and go. */
+class KindWatchTest {
+
+    private static final String BROKEN = "resource.status.phase == 'Failed'";
+    private static final String LOOPS = "[{name: a, ready: false, state: {waiting: {reason: CrashLoopBackOff}}}]";
+    private static final String RUNS = "[{name: a, ready: false, state: {running: {}}}]";
+    private static final String READY = "[{name: a, ready: true, state: {running: {}}}]";
+
+    private final Set<String> changed = new HashSet<>();
+    private final MatchBook book = new MatchBook(changed::add);
+    private final ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1);
+    private final TestClock clock = new TestClock();
+    private final AtomicInteger completions = new AtomicInteger();
+
+    /** Stands still but when it is put on, so that real timers fire at once. */
+    private static final class TestClock extends Clock {
+        private volatile Instant now = Instant.parse("2026-11-22T12:00:00Z");
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
+
+        @Override
+        public Instant instant() {
+            return now;
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        timers.shutdownNow();
+    }
+
+    private KindWatch watch(PolicyRun... runs) {
+        return new KindWatch(
+                new ResourceType("", "v1", "Pod"),
+                List.of(runs),
+                book,
+                timers,
+                clock,
+                new MonitorTally(),
+                completions::incrementAndGet);
+    }
+
+    private static PolicyRun run(String name, String predicate) {
+        return new PolicyRun(compiled(policy(name, predicate)));
+    }
+
+    private List<String> told(String node) {
+        return book.ofNode(node).keySet().stream().map(Match.Key::toString).toList();
+    }
+
+    private static Map<String, Object> named(String name, String node, String phase, String containers) {
+        return pod("gpu-operator", name, node, phase, containers);
+    }
+
+    @Test
+    void eachPodIsTrackedByItsName() {
+        KindWatch watch = watch(run("p", BROKEN));
+        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        watch.there("gpu-operator/b", named("b", "n1", "Failed", RUNS));
+        assertThat(told("n1")).containsExactly("p/gpu-operator/a", "p/gpu-operator/b");
+        watch.there("gpu-operator/a", named("a", "n1", "Running", READY));
+        assertThat(told("n1")).containsExactly("p/gpu-operator/b");
+        changed.clear();
+        watch.gone("gpu-operator/b");
+        assertThat(told("n1")).isEmpty();
+        assertThat(changed).containsExactly("n1");
+    }
+
+    @Test
+    void aCrashLoopsBriefRunningClearsNothing() {
+        String loop = "resource.status.containerStatuses.exists(c, has(c.state.waiting))";
+        KindWatch watch = watch(run("p", loop));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", RUNS));
+        assertThat(told("n1")).as("not raised by being unready").isEmpty();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        changed.clear();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", RUNS));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", RUNS));
+        assertThat(told("n1")).hasSize(1);
+        assertThat(changed).isEmpty();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", READY));
+        assertThat(told("n1")).isEmpty();
+    }
+
+    @Test
+    void anObjectThatConcernsAnotherNodeLeavesTheOne() {
+        KindWatch watch = watch(run("p", BROKEN));
+        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        watch.there("gpu-operator/a", named("a", "n2", "Failed", RUNS));
+        assertThat(told("n1")).isEmpty();
+        assertThat(told("n2")).hasSize(1);
+    }
+
+    @Test
+    void anObjectWithoutNodeIsCountedAndNotTold() {
+        PolicyRun run = run("p", BROKEN);
+        KindWatch watch = watch(run);
+        watch.there("gpu-operator/a", named("a", "", "Failed", RUNS));
+        assertThat(book.nodes()).isEmpty();
+        assertThat(run.withoutNode()).isEqualTo(1);
+        assertThat(run.aNodelessObject()).startsWith("gpu-operator/a: nodeAssociation");
+        watch.gone("gpu-operator/a");
+        assertThat(run.withoutNode()).isZero();
+    }
+
+    @Test
+    void whatWasKnownBeforeStaysUntilAllIsKnown() {
+        book.put("p", "gpu-operator/gone", new Match("n1", Instant.EPOCH, "", false, 0));
+        book.put("p", "gpu-operator/well", new Match("n1", Instant.EPOCH, "", false, 0));
+        PolicyRun run = run("p", "has(resource.status.nothing)");
+        book.put("p", "gpu-operator/unready", new Match("n1", Instant.EPOCH, run.digest(), false, 0));
+        book.put("p", "gpu-operator/other", new Match("n1", Instant.EPOCH, "another policy", false, 0));
+        KindWatch watch = watch(run);
+        watch.there("gpu-operator/well", named("well", "n1", "Running", READY));
+        watch.there("gpu-operator/unready", named("unready", "n1", "Running", RUNS));
+        watch.there("gpu-operator/other", named("other", "n1", "Running", RUNS));
+        assertThat(told("n1")).containsExactly("p/gpu-operator/gone", "p/gpu-operator/unready");
+        watch.complete();
+        assertThat(told("n1")).containsExactly("p/gpu-operator/unready");
+        assertThat(completions).hasValue(1);
+    }
+
+    @Test
+    void anotherWatchOfTheSameObjectsChangesNothing() {
+        PolicyRun run = run("p", BROKEN);
+        KindWatch first = watch(run);
+        first.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        first.there("gpu-operator/b", named("b", "n1", "Failed", RUNS));
+        first.complete();
+        Instant since = book.get("p", "gpu-operator/a").orElseThrow().since();
+        first.close();
+        changed.clear();
+        clock.now = clock.now.plusSeconds(100);
+        KindWatch second = watch(run);
+        first.gone("gpu-operator/a");
+        second.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        assertThat(changed).isEmpty();
+        second.complete();
+        assertThat(told("n1")).containsExactly("p/gpu-operator/a");
+        assertThat(book.get("p", "gpu-operator/a").orElseThrow().since()).isEqualTo(since);
+    }
+
+    @Test
+    void timeAloneRaisesAndIsForeseen() {
+        KindWatch watch = watch(run(
+                "p",
+                "resource.status.phase == 'Pending'"
+                        + " && now - timestamp(resource.status.startTime) > duration('2h') + duration('1s')"));
+        watch.there("gpu-operator/a", named("a", "n1", "Pending", "[]"));
+        watch.there("gpu-operator/b", named("b", "n1", "Running", READY));
+        assertThat(watch.timed()).as("of a pod that runs, time changes nothing").isEqualTo(1);
+        assertThat(told("n1")).isEmpty();
+        clock.now = Instant.parse("2026-11-22T12:00:01.002Z");
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (told("n1").isEmpty()) {
+            assertThat(System.nanoTime()).isLessThan(end);
+            Thread.onSpinWait();
+        }
+        assertThat(told("n1")).containsExactly("p/gpu-operator/a");
+        watch.gone("gpu-operator/a");
+        assertThat(watch.timed()).isZero();
+        assertThat(told("n1")).isEmpty();
+    }
+
+    @Test
+    void resyncAsksAnewAboutWhatTimeCanChange() {
+        KindWatch watch =
+                watch(run("p", "now > timestamp('2026-11-22T12:10:00Z') && now < timestamp('2026-11-22T12:20:00Z')"));
+        watch.there("gpu-operator/a", named("a", "n1", "Pending", "[]"));
+        clock.now = Instant.parse("2026-11-22T12:15:00Z");
+        watch.resync();
+        assertThat(told("n1")).hasSize(1);
+    }
+
+    @Test
+    void aPolicyThatTakesTooLongIsAskedNoMoreAndTheOthersGoOn() {
+        PolicyRun loops =
+                run("loops", "resource.status.items.all(a, resource.status.items.all(b, a != 'x' || b != 'x'))");
+        KindWatch watch = watch(loops, run("p", "has(resource.status.items)"));
+        book.put("loops", "gpu-operator/before", new Match("n1", Instant.EPOCH, loops.digest(), true, 0));
+        List<String> many = new ArrayList<>(
+                IntStream.range(0, 2000).mapToObj(Integer::toString).toList());
+        for (int i = 0; i < 8; i++) {
+            Map<String, Object> big = named("a" + i, "n1", "Pending", "[]");
+            big.put("status", Map.of("items", many));
+            watch.there("gpu-operator/a" + i, big);
+        }
+        assertThat(loops.stopped().orElseThrow()).contains("50000 steps");
+        assertThat(loops.evaluations()).isEqualTo(5);
+        watch.gone("gpu-operator/before");
+        watch.complete();
+        assertThat(told("n1")).hasSize(9).contains("loops/gpu-operator/before");
+    }
+
+    @Test
+    void namesThatAreTooLongForAFaultStayDifferent() {
+        String one = "gpu-operator/" + "x".repeat(250) + "1";
+        String other = "gpu-operator/" + "x".repeat(250) + "2";
+        assertThat(ObjectNames.shortened(one)).hasSize(256).isNotEqualTo(ObjectNames.shortened(other));
+    }
+
+    @Test
+    void anErrorRaisesNothingAndIsForgottenWithItsCause() {
+        PolicyRun run = run("p", "resource.status.reason == 'Evicted'");
+        KindWatch watch = watch(run);
+        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        assertThat(run.erring()).isEqualTo(1);
+        assertThat(run.anError()).startsWith("gpu-operator/a: ").contains("reason");
+        assertThat(told("n1")).isEmpty();
+        Map<String, Object> evicted = named("a", "n1", "Failed", RUNS);
+        evicted.put("status", Map.of("reason", "Evicted"));
+        watch.there("gpu-operator/a", evicted);
+        assertThat(run.erring()).isZero();
+        assertThat(told("n1")).hasSize(1);
+    }
+}

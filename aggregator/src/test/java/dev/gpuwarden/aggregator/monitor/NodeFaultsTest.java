@@ -1,0 +1,71 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import static dev.gpuwarden.aggregator.monitor.Samples.policy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** From matches to faults, and back. */
+class NodeFaultsTest {
+
+    private static final Instant SINCE = Instant.parse("2026-11-22T12:00:00Z");
+    private static final Instant NOW = SINCE.plusSeconds(60);
+    private static final MonitorPolicy POLICY = policy("p", "true");
+
+    private static List<Fault> wanted(Map<Match.Key, Match> matches, boolean known, List<Fault> told) {
+        return NodeFaults.wanted("n1", matches, name -> known ? Optional.of(POLICY) : Optional.empty(), told, NOW);
+    }
+
+    private static Map<Match.Key, Match> match(String... objects) {
+        Map<Match.Key, Match> matches = new LinkedHashMap<>();
+        for (String object : objects) {
+            matches.put(new Match.Key("p", object), new Match("n1", SINCE, "digest", true, 0));
+        }
+        return matches;
+    }
+
+    @Test
+    void eachObjectIsAFaultOfItsOwn() {
+        List<Fault> faults = wanted(match("ns/a", "ns/b"), true, List.of());
+        assertThat(faults).hasSize(2);
+        Fault fault = faults.get(0);
+        assertThat(fault.key().agent()).isEqualTo("kubernetes-object-monitor");
+        assertThat(fault.key().checkName()).isEqualTo("p");
+        assertThat(fault.key().entity()).isEqualTo(new Entity("Pod", "ns/a"));
+        assertThat(fault.key().errorCode()).isEqualTo("BROKEN");
+        assertThat(fault.cause().fatal()).isTrue();
+        assertThat(fault.since()).isEqualTo(SINCE);
+    }
+
+    @Test
+    void matchesAreReadBackAsTheyWere() {
+        Map<Match.Key, Match> read = NodeFaults.matches("n1", wanted(match("ns/a"), true, List.of()));
+        assertThat(read.keySet()).containsExactly(new Match.Key("p", "ns/a"));
+        Match match = read.values().iterator().next();
+        assertThat(match.node()).isEqualTo("n1");
+        assertThat(match.since()).isEqualTo(SINCE);
+        assertThat(match.digest()).isEqualTo("digest");
+        assertThat(match.confirmed()).isFalse();
+    }
+
+    @Test
+    void whatNobodyCanTellAnewStaysAsItIs() {
+        List<Fault> told = wanted(match("ns/a", "ns/b"), true, List.of());
+        assertThat(wanted(match("ns/a"), false, told)).containsExactly(told.get(0));
+    }
+
+    @Test
+    void annotationsAreBounded() {
+        assertThat(PolicyMatches.text(match("ns/b", "ns/a").keySet())).isEqualTo("p/ns/a,p/ns/b");
+        String[] many =
+                java.util.stream.IntStream.range(0, 70).mapToObj(i -> "ns/" + i).toArray(String[]::new);
+        assertThat(PolicyMatches.text(match(many).keySet())).endsWith(",and 6 more");
+    }
+}

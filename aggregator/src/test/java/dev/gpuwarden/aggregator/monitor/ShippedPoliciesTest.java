@@ -1,0 +1,141 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Each row of the specification's tables, of the policies that ship. */
+class ShippedPoliciesTest {
+
+    private static final Instant STARTED = Instant.parse("2026-11-22T10:00:00Z");
+    private static final Instant LATE = STARTED.plus(Duration.ofMinutes(31));
+    private static final List<CompiledPolicy> POLICIES =
+            Samples.shipped().stream().map(Samples::compiled).toList();
+
+    private static final String WAITING = "[{name: a, ready: false, state: {waiting: {reason: %s}}}]";
+    private static final String RUNNING = "[{name: a, ready: true, state: {running: {}}}]";
+
+    private static boolean matches(Map<String, Object> pod, Instant now) {
+        List<Outcome> outcomes =
+                POLICIES.stream().map(policy -> policy.evaluate(pod, now)).toList();
+        assertThat(outcomes).allMatch(outcome -> outcome.problem().isEmpty());
+        return outcomes.stream().anyMatch(Outcome::matches);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            stuck in init containers          | Pending   | [{name: a, ready: false, state: {waiting: {reason: PodInitializing}}}] | true
+            init container CrashLoopBackOff   | Pending   | [{name: a, ready: false, state: {waiting: {reason: PodInitializing}}}] | true
+            main container CrashLoopBackOff   | Running   | [{name: a, ready: false, state: {waiting: {reason: CrashLoopBackOff}}}] | true
+            one of two in CrashLoopBackOff    | Running   | [{name: a, ready: true, state: {running: {}}}, {name: b, ready: false, state: {waiting: {reason: CrashLoopBackOff}}}] | true
+            bound and cannot start            | Pending   | [] | true
+            ImagePullBackOff                  | Pending   | [{name: a, ready: false, state: {waiting: {reason: ImagePullBackOff}}}] | true
+            ErrImagePull                      | Pending   | [{name: a, ready: false, state: {waiting: {reason: ErrImagePull}}}] | true
+            Failed                            | Failed    | [{name: a, ready: false, state: {terminated: {exitCode: 1}}}] | true
+            phase Unknown                     | Unknown   | [] | true
+            healthy                           | Running   | [{name: a, ready: true, state: {running: {}}}] | false
+            runs and is not ready             | Running   | [{name: a, ready: false, state: {running: {}}}] | false
+            completed                         | Succeeded | [{name: a, ready: false, state: {terminated: {exitCode: 0}}}] | false
+            """)
+    void whatIsCaught(String what, String phase, String containers, boolean caught) {
+        for (String namespace : List.of("gpu-operator", "network-operator")) {
+            Map<String, Object> pod = Samples.pod(namespace, "validator", "n1", phase, containers);
+            assertThat(matches(pod, LATE)).as(namespace).isEqualTo(caught);
+            assertThat(matches(pod, STARTED.plus(Duration.ofMinutes(29))))
+                    .as("normal initialisation")
+                    .isFalse();
+            assertThat(matches(pod, STARTED.plus(Duration.ofMinutes(30))))
+                    .as("for 30 minutes and not more")
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void otherNamespacesAreNotMonitored() {
+        assertThat(matches(Samples.pod("default", "validator", "n1", "Failed", "[]"), LATE))
+                .isFalse();
+    }
+
+    @Test
+    void aPodWithoutNodeBelongsToNoneAndIsNotReported() {
+        assertThat(matches(Samples.pod("gpu-operator", "validator", "", "Pending", "[]"), LATE))
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ReplicaSet", "Deployment", "Job", "''"})
+    void podsOfOthersThanDaemonSetsAreNotMonitored(String owner) {
+        Map<String, Object> pod = Samples.pod("Failed", "[]");
+        Map<String, Object> metadata = Trees.copy(Trees.object(pod, "metadata"));
+        metadata.remove("ownerReferences");
+        if (!owner.isEmpty()) {
+            metadata.put("ownerReferences", List.of(Map.of("kind", owner, "name", "x")));
+        }
+        pod.put("metadata", metadata);
+        assertThat(matches(pod, LATE)).isFalse();
+    }
+
+    @Test
+    void whatIsToldIsAsSpecified() {
+        assertThat(Samples.shipped())
+                .extracting(MonitorPolicy::name)
+                .containsExactly("gpu-operator-pods-health", "network-operator-pod-health");
+        assertThat(Samples.shipped().get(0).event())
+                .isEqualTo(new EventTemplate(
+                        "Software",
+                        true,
+                        "GPU Operator DaemonSet pod is not healthy",
+                        RecommendedAction.CONTACT_SUPPORT,
+                        "",
+                        List.of("GPU_OPERATOR_POD_UNHEALTHY")));
+        assertThat(Samples.shipped().get(1).event().errorCodes()).containsExactly("NETWORK_OPERATOR_POD_UNHEALTHY");
+    }
+
+    @Test
+    void theMomentIsForeseenAtWhichAPodIsBrokenForTooLong() {
+        Map<String, Object> pod = Samples.pod("Pending", WAITING.formatted("ImagePullBackOff"));
+        Outcome early = POLICIES.get(0).evaluate(pod, STARTED.plusSeconds(10));
+        assertThat(early.timed()).isTrue();
+        Instant change = early.changes().orElseThrow();
+        assertThat(change)
+                .isBetween(
+                        STARTED.plus(Duration.ofMinutes(30)),
+                        STARTED.plus(Duration.ofMinutes(30)).plusMillis(2));
+        assertThat(matches(pod, change)).isTrue();
+        assertThat(matches(pod, change.minusMillis(2))).isFalse();
+        assertThat(POLICIES.get(1).evaluate(pod, STARTED).timed())
+                .as("of another namespace")
+                .isFalse();
+    }
+
+    @Test
+    void aPodThatIsWellNeedNotBeRemembered() {
+        Outcome well = POLICIES.get(0).evaluate(Samples.pod("Running", RUNNING), STARTED);
+        assertThat(well.timed()).isFalse();
+        assertThat(well.changes()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            Running   | [{name: a, ready: true}]                              | true
+            Running   | [{name: a, ready: false}]                             | false
+            Running   | [{name: a, ready: true}, {name: b, ready: false}]     | false
+            Running   | []                                                    | false
+            Pending   | []                                                    | false
+            Succeeded | [{name: a, ready: false}]                             | true
+            """)
+    void aPodIsWellWhenAllOfItIsReady(String phase, String containers, boolean well) {
+        ResourceType pods = new ResourceType("", "v1", "Pod");
+        assertThat(Wellness.recovered(pods, Samples.pod(phase, containers))).isEqualTo(well);
+        assertThat(Wellness.recovered(new ResourceType("x.io", "v1", "Pod"), Samples.pod(phase, containers)))
+                .isTrue();
+    }
+}
