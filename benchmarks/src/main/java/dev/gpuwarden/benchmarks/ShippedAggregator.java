@@ -18,6 +18,9 @@ final class ShippedAggregator implements AutoCloseable {
 
     private static final Pattern RSS = Pattern.compile("VmRSS:\\s+(\\d+) kB");
 
+    /** Of `/proc`, on every Linux there is. */
+    private static final int TICKS_PER_SECOND = 100;
+
     private final Process process;
     private final int webPort;
     private final HttpClient client = HttpClient.newHttpClient();
@@ -76,6 +79,13 @@ final class ShippedAggregator implements AutoCloseable {
     long residentMib() throws IOException {
         Matcher rss = RSS.matcher(Files.readString(Path.of("/proc/" + process.pid() + "/status")));
         return rss.find() ? Long.parseLong(rss.group(1)) / 1024 : 0;
+    }
+
+    /** Of the processor, since its start. */
+    double processorSeconds() throws IOException {
+        String stat = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+        return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / (double) TICKS_PER_SECOND;
     }
 
     void kill() throws InterruptedException {

@@ -1,0 +1,204 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.core.SuppressForbidden;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Pods that break and mend at a fixed rate, each of another node than the one before: from the API server's answer to a pod's
+ * change until a watch shows it in the node's NodeHealth. The aggregator as shipped with a policy about them beside those that
+ * ship, a real API server with etcd (which does not sync to disk here), Nodes and pods without kubelets.
+ */
+final class ObjectLoad {
+
+    private static final String POLICY = """
+            apiVersion: gpuwarden.dev/v1alpha1
+            kind: MonitorPolicy
+            metadata: {name: load}
+            spec:
+              resource: {group: "", version: v1, kind: Pod}
+              predicate:
+                expression: >-
+                  resource.metadata.namespace == 'load' && has(resource.status.reason) && resource.status.reason == 'Broken'
+              nodeAssociation: {expression: resource.spec.nodeName}
+              healthEvent: {componentClass: Software, isFatal: false, message: a pod is broken, errorCode: [BROKEN]}
+            """;
+
+    private static final int CHANGERS = 16;
+
+    /** When a pod's change was sent and answered, in nanoseconds, by its node. */
+    private final Map<String, long[]> sent = new ConcurrentHashMap<>();
+
+    private final Histogram fromSent = new ConcurrentHistogram(60_000_000, 3);
+    private final Histogram fromAnswer = new ConcurrentHistogram(60_000_000, 3);
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+    private ObjectLoad() {}
+
+    /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, changes a second, seconds. */
+    @SuppressForbidden("a program of its own: prints its result")
+    public static void main(String[] args) throws Exception {
+        PrintStream out = System.out;
+        Path work = Path.of(args[1]);
+        Path manifests = Path.of(args[2]);
+        int nodes = Integer.parseInt(args[3]);
+        int pods = Integer.parseInt(args[4]);
+        long start = System.nanoTime();
+        try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), manifests, nodes, pods)) {
+            cluster.plane.apply(Files.readString(manifests.resolve("crds/monitorpolicies.gpuwarden.dev.yaml")));
+            cluster.plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
+            cluster.plane.apply(Files.readString(manifests.resolve("monitor-policies.yaml")));
+            cluster.plane.apply(POLICY);
+            say(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
+            ObjectLoad load = new ObjectLoad();
+            Process watch = load.watch(cluster);
+            Path kubeconfig = cluster.plane.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator"));
+            start = System.nanoTime();
+            try (ShippedAggregator aggregator = new ShippedAggregator(
+                    args[0],
+                    kubeconfig,
+                    work,
+                    LoadCluster.freePort(),
+                    LoadCluster.freePort(),
+                    List.of("--quarantine.mode=dry-run", LoadCluster.POOL))) {
+                aggregator.await("gpuwarden_aggregator_leads", 1, 120);
+                aggregator.await(
+                        "gpuwarden_aggregator_monitor_policy_ready{policy=\"load\",reason=\"Ready\"}", 1, 600);
+                say(out, "follows all objects %.1f s after its start, %d MiB resident", seconds(start), aggregator.residentMib());
+                load.warmUp(cluster);
+                load.measure(out, cluster, aggregator, Integer.parseInt(args[5]), Integer.parseInt(args[6]), nodes * pods);
+            } finally {
+                watch.destroy();
+            }
+        }
+    }
+
+    private Process watch(LoadCluster cluster) throws Exception {
+        Process watch = new ProcessBuilder(
+                        Binaries.ofUser().path("kubectl").toString(),
+                        "--kubeconfig=" + cluster.plane.adminKubeconfig(),
+                        "get",
+                        "nodehealths",
+                        "--watch",
+                        "--no-headers",
+                        "--output=custom-columns=:.metadata.name,:.status.monitors[0].faultCount")
+                .start();
+        Thread thread = new Thread(
+                () -> watch.inputReader().lines().forEach(line -> {
+                    String[] columns = line.trim().split(" +");
+                    if (columns.length == 2) {
+                        seen(columns[0], columns[1].equals("1"));
+                    }
+                }),
+                "load-healths");
+        thread.setDaemon(true);
+        thread.start();
+        return watch;
+    }
+
+    private void seen(String node, boolean broken) {
+        long now = System.nanoTime();
+        if (broken ? told.add(node) : told.remove(node)) {
+            long[] since = sent.remove(node);
+            if (since != null) {
+                fromSent.recordValue((now - since[0]) / 1000);
+                fromAnswer.recordValue(Math.max(0, now - since[1]) / 1000);
+            }
+        }
+    }
+
+    private void change(LoadCluster cluster, String node, boolean broken) {
+        long[] times = {System.nanoTime(), Long.MAX_VALUE};
+        sent.put(node, times);
+        try {
+            var unused = cluster.api.patch(
+                    "/api/v1/namespaces/load/pods/" + node + "-0/status",
+                    List.of(Map.of("op", "add", "path", "/status/reason", "value", broken ? "Broken" : "Fine")));
+            times[1] = System.nanoTime();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void warmUp(LoadCluster cluster) throws Exception {
+        List<String> some = cluster.names.subList(0, Math.min(200, cluster.names.size()));
+        for (boolean broken : new boolean[] {true, false}) {
+            var unused = LoadCluster.parallel(some, node -> {
+                change(cluster, node, broken);
+                return node;
+            });
+            LoadCluster.until(sent::isEmpty, 120, "all is told");
+        }
+        fromSent.reset();
+        fromAnswer.reset();
+    }
+
+    private void measure(
+            PrintStream out, LoadCluster cluster, ShippedAggregator aggregator, int rate, int seconds, int objects)
+            throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(CHANGERS);
+        List<String> names = new ArrayList<>(cluster.names);
+        double cpu = aggregator.processorSeconds();
+        long start = System.nanoTime();
+        int changes = rate * seconds;
+        for (int i = 0; i < changes; i++) {
+            String node = names.get(i % names.size());
+            boolean broken = i / names.size() % 2 == 0;
+            long due = start + i * TimeUnit.SECONDS.toNanos(1) / rate;
+            while (System.nanoTime() < due) {
+                LockSupport.parkNanos(due - System.nanoTime());
+            }
+            threads.execute(() -> change(cluster, node, broken));
+        }
+        double sending = seconds(start);
+        LoadCluster.until(sent::isEmpty, 120, "all is told");
+        double took = seconds(start);
+        threads.shutdownNow();
+        say(
+                out,
+                "%d objects, %d changes at %.0f/s: change answered to NodeHealth seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms;"
+                        + " from change sent p50 %.1f ms, p99 %.1f ms",
+                objects,
+                changes,
+                changes / sending,
+                fromAnswer.getValueAtPercentile(50) / 1e3,
+                fromAnswer.getValueAtPercentile(99) / 1e3,
+                fromAnswer.getMaxValue() / 1e3,
+                fromSent.getValueAtPercentile(50) / 1e3,
+                fromSent.getValueAtPercentile(99) / 1e3);
+        say(
+                out,
+                "as the aggregator counts it: change heard to NodeHealth written p99 %.1f ms",
+                aggregator.metric("gpuwarden_aggregator_monitor_change_to_event_seconds{quantile=\"0.99\"}") * 1e3);
+        say(
+                out,
+                "aggregator: %.2f cores, %d MiB resident, %d changes seen of %d (a change that the next one overtook is seen once)",
+                (aggregator.processorSeconds() - cpu) / took,
+                aggregator.residentMib(),
+                fromSent.getTotalCount(),
+                changes);
+    }
+
+    private static double seconds(long since) {
+        return (System.nanoTime() - since) / 1e9;
+    }
+
+    private static void say(PrintStream out, String format, Object... values) {
+        out.println(String.format(Locale.ROOT, format, values));
+        out.flush();
+    }
+}
