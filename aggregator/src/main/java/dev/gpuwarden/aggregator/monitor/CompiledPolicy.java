@@ -17,6 +17,9 @@ public final class CompiledPolicy {
 
     private static final Duration FINEST = Duration.ofMillis(1);
 
+    /** Foreseeing takes no longer: what is not foreseen is seen when it is asked about next. */
+    private static final Duration MOST = Duration.ofMillis(50);
+
     private final MonitorPolicy source;
     private final PolicyExpression predicate;
     private final PolicyExpression association;
@@ -57,35 +60,33 @@ public final class CompiledPolicy {
 
     /** @param object as {@link PlainTree} makes it */
     public Outcome evaluate(Map<String, Object> object, Instant now) {
+        long start = System.nanoTime();
         boolean matches;
         try {
             matches = test(object, now);
         } catch (CelEvaluationException e) {
-            return new Outcome(false, "", Optional.of(why(e)), tooCostly(e), timed(object), Optional.empty());
+            long took = System.nanoTime() - start;
+            return new Outcome(false, "", Optional.of(why(e)), tooCostly(e), timed(object), Optional.empty(), took);
         }
+        long took = System.nanoTime() - start;
         boolean timed = timed(object);
         Optional<Instant> changes = timed ? changes(object, now, matches) : Optional.empty();
         if (!matches) {
-            return new Outcome(false, "", Optional.empty(), false, timed, changes);
+            return new Outcome(false, "", Optional.empty(), false, timed, changes, took);
         }
+        String node = "";
+        Optional<String> problem = Optional.empty();
         try {
             Object name = association.eval(object, now);
-            return name instanceof String node && !node.isBlank()
-                    ? new Outcome(true, node, Optional.empty(), false, timed, changes)
-                    : nowhere(
-                            "nodeAssociation gives "
-                                    + (name instanceof String
-                                            ? "an empty text"
-                                            : "no text: " + name.getClass().getSimpleName()),
-                            timed,
-                            changes);
+            node = name instanceof String text && !text.isBlank() ? text : "";
+            if (node.isEmpty()) {
+                problem =
+                        Optional.of("nodeAssociation gives " + (name instanceof String ? "an empty text" : "no text"));
+            }
         } catch (CelEvaluationException e) {
-            return nowhere("nodeAssociation: " + why(e), timed, changes);
+            problem = Optional.of("nodeAssociation: " + why(e));
         }
-    }
-
-    private static Outcome nowhere(String why, boolean timed, Optional<Instant> changes) {
-        return new Outcome(true, "", Optional.of(why), false, timed, changes);
+        return new Outcome(true, node, problem, false, timed, changes, took);
     }
 
     private boolean test(Map<String, Object> object, Instant at) throws CelEvaluationException {
@@ -114,22 +115,26 @@ public final class CompiledPolicy {
     }
 
     private Optional<Instant> changes(Map<String, Object> object, Instant now, boolean matches) {
+        long end = System.nanoTime() + MOST.toNanos();
         Instant before = now;
         for (Duration look : LOOKS) {
             Instant after = now.plus(look);
             if (willMatch(object, after) != matches) {
-                return Optional.of(between(object, before, after, matches));
+                return Optional.of(between(object, before, after, matches, end));
+            }
+            if (System.nanoTime() > end) {
+                break;
             }
             before = after;
         }
         return Optional.empty();
     }
 
-    /** The first moment at which it is the other way, between one at which it is not and one at which it is. */
-    private Instant between(Map<String, Object> object, Instant from, Instant to, boolean matches) {
+    /** The first moment at which it is the other way, or a later one, between one at which it is not and one at which it is. */
+    private Instant between(Map<String, Object> object, Instant from, Instant to, boolean matches, long end) {
         Instant before = from;
         Instant after = to;
-        while (Duration.between(before, after).compareTo(FINEST) > 0) {
+        while (Duration.between(before, after).compareTo(FINEST) > 0 && System.nanoTime() < end) {
             Instant middle = before.plus(Duration.between(before, after).dividedBy(2));
             if (willMatch(object, middle) == matches) {
                 before = middle;

@@ -195,6 +195,9 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
                 follower.tend(true);
             }
         }
+        for (KindFollower follower : followers.values()) {
+            follower.tend(false);
+        }
         book.nodes().forEach(nodes::add);
         tell();
     }

@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param tooCostly whether that is because it would have taken too long
  * @param timed whether the answer can become another one by the passing of time alone
  * @param changes when it does so next, as far as that can be foreseen
+ * @param nanos how long it took to say whether the object is wrong now
  */
 public record Outcome(
         boolean matches,
@@ -19,4 +20,5 @@ public record Outcome(
         Optional<String> problem,
         boolean tooCostly,
         boolean timed,
-        Optional<Instant> changes) {}
+        Optional<Instant> changes,
+        long nanos) {}

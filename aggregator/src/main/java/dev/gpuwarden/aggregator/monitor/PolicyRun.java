@@ -28,6 +28,7 @@ final class PolicyRun {
     private final LongAdder errors = new LongAdder();
     private final Map<String, String> erring = new LinkedHashMap<>();
     private final Map<String, String> withoutNode = new LinkedHashMap<>();
+    private long erringSinceNanos;
     private int overruns;
     private int quick;
     private volatile Optional<String> stopped = Optional.empty();
@@ -59,21 +60,24 @@ final class PolicyRun {
     Outcome ask(String object, Map<String, Object> tree, Instant now, MonitorTally tally) {
         long start = System.nanoTime();
         Outcome outcome = policy.evaluate(tree, now);
-        long took = System.nanoTime() - start;
         evaluations.increment();
-        tally.evaluated(took);
-        note(object, outcome, took);
+        tally.evaluated(System.nanoTime() - start);
+        note(object, outcome);
         return outcome;
     }
 
-    private synchronized void note(String object, Outcome outcome, long took) {
+    private synchronized void note(String object, Outcome outcome) {
         if (outcome.problem().isPresent()) {
             errors.increment();
         }
         boolean nowhere = outcome.matches() && outcome.node().isEmpty();
+        boolean none = erring.isEmpty();
         note(erring, object, outcome.matches() ? Optional.empty() : outcome.problem());
+        if (none) {
+            erringSinceNanos = System.nanoTime();
+        }
         note(withoutNode, object, nowhere ? outcome.problem() : Optional.empty());
-        if (took > LONGEST.toNanos() || outcome.tooCostly()) {
+        if (outcome.nanos() > LONGEST.toNanos() || outcome.tooCostly()) {
             quick = 0;
             overruns++;
             if (overruns >= MOST_OVERRUNS) {
@@ -118,6 +122,11 @@ final class PolicyRun {
 
     synchronized int erring() {
         return erring.size();
+    }
+
+    /** Whether for so long there has been at least one, not always the same. */
+    synchronized boolean erringFor(Duration time) {
+        return !erring.isEmpty() && System.nanoTime() - erringSinceNanos >= time.toNanos();
     }
 
     synchronized int withoutNode() {

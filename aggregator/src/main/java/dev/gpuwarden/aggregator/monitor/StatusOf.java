@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.monitor;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
@@ -8,8 +9,8 @@ final class StatusOf {
 
     static final String LISTING = "Listing";
 
-    /** A few may be as they are for a moment. */
-    private static final int MANY_ERRORS = 3;
+    /** What is about to start lacks for a moment what a predicate asks for. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     /** Of fewer objects all may be wrong. */
     private static final int MANY_OBJECTS = 10;
@@ -62,7 +63,7 @@ final class StatusOf {
         boolean ready = true;
         String reason = "Ready";
         String message = "each " + run.source().resource() + " is looked at when it changes";
-        if (erring > 0 && run.errors() >= MANY_ERRORS) {
+        if (run.erringFor(PATIENCE)) {
             ready = false;
             reason = "PredicateErrors";
             message = "it cannot say whether these match, which then do not: ask has(...) first; " + run.anError();

@@ -224,6 +224,9 @@ class ObjectMonitorClusterTest {
             policy("errs", "resource.spec.nothing == 'a'", "");
             policy("mine", "resource.metadata.name == 'a'", "");
             until(() -> faults().equals("gpu-operator/a"), "the others go on");
+            running.untilReason("errs", "PredicateErrors");
+            assertThat(running.status("errs").message()).contains("gpu-operator/a: ", "nothing");
+            assertThat(running.status("mine").ready()).isTrue();
         }
     }
 

@@ -110,6 +110,45 @@ class MonitorPlaceTest {
                 .containsExactly("atrue", "ownfalse");
     }
 
+    @Test
+    void aPlaceIsSetAsAWholeAndOnlyWhereItSaysSomethingElse() throws Exception {
+        List<Fault> faults = List.of(fault(true), fault("b"));
+        Map<String, Object> place =
+                MonitorPlace.exactly(MONITOR, List.of(), faults, NOW).orElseThrow();
+        assertThat(place).containsEntry("faultCount", 2).containsEntry("fatalCount", 1L);
+        List<Fault> told = MonitorPlace.told(Optional.of(new TreeReader("", status(place))), "n1", MONITOR);
+        assertThat(MonitorPlace.exactly(MONITOR, told, List.of(faults.get(1), faults.get(0)), NOW.plusSeconds(1000)))
+                .isEmpty();
+        assertThat(MonitorPlace.exactly(MONITOR, told, List.of(), NOW).orElseThrow())
+                .containsEntry("faultCount", 0)
+                .containsEntry("faults", List.of());
+        assertThat(MonitorPlace.told(Optional.of(new TreeReader("", status(place))), "n1", "another"))
+                .isEmpty();
+    }
+
+    @Test
+    void ofThoseThatFindNoRoomTheFirstSaysHowManyThereAre() throws Exception {
+        for (int characters : new int[] {10, 500}) {
+            HealthEvent wide = event("a")
+                    .message("x".repeat(characters))
+                    .entities(IntStream.range(0, 100)
+                            .mapToObj(i -> new Entity("Pod", "y".repeat(characters / 2) + i))
+                            .toList())
+                    .build();
+            List<Fault> wanted = wide.keys().stream()
+                    .map(key -> new Fault(key, wide, 0, NOW, NOW, 1))
+                    .toList();
+            Map<String, Object> place =
+                    MonitorPlace.exactly(MONITOR, List.of(), wanted, NOW).orElseThrow();
+            assertThat(ShownText.bytes(place.get("faults"))).isLessThanOrEqualTo(MonitorPlace.MOST_BYTES);
+            List<Fault> told = MonitorPlace.told(Optional.of(new TreeReader("", status(place))), "n1", MONITOR);
+            assertThat(told).hasSizeLessThanOrEqualTo(MonitorPlace.MOST_FAULTS).hasSizeGreaterThan(30);
+            assertThat(told.get(0).cause().message())
+                    .endsWith(" (and " + (100 - told.size()) + " more, for which there is no room)");
+            assertThat(MonitorPlace.exactly(MONITOR, told, wanted, NOW)).isEmpty();
+        }
+    }
+
     private static Fault fault(boolean fatal) {
         HealthEvent cause = event("a").fatal(fatal).build();
         return new Fault(cause.keys().get(0), cause, 1, NOW, NOW, 1);
