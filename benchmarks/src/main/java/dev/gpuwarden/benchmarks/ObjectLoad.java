@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
@@ -40,8 +41,19 @@ final class ObjectLoad {
 
     private static final int CHANGERS = 16;
 
-    /** When a pod's change was sent and answered, in nanoseconds, by its node. */
-    private final Map<String, long[]> sent = new ConcurrentHashMap<>();
+    /** When a pod was changed to this, in nanoseconds. */
+    private static final class Change {
+        private final boolean broken;
+        private final long sent = System.nanoTime();
+        private volatile long answered = Long.MAX_VALUE;
+
+        Change(boolean broken) {
+            this.broken = broken;
+        }
+    }
+
+    /** What has not been seen yet, by node. */
+    private final Map<String, Change> open = new ConcurrentHashMap<>();
 
     private final Histogram fromSent = new ConcurrentHistogram(60_000_000, 3);
     private final Histogram fromAnswer = new ConcurrentHistogram(60_000_000, 3);
@@ -113,25 +125,32 @@ final class ObjectLoad {
     private void seen(String node, boolean broken) {
         long now = System.nanoTime();
         if (broken ? told.add(node) : told.remove(node)) {
-            long[] since = sent.remove(node);
-            if (since != null) {
-                fromSent.recordValue((now - since[0]) / 1000);
-                fromAnswer.recordValue(Math.max(0, now - since[1]) / 1000);
+            Change change = open.get(node);
+            if (change != null && change.broken == broken) {
+                open.remove(node, change);
+                fromSent.recordValue((now - change.sent) / 1000);
+                fromAnswer.recordValue(Math.max(0, now - change.answered) / 1000);
             }
         }
     }
 
     private void change(LoadCluster cluster, String node, boolean broken) {
-        long[] times = {System.nanoTime(), Long.MAX_VALUE};
-        sent.put(node, times);
+        Change change = new Change(broken);
+        open.put(node, change);
         try {
             var unused = cluster.api.patch(
                     "/api/v1/namespaces/load/pods/" + node + "-0/status",
                     List.of(Map.of("op", "add", "path", "/status/reason", "value", broken ? "Broken" : "Fine")));
-            times[1] = System.nanoTime();
+            change.answered = System.nanoTime();
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** A change that the next one overtook is not seen itself. */
+    private boolean isTold() {
+        open.entrySet().removeIf(entry -> told.contains(entry.getKey()) == entry.getValue().broken);
+        return open.isEmpty();
     }
 
     private void warmUp(LoadCluster cluster) throws Exception {
@@ -141,7 +160,7 @@ final class ObjectLoad {
                 change(cluster, node, broken);
                 return node;
             });
-            LoadCluster.until(sent::isEmpty, 120, "all is told");
+            LoadCluster.until(this::isTold, 120, "all is told");
         }
         fromSent.reset();
         fromAnswer.reset();
@@ -150,7 +169,10 @@ final class ObjectLoad {
     private void measure(
             PrintStream out, LoadCluster cluster, ShippedAggregator aggregator, int rate, int seconds, int objects)
             throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(CHANGERS);
+        // One pod's changes one after the other.
+        List<ExecutorService> threads = Stream.generate(Executors::newSingleThreadExecutor)
+                .limit(CHANGERS)
+                .toList();
         List<String> names = new ArrayList<>(cluster.names);
         double cpu = aggregator.processorSeconds();
         long start = System.nanoTime();
@@ -162,12 +184,12 @@ final class ObjectLoad {
             while (System.nanoTime() < due) {
                 LockSupport.parkNanos(due - System.nanoTime());
             }
-            threads.execute(() -> change(cluster, node, broken));
+            threads.get(i % names.size() % CHANGERS).execute(() -> change(cluster, node, broken));
         }
         double sending = seconds(start);
-        LoadCluster.until(sent::isEmpty, 120, "all is told");
+        LoadCluster.until(() -> seconds(start) > sending + 1 && isTold(), 120, "all is told");
         double took = seconds(start);
-        threads.shutdownNow();
+        threads.forEach(ExecutorService::shutdownNow);
         say(
                 out,
                 "%d objects, %d changes at %.0f/s: change answered to NodeHealth seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms;"

@@ -1,21 +1,17 @@
 package dev.gpuwarden.aggregator.control;
 
-import static dev.gpuwarden.aggregator.control.TestFleet.settings;
 import static dev.gpuwarden.aggregator.control.TestFleet.until;
+import static dev.gpuwarden.aggregator.control.MonitoredPods.OPERATORS;
+import static dev.gpuwarden.aggregator.control.MonitoredPods.RUNNING;
+import static dev.gpuwarden.aggregator.control.MonitoredPods.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.monitor.MonitorSettings;
+import dev.gpuwarden.aggregator.control.MonitoredPods.Running;
 import dev.gpuwarden.aggregator.monitor.ObjectMonitor;
-import dev.gpuwarden.aggregator.monitor.PolicyStatus;
-import dev.gpuwarden.aggregator.quarantine.Mode;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Locale;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,128 +20,47 @@ import org.junit.jupiter.api.io.TempDir;
 /** From objects to Nodes, on a real API server, with the rights, the policies and the rules that are shipped. */
 class ObjectMonitorClusterTest {
 
-    private static final Path POLICIES =
-            Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes/monitor-policies.yaml");
-    private static final String OPERATORS = "gpu-operator-pods-health";
-    private static final String WAITING = "{\"waiting\": {\"reason\": \"CrashLoopBackOff\"}}";
-    private static final String RUNNING = "{\"running\": {}}";
-
     @TempDir
     Path folder;
 
+    private MonitoredPods pods;
     private TestFleet fleet;
 
     @BeforeEach
-    void start() throws IOException {
-        fleet = TestFleet.start(folder);
-        fleet.plane.apply(Files.readString(POLICIES));
-        fleet.plane.kubectl("create", "namespace", "gpu-operator");
-        fleet.plane.kubectl("create", "serviceaccount", "default", "--namespace=gpu-operator");
-        fleet.silentNode("n1", "zone");
+    void start() {
+        pods = new MonitoredPods(folder);
+        fleet = pods.fleet;
     }
 
     @AfterEach
     void end() {
-        if (fleet != null) {
-            fleet.close();
+        if (pods != null) {
+            pods.close();
         }
-    }
-
-    /** What an aggregator runs of it. */
-    private final class Running implements AutoCloseable {
-        private final ClusterApi api = fleet.asAggregator();
-        private final Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audit -> {});
-        private final ObjectMonitor monitor = ObjectMonitor.start(
-                api, steering, new MonitorSettings(Duration.ofMinutes(5), 8, Duration.ofSeconds(1), true));
-
-        PolicyStatus status(String policy) {
-            return monitor.statuses().stream()
-                    .filter(status -> status.policy().equals(policy))
-                    .findFirst()
-                    .orElseThrow(() -> new AssertionError("no status of " + policy));
-        }
-
-        void untilReason(String policy, String reason) {
-            until(
-                    () -> monitor.statuses().stream()
-                            .anyMatch(status -> status.policy().equals(policy)
-                                    && status.reason().equals(reason)),
-                    policy + " is " + reason);
-        }
-
-        @Override
-        public void close() {
-            monitor.close();
-            steering.close();
-            api.close();
-        }
-    }
-
-    private void pod(String name, Duration age, String phase, boolean ready, String state) {
-        fleet.plane.apply("""
-                apiVersion: v1
-                kind: Pod
-                metadata:
-                  name: %s
-                  namespace: gpu-operator
-                  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: validator, uid: u-1, controller: true}]
-                spec:
-                  nodeName: n1
-                  containers: [{name: a, image: example.com/x}]
-                """.formatted(name));
-        is(name, age, phase, ready, state);
-    }
-
-    private void is(String name, Duration age, String phase, boolean ready, String state) {
-        String started =
-                Instant.now().minus(age).truncatedTo(ChronoUnit.SECONDS).toString();
-        fleet.plane.kubectl(
-                "patch", "pod", name, "--namespace=gpu-operator", "--subresource=status", "--patch", """
-                {"status": {"phase": "%s", "startTime": "%s", "containerStatuses":
-                  [{"name": "a", "ready": %s, "restartCount": 3, "image": "x", "imageID": "x", "state": %s}]}}
-                """.formatted(
-                                phase, started, ready, state));
-    }
-
-    private String annotation() {
-        return fleet.get("n1", ".metadata.annotations.nvsentinel\\.dgxc\\.nvidia\\.com/policy-matches");
-    }
-
-    private String told(String path) {
-        return fleet.plane.kubectl(
-                "get",
-                "nodehealth",
-                "n1",
-                "--ignore-not-found",
-                "--output=jsonpath={.status.monitors[?(@.name==\"kubernetes-object-monitor\")]" + path + "}");
-    }
-
-    private String faults() {
-        return told(".faults[*].entityValue");
     }
 
     @Test
     void aBrokenOperatorsPodTakesItsNodeOutAndBringsItBack() {
         Duration old = Duration.ofMinutes(40);
-        try (Running running = new Running()) {
-            pod("validator", old, "Running", false, WAITING);
+        try (Running running = pods.run()) {
+            pods.pod("validator", old, "Running", false, WAITING);
             until(() -> fleet.cordoned("n1"), "the node is cordoned");
-            assertThat(faults()).isEqualTo("gpu-operator/validator");
-            assertThat(told(".faults[0].errorCode")).isEqualTo("GPU_OPERATOR_POD_UNHEALTHY");
-            assertThat(told(".faults[0].agent")).isEqualTo("kubernetes-object-monitor");
-            assertThat(told(".faults[0].checkName")).isEqualTo(OPERATORS);
-            assertThat(told(".faults[0].recommendedAction")).isEqualTo("CONTACT_SUPPORT");
-            until(() -> annotation().equals(OPERATORS + "/gpu-operator/validator"), "the annotation says so");
+            assertThat(pods.faults()).isEqualTo("gpu-operator/validator");
+            assertThat(pods.told(".faults[0].errorCode")).isEqualTo("GPU_OPERATOR_POD_UNHEALTHY");
+            assertThat(pods.told(".faults[0].agent")).isEqualTo("kubernetes-object-monitor");
+            assertThat(pods.told(".faults[0].checkName")).isEqualTo(OPERATORS);
+            assertThat(pods.told(".faults[0].recommendedAction")).isEqualTo("CONTACT_SUPPORT");
+            until(() -> pods.annotation().equals(OPERATORS + "/gpu-operator/validator"), "the annotation says so");
 
-            is("validator", old, "Running", false, RUNNING);
-            pod("other", old, "Pending", false, "{\"waiting\": {\"reason\": \"ImagePullBackOff\"}}");
-            until(() -> faults().split(" ").length == 2, "the crash loop's brief running has cleared nothing");
-            is("validator", old, "Running", true, RUNNING);
-            until(() -> faults().equals("gpu-operator/other"), "the one is well");
+            pods.is("validator", old, "Running", false, RUNNING);
+            pods.pod("other", old, "Pending", false, "{\"waiting\": {\"reason\": \"ImagePullBackOff\"}}");
+            until(() -> pods.faults().split(" ").length == 2, "the crash loop's brief running has cleared nothing");
+            pods.is("validator", old, "Running", true, RUNNING);
+            until(() -> pods.faults().equals("gpu-operator/other"), "the one is well");
             assertThat(fleet.cordoned("n1")).as("for the other one").isTrue();
             fleet.plane.kubectl("delete", "pod", "other", "--namespace=gpu-operator", "--force", "--grace-period=0");
             until(() -> !fleet.cordoned("n1"), "the node returns");
-            until(() -> annotation().isEmpty(), "the annotation is gone");
+            until(() -> pods.annotation().isEmpty(), "the annotation is gone");
             until(
                     () -> fleet.plane
                             .kubectl("get", "monitorpolicy", OPERATORS, "--no-headers")
@@ -158,16 +73,16 @@ class ObjectMonitorClusterTest {
     @Test
     void aRestartNeitherRepeatsNorLosesAnything() {
         Duration old = Duration.ofMinutes(40);
-        pod("stays", old, "Running", false, WAITING);
-        pod("heals", old, "Pending", false, WAITING);
-        pod("loops", old, "Running", false, WAITING);
-        try (Running running = new Running()) {
-            until(() -> faults().split(" ").length == 3, "all three are told");
+        pods.pod("stays", old, "Running", false, WAITING);
+        pods.pod("heals", old, "Pending", false, WAITING);
+        pods.pod("loops", old, "Running", false, WAITING);
+        try (Running running = pods.run()) {
+            until(() -> pods.faults().split(" ").length == 3, "all three are told");
             assertThat(running.monitor.failing()).isZero();
         }
         String version =
                 fleet.plane.kubectl("get", "nodehealth", "n1", "--output=jsonpath={.metadata.resourceVersion}");
-        try (Running running = new Running()) {
+        try (Running running = pods.run()) {
             until(
                     () -> running.monitor.followed().values().stream().anyMatch(ObjectMonitor.Followed::watching),
                     "it watches");
@@ -177,53 +92,39 @@ class ObjectMonitorClusterTest {
                     .as("nothing is written anew")
                     .isEqualTo(version);
         }
-        is("heals", old, "Running", true, RUNNING);
-        is("loops", old, "Running", false, RUNNING);
-        try (Running running = new Running()) {
-            until(() -> faults().split(" ").length == 2, "what healed meanwhile is gone");
+        pods.is("heals", old, "Running", true, RUNNING);
+        pods.is("loops", old, "Running", false, RUNNING);
+        try (Running running = pods.run()) {
+            until(() -> pods.faults().split(" ").length == 2, "what healed meanwhile is gone");
             assertThat(running.status(OPERATORS).matches()).isEqualTo(2);
-            assertThat(faults()).contains("gpu-operator/loops", "gpu-operator/stays");
+            assertThat(pods.faults()).contains("gpu-operator/loops", "gpu-operator/stays");
             assertThat(fleet.cordoned("n1")).isTrue();
         }
     }
 
-    private void policy(String name, String predicate, String more) {
-        fleet.plane.apply(String.format(Locale.ROOT, """
-                apiVersion: gpuwarden.dev/v1alpha1
-                kind: MonitorPolicy
-                metadata: {name: %s}
-                spec:
-                  resource: {group: "", version: v1, kind: Pod}
-                  predicate: {expression: "%s"}
-                  nodeAssociation: {expression: resource.spec.nodeName}
-                  healthEvent: {componentClass: Software, isFatal: false, message: it is so, errorCode: [SO]}
-                  %s
-                """, name, predicate, more));
-    }
-
     @Test
     void policiesMayChangeWhileItRuns() {
-        pod("a", Duration.ofMinutes(1), "Running", true, RUNNING);
-        policy("mine", "resource.metadata.name == 'a'", "");
-        try (Running running = new Running()) {
-            until(() -> faults().equals("gpu-operator/a"), "the pod is told of");
-            policy("mine", "resource.metadata.name == 'b' &&", "");
+        pods.pod("a", Duration.ofMinutes(1), "Running", true, RUNNING);
+        pods.policy("mine", "resource.metadata.name == 'a'", "");
+        try (Running running = pods.run()) {
+            until(() -> pods.faults().equals("gpu-operator/a"), "the pod is told of");
+            pods.policy("mine", "resource.metadata.name == 'b' &&", "");
             running.untilReason("mine", "DoesNotCompile");
             assertThat(running.status("mine").message()).contains("line 1 column");
-            assertThat(faults()).as("what does not compile clears nothing").isEqualTo("gpu-operator/a");
-            policy("mine", "resource.metadata.name == 'b'", "");
-            until(() -> faults().isEmpty(), "it matches no more");
-            policy("mine", "resource.metadata.name == 'a'", "");
-            until(() -> faults().equals("gpu-operator/a"), "it matches again");
-            policy("mine", "resource.metadata.name == 'a'", "enabled: false");
-            until(() -> faults().isEmpty(), "it is switched off");
-            policy("mine", "resource.metadata.name == 'a'", "enabled: true");
-            until(() -> faults().equals("gpu-operator/a"), "it is switched on");
+            assertThat(pods.faults()).as("what does not compile clears nothing").isEqualTo("gpu-operator/a");
+            pods.policy("mine", "resource.metadata.name == 'b'", "");
+            until(() -> pods.faults().isEmpty(), "it matches no more");
+            pods.policy("mine", "resource.metadata.name == 'a'", "");
+            until(() -> pods.faults().equals("gpu-operator/a"), "it matches again");
+            pods.policy("mine", "resource.metadata.name == 'a'", "enabled: false");
+            until(() -> pods.faults().isEmpty(), "it is switched off");
+            pods.policy("mine", "resource.metadata.name == 'a'", "enabled: true");
+            until(() -> pods.faults().equals("gpu-operator/a"), "it is switched on");
             fleet.plane.kubectl("delete", "monitorpolicy", "mine");
-            until(() -> faults().isEmpty(), "it is deleted");
-            policy("errs", "resource.spec.nothing == 'a'", "");
-            policy("mine", "resource.metadata.name == 'a'", "");
-            until(() -> faults().equals("gpu-operator/a"), "the others go on");
+            until(() -> pods.faults().isEmpty(), "it is deleted");
+            pods.policy("errs", "resource.spec.nothing == 'a'", "");
+            pods.policy("mine", "resource.metadata.name == 'a'", "");
+            until(() -> pods.faults().equals("gpu-operator/a"), "the others go on");
             running.untilReason("errs", "PredicateErrors");
             assertThat(running.status("errs").message()).contains("gpu-operator/a: ", "nothing");
             assertThat(running.status("mine").ready()).isTrue();
@@ -232,14 +133,14 @@ class ObjectMonitorClusterTest {
 
     @Test
     void timeAloneTakesANodeOut() {
-        policy("slow", "now - timestamp(resource.status.startTime) > duration('6s')", "");
-        try (Running running = new Running()) {
+        pods.policy("slow", "now - timestamp(resource.status.startTime) > duration('6s')", "");
+        try (Running running = pods.run()) {
             running.untilReason("slow", "Ready");
             Instant started = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-            pod("a", Duration.ZERO, "Pending", false, WAITING);
+            pods.pod("a", Duration.ZERO, "Pending", false, WAITING);
             until(() -> running.monitor.followed().values().stream().anyMatch(each -> each.timed() > 0), "it is kept");
-            assertThat(faults()).isEmpty();
-            until(() -> faults().equals("gpu-operator/a"), "its time comes");
+            assertThat(pods.faults()).isEmpty();
+            until(() -> pods.faults().equals("gpu-operator/a"), "its time comes");
             assertThat(Duration.between(started, Instant.now()))
                     .isBetween(Duration.ofSeconds(6), Duration.ofSeconds(10));
         }
@@ -257,7 +158,7 @@ class ObjectMonitorClusterTest {
                   nodeAssociation: {expression: resource.spec.node}
                   healthEvent: {componentClass: Software, isFatal: true, message: a widget is broken}
                 """);
-        try (Running running = new Running()) {
+        try (Running running = pods.run()) {
             running.untilReason("widgets", "ResourceNotFound");
             assertThat(running.status("widgets").message()).contains("the API server has no example.com/v1");
             running.untilReason(OPERATORS, "Ready");
@@ -282,17 +183,17 @@ class ObjectMonitorClusterTest {
                     "--serviceaccount=gpuwarden:gpuwarden-aggregator");
             running.untilReason("widgets", "Ready");
             widget("w1", "n1");
-            until(() -> faults().equals("w1"), "a widget is told of");
+            until(() -> pods.faults().equals("w1"), "a widget is told of");
             widget("w2", "nowhere");
             running.untilReason("widgets", "ObjectsWithoutNode");
             assertThat(running.status("widgets").message()).contains("nowhere");
             fleet.plane.kubectl("delete", "crd", "widgets.example.com", "--timeout=60s");
-            until(() -> faults().isEmpty(), "with the kind its objects are gone");
+            until(() -> pods.faults().isEmpty(), "with the kind its objects are gone");
             running.untilReason("widgets", "ResourceNotFound");
             widgets();
             running.untilReason("widgets", "Ready");
             widget("w3", "n1");
-            until(() -> faults().equals("w3"), "it is followed again");
+            until(() -> pods.faults().equals("w3"), "it is followed again");
         }
     }
 
