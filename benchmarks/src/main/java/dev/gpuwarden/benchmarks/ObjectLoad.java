@@ -88,11 +88,15 @@ final class ObjectLoad {
                     LoadCluster.freePort(),
                     List.of("--quarantine.mode=dry-run", LoadCluster.POOL))) {
                 aggregator.await("gpuwarden_aggregator_leads", 1, 120);
-                aggregator.await(
-                        "gpuwarden_aggregator_monitor_policy_ready{policy=\"load\",reason=\"Ready\"}", 1, 600);
-                say(out, "follows all objects %.1f s after its start, %d MiB resident", seconds(start), aggregator.residentMib());
+                aggregator.await("gpuwarden_aggregator_monitor_policy_ready{policy=\"load\",reason=\"Ready\"}", 1, 600);
+                say(
+                        out,
+                        "follows all objects %.1f s after its start, %d MiB resident",
+                        seconds(start),
+                        aggregator.residentMib());
                 load.warmUp(cluster);
-                load.measure(out, cluster, aggregator, Integer.parseInt(args[5]), Integer.parseInt(args[6]), nodes * pods);
+                load.measure(
+                        out, cluster, aggregator, Integer.parseInt(args[5]), Integer.parseInt(args[6]), nodes * pods);
             } finally {
                 watch.destroy();
             }

@@ -41,7 +41,8 @@ class ImageTest {
         "aggregator, 2 compiler directives added",
         "fleet, ''",
         "explain, ''",
-        "breaker, ''"
+        "breaker, ''",
+        "policy, ''"
     })
     void noCommandSaysMoreThanItsHelp(String command, String complaint) {
         Run run = command.isEmpty() ? image.run("--help") : image.run(command, "--help");

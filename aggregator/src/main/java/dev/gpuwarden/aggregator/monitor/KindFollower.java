@@ -99,16 +99,8 @@ final class KindFollower implements AutoCloseable {
         }
     }
 
-    ResourceType type() {
-        return type;
-    }
-
-    Optional<Trouble> trouble() {
-        return trouble;
-    }
-
-    boolean isComplete() {
-        return watch.isComplete();
+    StatusOf.Standing standing() {
+        return new StatusOf.Standing(trouble, watch.isComplete(), objects);
     }
 
     boolean watching() {

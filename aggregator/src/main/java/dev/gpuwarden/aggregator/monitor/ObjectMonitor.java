@@ -247,7 +247,7 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
         return StatusOf.policy(
                 policy,
                 entry,
-                entry.run().map(run -> followers.get(run.source().resource())),
+                entry.run().map(run -> followers.get(run.source().resource())).map(KindFollower::standing),
                 book.count(policy),
                 book.count(policy, missing),
                 missing);

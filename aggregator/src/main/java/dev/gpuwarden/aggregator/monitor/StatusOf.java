@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
-/** What there is to be said of policies at work. Pure but for asking them. */
+/** What there is to be said of policies. Pure but for asking those at work how they fare. */
 final class StatusOf {
 
     static final String LISTING = "Listing";
@@ -15,16 +15,24 @@ final class StatusOf {
     /** Of fewer objects all may be wrong. */
     private static final int MANY_OBJECTS = 10;
 
+    /**
+     * How the objects of a kind are followed.
+     *
+     * @param trouble why they are not
+     * @param complete whether all of them have been told
+     */
+    record Standing(Optional<Trouble> trouble, boolean complete, int objects) {}
+
     private StatusOf() {}
 
     /**
-     * @param follower who follows its objects; empty while nobody does
+     * @param standing how its objects are followed; empty while nobody does
      * @param matches that it has, of which so many concern nodes that are missing
      */
     static PolicyStatus policy(
             String name,
             PolicyShelf.Entry entry,
-            Optional<KindFollower> follower,
+            Optional<Standing> standing,
             int matches,
             int ofMissing,
             Set<String> missing) {
@@ -41,7 +49,7 @@ final class StatusOf {
                     run.stopped().get() + "; what it has told before stays",
                     matches);
         }
-        Optional<Trouble> trouble = follower.flatMap(KindFollower::trouble);
+        Optional<Trouble> trouble = standing.flatMap(Standing::trouble);
         if (trouble.isPresent()) {
             return PolicyStatus.idle(
                     name,
@@ -50,10 +58,10 @@ final class StatusOf {
                     trouble.get().message(),
                     matches);
         }
-        if (follower.isEmpty() || !follower.get().isComplete()) {
+        if (standing.isEmpty() || !standing.get().complete()) {
             return PolicyStatus.idle(name, entry.generation(), LISTING, "its objects are being read", matches);
         }
-        return atWork(name, entry.generation(), run, follower.get().objects(), matches, ofMissing, missing);
+        return atWork(name, entry.generation(), run, standing.get().objects(), matches, ofMissing, missing);
     }
 
     private static PolicyStatus atWork(

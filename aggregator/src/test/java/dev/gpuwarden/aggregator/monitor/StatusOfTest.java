@@ -1,0 +1,99 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import static dev.gpuwarden.aggregator.monitor.Samples.compiled;
+import static dev.gpuwarden.aggregator.monitor.Samples.policy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What a policy's condition says, and what to do about it. */
+class StatusOfTest {
+
+    private static final Instant NOW = Instant.parse("2026-11-22T12:00:00Z");
+
+    private final PolicyRun run = new PolicyRun(compiled(policy("p", "true")));
+
+    private PolicyStatus status(Optional<Trouble> trouble, boolean complete, int objects, int matches, int ofMissing) {
+        return status(run, trouble, complete, objects, matches, ofMissing);
+    }
+
+    private static PolicyStatus status(
+            PolicyRun run, Optional<Trouble> trouble, boolean complete, int objects, int matches, int ofMissing) {
+        PolicyShelf.Entry entry =
+                new PolicyShelf.Entry(3, Optional.of(run.source()), Optional.of(run), Optional.empty(), Map.of());
+        return StatusOf.policy(
+                "p",
+                entry,
+                Optional.of(new StatusOf.Standing(trouble, complete, objects)),
+                matches,
+                ofMissing,
+                ofMissing == 0 ? Set.of() : Set.of("n9"));
+    }
+
+    @Test
+    void aPolicyThatWorksSaysHowMuchItSees() {
+        PolicyStatus status = status(Optional.empty(), true, 100, 7, 0);
+        assertThat(status.ready()).isTrue();
+        assertThat(status.reason()).isEqualTo("Ready");
+        assertThat(status.generation()).isEqualTo(3);
+        assertThat(status.counts()).containsEntry("objects", 100L).containsEntry("matches", 7L);
+    }
+
+    @Test
+    void whatMatchesEverythingIsSaidToBeHardlyMeant() {
+        assertThat(status(Optional.empty(), true, 9, 9, 0).reason()).isEqualTo("Ready");
+        PolicyStatus all = status(Optional.empty(), true, 10, 10, 0);
+        assertThat(all.reason()).isEqualTo("MatchesEverything");
+        assertThat(all.ready()).as("it is done as it says").isTrue();
+    }
+
+    @Test
+    void nodesThatDoNotExistAreNamed() {
+        PolicyStatus status = status(Optional.empty(), true, 100, 7, 2);
+        assertThat(status.reason()).isEqualTo("ObjectsWithoutNode");
+        assertThat(status.message()).contains("n9");
+        assertThat(status.matches()).isEqualTo(5);
+        assertThat(status.withoutNode()).isEqualTo(2);
+    }
+
+    @Test
+    void whyNobodyFollowsItsObjectsIsHandedOn() {
+        PolicyStatus status = status(Optional.of(new Trouble("Forbidden", "do this")), false, 0, 3, 0);
+        assertThat(status.ready()).isFalse();
+        assertThat(status.reason()).isEqualTo("Forbidden");
+        assertThat(status.message()).isEqualTo("do this");
+        assertThat(status(Optional.empty(), false, 0, 3, 0).reason()).isEqualTo("Listing");
+    }
+
+    @Test
+    void aPolicyThatIsStoppedSaysWhy() {
+        PolicyRun loops = new PolicyRun(
+                compiled(policy("p", "[1,2].all(a, resource.spec.l.all(b, resource.spec.l.all(c, a + b + c > 0)))")));
+        Map<String, Object> big = Map.of(
+                "spec",
+                Map.of("l", java.util.stream.LongStream.range(1, 500).boxed().toList()));
+        MonitorTally tally = new MonitorTally();
+        for (int i = 0; i < 5; i++) {
+            assertThat(status(loops, Optional.empty(), true, 1, 0, 0).reason()).isEqualTo("Ready");
+            assertThat(loops.ask("ns/big", big, NOW, tally).tooCostly()).isTrue();
+        }
+        PolicyStatus status = status(loops, Optional.empty(), true, 1, 0, 0);
+        assertThat(status.ready()).isFalse();
+        assertThat(status.reason()).isEqualTo("TooCostly");
+        assertThat(status.message()).contains("50000 steps", "ns/big", "what it has told before stays");
+    }
+
+    @Test
+    void errorsAreToldOnceTheyLast() {
+        PolicyRun errs = new PolicyRun(compiled(policy("p", "resource.spec.nothing")));
+        var unused = errs.ask("ns/a", Samples.pod("Running", "[]"), NOW, new MonitorTally());
+        assertThat(errs.erringFor(java.time.Duration.ofMinutes(1))).isFalse();
+        assertThat(errs.erringFor(java.time.Duration.ZERO)).isTrue();
+        assertThat(status(errs, Optional.empty(), true, 1, 0, 0).reason()).isEqualTo("Ready");
+        assertThat(status(errs, Optional.empty(), true, 1, 0, 0).erring()).isEqualTo(1);
+    }
+}
