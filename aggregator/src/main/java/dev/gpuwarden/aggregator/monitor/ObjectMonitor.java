@@ -116,7 +116,7 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
         chore(() -> {
             if (leads && policies == null) {
                 places.recall();
-                policies = api.mirror(PolicyShelf.KIND, shelf);
+                policies = api.mirror(PolicyShelf.KIND, shelf.begin());
             }
         });
     }
@@ -129,10 +129,8 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
         chore(this::rest);
     }
 
+    /** Also where it leads again by now: then it begins anew after this. */
     private void rest() {
-        if (leads) {
-            return;
-        }
         works = false;
         nodes.stop();
         told.stop();

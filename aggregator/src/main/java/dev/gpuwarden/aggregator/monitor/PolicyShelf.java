@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** The cluster's MonitorPolicies as they are now, compiled. One that cannot be used costs the others nothing. Thread-safe. */
-final class PolicyShelf implements Mirror.Listener {
+final class PolicyShelf {
 
     static final Kind KIND = Kind.ofCluster("gpuwarden.dev", "v1alpha1", "monitorpolicies", MonitorPolicy.KIND);
 
@@ -37,14 +37,46 @@ final class PolicyShelf implements Mirror.Listener {
     private final Runnable changed;
     private final Map<String, Entry> entries = new TreeMap<>();
     private boolean complete;
+    private int term;
 
     /** @param changed told when policies are others, once all are known; must be quick */
     PolicyShelf(Runnable changed) {
         this.changed = changed;
     }
 
-    @Override
-    public void there(String name, Map<String, Object> tree) {
+    /** What follows the policies from now on; whoever did so before is not heard any more. */
+    synchronized Mirror.Listener begin() {
+        clear();
+        int mine = term;
+        return new Mirror.Listener() {
+            @Override
+            public void there(String name, Map<String, Object> tree) {
+                if (isTerm(mine)) {
+                    PolicyShelf.this.there(name, tree);
+                }
+            }
+
+            @Override
+            public void gone(String name) {
+                if (isTerm(mine)) {
+                    PolicyShelf.this.gone(name);
+                }
+            }
+
+            @Override
+            public void complete() {
+                if (isTerm(mine)) {
+                    PolicyShelf.this.complete();
+                }
+            }
+        };
+    }
+
+    private synchronized boolean isTerm(int number) {
+        return term == number;
+    }
+
+    private void there(String name, Map<String, Object> tree) {
         Optional<Entry> before = entry(name);
         Map<String, Object> spec = Trees.object(tree, "spec");
         boolean same = before.isPresent()
@@ -100,8 +132,7 @@ final class PolicyShelf implements Mirror.Listener {
         }
     }
 
-    @Override
-    public void gone(String name) {
+    private void gone(String name) {
         synchronized (this) {
             entries.remove(name);
             if (!complete) {
@@ -111,15 +142,16 @@ final class PolicyShelf implements Mirror.Listener {
         changed.run();
     }
 
-    @Override
-    public void complete() {
+    private void complete() {
         synchronized (this) {
             complete = true;
         }
         changed.run();
     }
 
+    /** Nothing is known any more. */
     synchronized void clear() {
+        term++;
         complete = false;
         entries.clear();
     }

@@ -96,6 +96,19 @@ class ObjectMonitorFaultsTest {
     }
 
     @Test
+    void whoLosesAndRegainsTheLeadAtOnceGoesOn() {
+        pods.pod("validator", OLD, "Running", true, RUNNING);
+        try (Running running = run()) {
+            running.untilReason(OPERATORS, "Ready");
+            for (int i = 0; i < 3; i++) {
+                running.monitor.end();
+                running.monitor.begin();
+                breaksAndMends("term " + i);
+            }
+        }
+    }
+
+    @Test
     void whatHappensWhileTheApiServerIsAwayIsToldBehindIt() {
         pods.pod("goes", OLD, "Failed", false, WAITING);
         pods.pod("breaks", OLD, "Running", true, RUNNING);
