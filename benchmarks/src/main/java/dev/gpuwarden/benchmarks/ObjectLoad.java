@@ -61,7 +61,10 @@ final class ObjectLoad {
 
     private ObjectLoad() {}
 
-    /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, changes a second, seconds. */
+    /**
+     * Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, changes a second, seconds, and of
+     * how many changes one breaks or mends a pod; the others change nothing that matters.
+     */
     @SuppressForbidden("a program of its own: prints its result")
     public static void main(String[] args) throws Exception {
         PrintStream out = System.out;
@@ -96,7 +99,13 @@ final class ObjectLoad {
                         aggregator.residentMib());
                 load.warmUp(cluster);
                 load.measure(
-                        out, cluster, aggregator, Integer.parseInt(args[5]), Integer.parseInt(args[6]), nodes * pods);
+                        out,
+                        cluster,
+                        aggregator,
+                        Integer.parseInt(args[5]),
+                        Integer.parseInt(args[6]),
+                        Integer.parseInt(args[7]),
+                        nodes * pods);
             } finally {
                 watch.destroy();
             }
@@ -141,11 +150,15 @@ final class ObjectLoad {
     private void change(LoadCluster cluster, String node, boolean broken) {
         Change change = new Change(broken);
         open.put(node, change);
+        patch(cluster, node + "-0", "/status/reason", broken ? "Broken" : "Fine");
+        change.answered = System.nanoTime();
+    }
+
+    private static void patch(LoadCluster cluster, String pod, String path, String value) {
         try {
             var unused = cluster.api.patch(
-                    "/api/v1/namespaces/load/pods/" + node + "-0/status",
-                    List.of(Map.of("op", "add", "path", "/status/reason", "value", broken ? "Broken" : "Fine")));
-            change.answered = System.nanoTime();
+                    "/api/v1/namespaces/load/pods/" + pod + "/status",
+                    List.of(Map.of("op", "add", "path", path, "value", value)));
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
@@ -171,7 +184,13 @@ final class ObjectLoad {
     }
 
     private void measure(
-            PrintStream out, LoadCluster cluster, ShippedAggregator aggregator, int rate, int seconds, int objects)
+            PrintStream out,
+            LoadCluster cluster,
+            ShippedAggregator aggregator,
+            int rate,
+            int seconds,
+            int share,
+            int objects)
             throws Exception {
         // One pod's changes one after the other.
         List<ExecutorService> threads = Stream.generate(Executors::newSingleThreadExecutor)
@@ -182,25 +201,37 @@ final class ObjectLoad {
         long start = System.nanoTime();
         int changes = rate * seconds;
         for (int i = 0; i < changes; i++) {
-            String node = names.get(i % names.size());
-            boolean broken = i / names.size() % 2 == 0;
+            int turn = i / share;
+            String node = names.get((i % share == 0 ? turn : i) % names.size());
+            boolean broken = turn / names.size() % 2 == 0;
+            String text = "change " + i;
+            Runnable change = i % share == 0
+                    ? () -> change(cluster, node, broken)
+                    : () -> patch(cluster, node + "-0", "/status/message", text);
             long due = start + i * TimeUnit.SECONDS.toNanos(1) / rate;
             while (System.nanoTime() < due) {
                 LockSupport.parkNanos(due - System.nanoTime());
             }
-            threads.get(i % names.size() % CHANGERS).execute(() -> change(cluster, node, broken));
+            threads.get(names.indexOf(node) % CHANGERS).execute(change);
         }
         double sending = seconds(start);
-        LoadCluster.until(() -> seconds(start) > sending + 1 && isTold(), 120, "all is told");
+        for (ExecutorService thread : threads) {
+            thread.shutdown();
+            if (!thread.awaitTermination(2, TimeUnit.MINUTES)) {
+                throw new IllegalStateException("the API server does not take these changes");
+            }
+        }
+        TimeUnit.SECONDS.sleep(1);
+        LoadCluster.until(this::isTold, 120, "all is told");
         double took = seconds(start);
-        threads.forEach(ExecutorService::shutdownNow);
         say(
                 out,
-                "%d objects, %d changes at %.0f/s: change answered to NodeHealth seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms;"
+                "%d objects, %d changes at %.0f/s, one of %d breaks or mends a pod: change answered to NodeHealth seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms;"
                         + " from change sent p50 %.1f ms, p99 %.1f ms",
                 objects,
                 changes,
                 changes / sending,
+                share,
                 fromAnswer.getValueAtPercentile(50) / 1e3,
                 fromAnswer.getValueAtPercentile(99) / 1e3,
                 fromAnswer.getMaxValue() / 1e3,
@@ -216,7 +247,7 @@ final class ObjectLoad {
                 (aggregator.processorSeconds() - cpu) / took,
                 aggregator.residentMib(),
                 fromSent.getTotalCount(),
-                changes);
+                (changes + share - 1) / share);
     }
 
     private static double seconds(long since) {
