@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.control;
 
-import static dev.gpuwarden.aggregator.control.TestFleet.until;
 import static dev.gpuwarden.aggregator.control.MonitoredPods.OPERATORS;
 import static dev.gpuwarden.aggregator.control.MonitoredPods.RUNNING;
 import static dev.gpuwarden.aggregator.control.MonitoredPods.WAITING;
+import static dev.gpuwarden.aggregator.control.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.control.MonitoredPods.Running;
