@@ -107,7 +107,9 @@ final class DrainLoad implements AutoCloseable {
         Process process = new ProcessBuilder(command).start();
         watches.add(process);
         Thread thread = new Thread(
-                () -> process.inputReader().lines().forEach(text -> line.accept(text.trim().split(" +"))),
+                () -> process.inputReader()
+                        .lines()
+                        .forEach(text -> line.accept(text.trim().split(" +"))),
                 "load-" + what);
         thread.setDaemon(true);
         thread.start();

@@ -92,11 +92,11 @@ public final class AggregatorCommand implements Callable<Integer> {
         try (Stop.Registration running = stop.register();
                 Parts parts = new Parts()) {
             ClusterApi api = parts.add(cluster.connect());
+            Decisions decisions = new Decisions();
             AuditLog audits = parts.add(
-                    AuditLog.open(steering.auditFile, spec.commandLine().getOut()));
-            Decisions decisions = new Decisions(audits);
+                    AuditLog.open(steering.auditFile, spec.commandLine().getOut(), decisions));
             Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(
-                    api, set, decisions, drains.map(drain -> new Steering.Draining(drain, audits::drain)))));
+                    api, set, audits, drains.map(drain -> new Steering.Draining(drain, audits::drain)))));
             Optional<ObjectMonitor> monitor =
                     steers.map(steer -> parts.add(ObjectMonitor.start(api, steer, monitors.orElseThrow())));
             Memory memory = steers.map(Steering::memory).orElse(Memory.NONE);

@@ -1,6 +1,8 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.page.Decisions;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.cli.UserError;
@@ -19,19 +21,26 @@ import org.jspecify.annotations.Nullable;
 final class AuditLog implements Consumer<Audit>, AutoCloseable {
 
     private final Writer out;
+    private final Decisions last;
     private final Map<String, String> dry = new HashMap<>();
 
-    private AuditLog(Writer out) {
+    private AuditLog(Writer out, Decisions last) {
         this.out = out;
+        this.last = last;
     }
 
-    /** Throws {@link UserError} where the file cannot be written. */
-    static AuditLog open(@Nullable Path file, Writer standard) {
+    /**
+     * Throws {@link UserError} where the file cannot be written.
+     *
+     * @param last told what has been written
+     */
+    static AuditLog open(@Nullable Path file, Writer standard, Decisions last) {
         if (file == null) {
-            return new AuditLog(standard);
+            return new AuditLog(standard, last);
         }
         try {
-            return new AuditLog(Files.newBufferedWriter(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND));
+            return new AuditLog(
+                    Files.newBufferedWriter(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND), last);
         } catch (IOException e) {
             throw new UserError("--audit.file " + file + " cannot be written: " + e.getMessage());
         }
@@ -45,18 +54,19 @@ final class AuditLog implements Consumer<Audit>, AutoCloseable {
                 return;
             }
         }
-        write(audit.toLine());
+        write(audit.toTree());
     }
 
     /** The same for what becomes of pods, of which a dry run tells once by itself. */
     synchronized void drain(DrainAudit audit) {
-        write(audit.toLine());
+        write(audit.toTree());
     }
 
-    private void write(String line) {
+    private void write(Map<String, Object> audit) {
         try {
-            out.write(line + "\n");
+            out.write(JsonText.write(audit) + "\n");
             out.flush();
+            last.add(audit);
         } catch (IOException e) {
             // What cannot be recorded is not done.
             throw new UncheckedIOException("the audit record cannot be written", e);

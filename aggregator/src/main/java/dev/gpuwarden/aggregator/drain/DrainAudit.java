@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.json.JsonText;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,8 +24,7 @@ public record DrainAudit(
         List<String> pods,
         List<Map<String, Object>> patch) {
 
-    /** One line of JSON. */
-    public String toLine() {
+    public Map<String, Object> toTree() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("at", at.toString());
         tree.put("node", node);
@@ -37,6 +35,6 @@ public record DrainAudit(
         tree.put("reason", reason);
         tree.put("pods", pods);
         tree.put("patch", patch);
-        return JsonText.write(tree);
+        return tree;
     }
 }

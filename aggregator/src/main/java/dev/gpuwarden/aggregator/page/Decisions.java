@@ -1,32 +1,25 @@
 package dev.gpuwarden.aggregator.page;
 
-import dev.gpuwarden.aggregator.quarantine.Audit;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /** The last decisions of this replica. They are in the audit log too, which forgets none. Thread-safe. */
-public final class Decisions implements Consumer<Audit> {
+public final class Decisions {
 
     private static final int MOST = 200;
 
-    private final Consumer<Audit> log;
     private final Deque<Map<String, Object>> last = new ArrayDeque<>();
 
-    /** @param log told first: what cannot be recorded is not done */
-    public Decisions(Consumer<Audit> log) {
-        this.log = log;
-    }
-
-    @Override
-    public void accept(Audit audit) {
-        log.accept(audit);
-        Map<String, Object> tree = audit.toTree();
-        tree.remove("patch");
+    /** @param audit as the log has it */
+    public void add(Map<String, Object> audit) {
+        Map<String, Object> shown = new LinkedHashMap<>(audit);
+        // For machines.
+        shown.remove("patch");
         synchronized (last) {
-            last.addFirst(tree);
+            last.addFirst(shown);
             if (last.size() > MOST) {
                 last.removeLast();
             }

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.json.JsonText;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,10 +44,5 @@ public record Audit(
         tree.put("breaker", breaker);
         tree.put("patch", patch);
         return tree;
-    }
-
-    /** One line of JSON. */
-    public String toLine() {
-        return JsonText.write(toTree());
     }
 }

@@ -24,7 +24,7 @@ export function showAround(fleet) {
 }
 
 function evidence(decision) {
-  const parts = [...(decision.faults ?? []), ...(decision.rules?.length ? ['rules ' + decision.rules.join(', ')] : []), ...(decision.unanswered ?? []),
+  const parts = [...(decision.faults ?? []), ...(decision.pods ?? []), ...(decision.rules?.length ? ['rules ' + decision.rules.join(', ')] : []), ...(decision.unanswered ?? []),
     ...(decision.breaker ? [decision.breaker] : []), 'Node version ' + decision.resourceVersion];
   return element('td', {}, element('details', {}, element('summary', {}, parts[0]), element('ul', {}, ...parts.map(part => element('li', {}, part)))));
 }

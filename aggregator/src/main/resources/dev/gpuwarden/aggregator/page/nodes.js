@@ -72,11 +72,21 @@ function details(node) {
   ];
 }
 
-// From the fault to where it is now. Steps that other parts of the program add to a node's story come with its drain.
+// How far its pods are gone: what was asked for, and who is in the way.
+function drained(drain) {
+  if (!drain) return [];
+  const steps = Object.entries(drain.gpus ?? {}).map(([gpu, since]) => [since, `pods that hold ${gpu} are to leave`]);
+  if (drain.full) steps.push([drain.full, 'all pods are to leave' + (drain.why ? ': ' + drain.why : '')]);
+  for (const pod of drain.waiting ?? []) steps.push([pod.since, `${pod.pod || 'the node'} (${pod.step}): ${pod.why}`]);
+  if (drain.finished) steps.push([drain.finished, 'nothing that is to leave is left']);
+  return steps;
+}
+
+// From the fault to where it is now.
 function pipeline(node) {
   const steps = node.faults.map(shown => [shown.since, `fault ${[shown.check, ...shown.codes].join(' ')}`]);
   if (node.state === 'quarantined') steps.push([node.since, 'taken out of service']);
-  for (const step of node.drain?.steps ?? []) steps.push([step.at, step.text]);
+  steps.push(...drained(node.drain));
   steps.sort((a, b) => String(a[0]).localeCompare(String(b[0])));
   const made = steps.map(([at, text]) => element('li', {}, at ? `${time(at)}: ` : '', text));
   if (node.next) made.push(element('li', {class: 'quiet'}, 'next: ' + node.next));

@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.holdings.HolderLookups;
 import dev.gpuwarden.aggregator.holdings.HoldingsTree;
+import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
@@ -270,7 +271,7 @@ class DrainClusterTest {
             fleet.fail("bad");
             until(() -> fleet.said("bad").contains("DrainDryRun"), "an Event says so");
             assertThat(audits).hasSize(1);
-            assertThat(audits.get(0).toLine()).contains("\"mode\":\"dry_run\"", "would evict work/one");
+            assertThat(JsonText.write(audits.get(0).toTree())).contains("\"mode\":\"dry_run\"", "would evict work/one");
             assertThat(pods.untouched()).containsExactly("one");
             assertThat(drain()).isEmpty();
             assertThat(state()).isEqualTo("quarantined");

@@ -73,8 +73,9 @@ class FleetPageClusterTest {
         PageOptions page = new PageOptions();
         CommandLine.populateCommand(page, options);
         ClusterApi api = parts.add(fleet.asAggregator());
-        Decisions decisions = new Decisions(audit -> {});
-        steering = parts.add(Steering.start(api, settings("one", Mode.ARMED, 100), decisions));
+        Decisions decisions = new Decisions();
+        steering = parts.add(
+                Steering.start(api, settings("one", Mode.ARMED, 100), audit -> decisions.add(audit.toTree())));
         FleetBoard board = new FleetBoard(steering.view(), api, decisions::last, Clock.systemUTC());
         return parts.add(WebServer.start(new ListenAddress("127.0.0.1", 0), List.of(new FleetSite(board, api, page))))
                 .address()

@@ -5,6 +5,7 @@ import static dev.gpuwarden.aggregator.control.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import java.nio.file.Path;
@@ -51,7 +52,7 @@ class SteeringClusterTest {
                     .contains("ErrorCode:79", "fallen off the bus");
             until(() -> fleet.said("bad").contains("Quarantined"), "an Event says so");
             assertThat(audits).hasSize(1);
-            assertThat(audits.get(0).toLine()).contains("syslog-fatal", "\"decision\":\"quarantine\"");
+            assertThat(JsonText.write(audits.get(0).toTree())).contains("syslog-fatal", "\"decision\":\"quarantine\"");
             until(
                     () -> fleet.plane
                             .kubectl("get", "quarantineruleset", "syslog-fatal", "--no-headers")

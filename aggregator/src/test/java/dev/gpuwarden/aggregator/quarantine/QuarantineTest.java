@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.aggregator.rules.Taint;
 import dev.gpuwarden.core.event.Entity;
@@ -36,7 +37,7 @@ class QuarantineTest extends QuarantineSetup {
         assertThat(node.annotation("gpuwarden.dev/quarantine-reason"))
                 .startsWith("SysLogsXIDError 79 on NVLINK 3 since 2026-11-22T03:00:00Z: fallen off the bus; ")
                 .contains("Rules: fatal. ");
-        assertThat(act.audit().toLine())
+        assertThat(JsonText.write(act.audit().toTree()))
                 .contains("\"decision\":\"quarantine\"", "\"breaker\":\"room\"", "\"rules\":[\"fatal\"]");
 
         mend(xid("79").entities(List.of(new Entity("PCI", "0000:3b:00"))));
@@ -159,7 +160,7 @@ class QuarantineTest extends QuarantineSetup {
                 node.read(), Report.trusted("node-1", table.faults()), rules, any -> YES, Mode.DRY_RUN, T0);
         assertThat(dry).isInstanceOfSatisfying(Decision.Act.class, act -> {
             assertThat(act.writes()).isFalse();
-            assertThat(act.audit().toLine()).contains("\"mode\":\"dry_run\"");
+            assertThat(JsonText.write(act.audit().toTree())).contains("\"mode\":\"dry_run\"");
         });
         assertThat(((Decision.Act) decide(YES)).writes()).isTrue();
     }
