@@ -111,6 +111,8 @@ class DrainClusterTest {
         return fleet.xid("bad")
                 .errorCodes(List.of("48"))
                 .action(RecommendedAction.COMPONENT_RESET)
+                // As the kernel writes it, and what JSON has several words for.
+                .message("pid='<unknown>' & \"name\" \\ ü\n\u2028")
                 .entities(Stream.of(gpus).map(Entity::gpu).toList())
                 .build();
     }

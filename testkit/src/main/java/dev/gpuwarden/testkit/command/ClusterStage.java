@@ -21,6 +21,7 @@ final class ClusterStage {
     private final Cluster cluster;
     private final Path image;
     private final Consumer<String> tell;
+    private int trainers = -1;
 
     /** @param image the runtime image of this program */
     ClusterStage(Cluster cluster, Path image, Consumer<String> tell) {
@@ -84,10 +85,21 @@ final class ClusterStage {
 
     /** Has a pod get GPUs of node-1, and its daemon asked who holds them. */
     void train() {
-        cluster.controlPlane().apply("""
+        cluster.controlPlane().apply(pod("trainer", 2));
+        kubectl(List.of("wait", "--for=condition=Ready", "pod/trainer", "--timeout=2m"));
+        kubectl(List.of(
+                "patch",
+                "nodehealth",
+                "node-1",
+                "--type=merge",
+                "--patch={\"spec\":{\"lookup\":{\"id\":\"demo\",\"requested\":\"" + Instant.now() + "\"}}}"));
+    }
+
+    private static String pod(String name, int gpus) {
+        return """
                 apiVersion: v1
                 kind: Pod
-                metadata: {name: trainer}
+                metadata: {name: NAME}
                 spec:
                   nodeName: node-1
                   terminationGracePeriodSeconds: 0
@@ -96,15 +108,33 @@ final class ClusterStage {
                     image: localhost/busybox:1
                     imagePullPolicy: Never
                     command: [sleep, infinity]
-                    resources: {limits: {nvidia.com/gpu: 2}}
-                """);
-        kubectl(List.of("wait", "--for=condition=Ready", "pod/trainer", "--timeout=2m"));
-        kubectl(List.of(
-                "patch",
-                "nodehealth",
-                "node-1",
-                "--type=merge",
-                "--patch={\"spec\":{\"lookup\":{\"id\":\"demo\",\"requested\":\"" + Instant.now() + "\"}}}"));
+                    resources: {limits: {nvidia.com/gpu: GPUS}}
+                """.replace("NAME", name).replace("GPUS", Integer.toString(gpus));
+    }
+
+    /** Has three pods more get a GPU each of node-1. */
+    void join() {
+        for (String name : List.of("one", "two", "three")) {
+            cluster.controlPlane().apply(pod(name, 1));
+        }
+        kubectl(List.of("wait", "--for=condition=Ready", "pod/one", "pod/two", "pod/three", "--timeout=2m"));
+    }
+
+    /** To a GPU of node-1 that the trainer holds, as the node has said. */
+    void setTrainers(String key, String value) {
+        if (trainers < 0) {
+            String held = kubectl(List.of(
+                            "get",
+                            "nodehealth",
+                            "node-1",
+                            "--output=jsonpath={.status.holdings.holders[?(@.pod==\"trainer\")].gpu}"))
+                    .split(" ")[0];
+            List<String> uuids = cluster.nodes().get(0).gpus().control().gpus().stream()
+                    .map(gpu -> gpu.uuid())
+                    .toList();
+            trainers = uuids.indexOf(held);
+        }
+        set("node-1", "gpu." + trainers + "." + key, value);
     }
 
     void set(String node, String key, String value) {

@@ -19,6 +19,15 @@ final class ClusterStory {
             "--output=custom-columns=NODE:.metadata.name,PODS:.status.holdings.holders[*].pod,"
                     + "KIND:.status.holdings.holders[*].kind,UNLISTED:.status.holdings.unlistedCount");
 
+    private static final List<String> DRAINS = List.of(
+            "get",
+            "nodes",
+            "--output=custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,"
+                    + "STATE:.metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
+
+    private static final List<String> PODS =
+            List.of("get", "pods", "--output=custom-columns=POD:.metadata.name,PHASE:.status.phase");
+
     private ClusterStory() {}
 
     static List<ClusterAct> of(ClusterStage stage) {
@@ -69,7 +78,31 @@ final class ClusterStory {
                         health("node-2 +Healthy"),
                         node("node-2 +<none> +<none> +Ready$"),
                         // What people did is theirs.
-                        node("node-3 +true ")));
+                        node("node-3 +true ")),
+                act(
+                        "three pods more get a GPU each of node-1",
+                        60,
+                        stage::join,
+                        pods("one +Running"),
+                        pods("two +Running"),
+                        pods("three +Running")),
+                act(
+                        "a GPU of the trainer's has an uncorrectable memory error (XID 48): it leaves, the others run on",
+                        60,
+                        () -> stage.setTrainers("xid", "48"),
+                        health("node-1 +Faulty .*COMPONENT_RESET"),
+                        new DemoLook(DRAINS, DemoSign.of("^node-1 +true +drain-succeeded")),
+                        new DemoLook(PODS, DemoSign.of("^trainer ").gone()),
+                        pods("one +Running"),
+                        pods("two +Running"),
+                        pods("three +Running")),
+                act(
+                        "that GPU is reset",
+                        60,
+                        () -> stage.setTrainers("reset", "yes"),
+                        health("node-1 +Healthy"),
+                        new DemoLook(DRAINS, DemoSign.of("^node-1 +<none> +<none>")),
+                        pods("three +Running")));
     }
 
     private static ClusterAct act(String what, int limitSeconds, Runnable doing, DemoLook... looks) {
@@ -78,6 +111,10 @@ final class ClusterStory {
 
     private static DemoLook health(String row) {
         return new DemoLook(HEALTH, DemoSign.of("^" + row));
+    }
+
+    private static DemoLook pods(String row) {
+        return new DemoLook(PODS, DemoSign.of("^" + row));
     }
 
     private static DemoLook node(String row) {
