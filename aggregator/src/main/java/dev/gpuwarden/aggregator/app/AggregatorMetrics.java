@@ -98,6 +98,18 @@ final class AggregatorMetrics {
                 .build();
     }
 
+    /** With labels: gets its points one by one. */
+    static GaugeSnapshot.Builder gauge(String name, String help) {
+        return GaugeSnapshot.builder().name(name).help(help);
+    }
+
+    static GaugeSnapshot.GaugeDataPointSnapshot point(Labels labels, double value) {
+        return GaugeSnapshot.GaugeDataPointSnapshot.builder()
+                .labels(labels)
+                .value(value)
+                .build();
+    }
+
     static MetricSnapshot counter(String name, String help, double value) {
         return CounterSnapshot.builder()
                 .name(name)

@@ -18,34 +18,34 @@ final class MonitorMetrics {
 
     static List<MetricSnapshot> of(ObjectMonitor monitor) {
         List<MetricSnapshot> all = new ArrayList<>();
-        GaugeSnapshot.Builder objects =
-                gauge("gpuwarden_aggregator_monitor_objects", "Objects of this kind that are watched.");
-        GaugeSnapshot.Builder timed = gauge(
+        GaugeSnapshot.Builder objects = AggregatorMetrics.gauge(
+                "gpuwarden_aggregator_monitor_objects", "Objects of this kind that are watched.");
+        GaugeSnapshot.Builder timed = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_timed_objects", "Those of them that time alone can make match, or not.");
-        GaugeSnapshot.Builder watching =
-                gauge("gpuwarden_aggregator_monitor_watching", "1 if changes of this kind are told now.");
+        GaugeSnapshot.Builder watching = AggregatorMetrics.gauge(
+                "gpuwarden_aggregator_monitor_watching", "1 if changes of this kind are told now.");
         monitor.followed().forEach((kind, followed) -> {
             Labels labels = Labels.of("kind", kind);
-            objects.dataPoint(point(labels, followed.objects()));
-            timed.dataPoint(point(labels, followed.timed()));
-            watching.dataPoint(point(labels, followed.watching() ? 1 : 0));
+            objects.dataPoint(AggregatorMetrics.point(labels, followed.objects()));
+            timed.dataPoint(AggregatorMetrics.point(labels, followed.timed()));
+            watching.dataPoint(AggregatorMetrics.point(labels, followed.watching() ? 1 : 0));
         });
         all.add(objects.build());
         all.add(timed.build());
         all.add(watching.build());
-        GaugeSnapshot.Builder ready = gauge(
+        GaugeSnapshot.Builder ready = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_policy_ready",
                 "1 if this MonitorPolicy works; else its condition says why.");
-        GaugeSnapshot.Builder matches = gauge(
+        GaugeSnapshot.Builder matches = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_matches", "Objects that this policy matches, each told of at its node.");
-        GaugeSnapshot.Builder nodeless =
-                gauge("gpuwarden_aggregator_monitor_objects_without_node", "Objects that match and concern no node.");
+        GaugeSnapshot.Builder nodeless = AggregatorMetrics.gauge(
+                "gpuwarden_aggregator_monitor_objects_without_node", "Objects that match and concern no node.");
         for (PolicyStatus status : monitor.statuses()) {
             Labels policy = Labels.of("policy", status.policy());
-            ready.dataPoint(
-                    point(Labels.of("policy", status.policy(), "reason", status.reason()), status.ready() ? 1 : 0));
-            matches.dataPoint(point(policy, status.matches()));
-            nodeless.dataPoint(point(policy, status.withoutNode()));
+            ready.dataPoint(AggregatorMetrics.point(
+                    Labels.of("policy", status.policy(), "reason", status.reason()), status.ready() ? 1 : 0));
+            matches.dataPoint(AggregatorMetrics.point(policy, status.matches()));
+            nodeless.dataPoint(AggregatorMetrics.point(policy, status.withoutNode()));
         }
         all.add(ready.build());
         all.add(matches.build());
@@ -84,16 +84,5 @@ final class MonitorMetrics {
                 "From hearing that an object matches to its node being told.",
                 tally.changeToEventMicros()));
         return all;
-    }
-
-    private static GaugeSnapshot.Builder gauge(String name, String help) {
-        return GaugeSnapshot.builder().name(name).help(help);
-    }
-
-    private static GaugeSnapshot.GaugeDataPointSnapshot point(Labels labels, double value) {
-        return GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                .labels(labels)
-                .value(value)
-                .build();
     }
 }

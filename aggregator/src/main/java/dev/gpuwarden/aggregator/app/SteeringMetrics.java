@@ -43,26 +43,26 @@ final class SteeringMetrics {
         Map<String, Pools.Standing> standing = steering.gate().standing();
         Map<String, PoolState> states = steering.gate().state().pools();
         GaugeSnapshot.Builder open =
-                gauge("gpuwarden_aggregator_breaker_open", "1 if the breaker of this pool is open.");
-        GaugeSnapshot.Builder nodes = gauge("gpuwarden_aggregator_pool_nodes", "Nodes of this pool.");
-        GaugeSnapshot.Builder out = gauge(
+                AggregatorMetrics.gauge("gpuwarden_aggregator_breaker_open", "1 if the breaker of this pool is open.");
+        GaugeSnapshot.Builder nodes = AggregatorMetrics.gauge("gpuwarden_aggregator_pool_nodes", "Nodes of this pool.");
+        GaugeSnapshot.Builder out = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_pool_nodes_out_of_service", "Those of them that are cordoned or in quarantine.");
         standing.forEach((name, pool) -> {
             PoolState state = states.get(name);
             boolean isOpen = state != null && state.status() == PoolState.Status.OPEN;
             Labels labels = Labels.of("pool", name);
-            open.dataPoint(point(labels, isOpen ? 1 : 0));
-            nodes.dataPoint(point(labels, pool.total()));
-            out.dataPoint(point(labels, pool.outOfService()));
+            open.dataPoint(AggregatorMetrics.point(labels, isOpen ? 1 : 0));
+            nodes.dataPoint(AggregatorMetrics.point(labels, pool.total()));
+            out.dataPoint(AggregatorMetrics.point(labels, pool.outOfService()));
         });
         all.add(open.build());
         all.add(nodes.build());
         all.add(out.build());
-        GaugeSnapshot.Builder ready = gauge(
+        GaugeSnapshot.Builder ready = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_rule_set_ready",
                 "1 if this QuarantineRuleSet is asked; else its condition says why.");
         for (RuleCondition condition : steering.ruleConditions()) {
-            ready.dataPoint(point(
+            ready.dataPoint(AggregatorMetrics.point(
                     Labels.of("rule_set", condition.ruleSet(), "reason", condition.reason()),
                     condition.ready() ? 1 : 0));
         }
@@ -101,16 +101,5 @@ final class SteeringMetrics {
                         "gpuwarden_aggregator_drain_finish_seconds",
                         "From the end of a node's last pod to its drain said to be finished.",
                         drains.tally().micros()));
-    }
-
-    private static GaugeSnapshot.Builder gauge(String name, String help) {
-        return GaugeSnapshot.builder().name(name).help(help);
-    }
-
-    private static GaugeSnapshot.GaugeDataPointSnapshot point(Labels labels, double value) {
-        return GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                .labels(labels)
-                .value(value)
-                .build();
     }
 }

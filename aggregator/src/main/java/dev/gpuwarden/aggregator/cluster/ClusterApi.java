@@ -110,14 +110,14 @@ public final class ClusterApi implements AutoCloseable {
         var unused = send("DELETE", path, JSON, json.asJson(options));
     }
 
-    /** Has the listener told of all pods of the node, from now on until it is closed. Does not wait. */
-    public NodePods podsOf(String node, NodePods.Listener listener) {
-        return NodePods.open(client, node, listener);
+    /** The same of those alone that have these fields, as {@code spec.nodeName} of Pods: a list and a watch of their own. */
+    public Mirror mirror(Kind kind, Map<String, String> fields, Mirror.Listener listener) {
+        return Mirror.open(client, kind, fields, listener);
     }
 
     /** Has the listener told of all objects of the kind, from now on until it is closed. Does not wait. */
     public Mirror mirror(Kind kind, Mirror.Listener listener) {
-        return Mirror.open(client, kind, listener);
+        return Mirror.open(client, kind, Map.of(), listener);
     }
 
     /**

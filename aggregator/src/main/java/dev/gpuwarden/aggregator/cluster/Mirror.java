@@ -44,12 +44,16 @@ public final class Mirror implements AutoCloseable {
     }
 
     private final Kind kind;
+    /** For the log. */
+    private final String what;
+
     private final SharedIndexInformer<GenericKubernetesResource> informer;
     private final Stubs stubs;
     private volatile boolean failing;
 
-    private Mirror(KubernetesClient client, Kind kind, Listener listener) {
+    private Mirror(KubernetesClient client, Kind kind, Map<String, String> fields, Listener listener) {
         this.kind = kind;
+        this.what = kind.plural() + (fields.isEmpty() ? "" : " with " + fields);
         ResourceDefinitionContext.Builder context = new ResourceDefinitionContext.Builder()
                 .withVersion(kind.version())
                 .withPlural(kind.plural())
@@ -64,15 +68,16 @@ public final class Mirror implements AutoCloseable {
                 ? all.inNamespace(kind.namespace().orElseThrow())
                         .withName(kind.name().get())
                         .runnableInformer(0)
-                : all.withLimit(PAGE).runnableInformer(0);
+                : all.withFields(fields).withLimit(PAGE).runnableInformer(0);
         this.stubs = new Stubs();
         informer.itemStore(stubs);
         informer.exceptionHandler(this::failed);
         informer.addEventHandler(new Handler(listener, client.getKubernetesSerialization()));
     }
 
-    static Mirror open(KubernetesClient client, Kind kind, Listener listener) {
-        Mirror mirror = new Mirror(client, kind, listener);
+    /** @param fields only objects that have these, as {@code spec.nodeName} of Pods */
+    static Mirror open(KubernetesClient client, Kind kind, Map<String, String> fields, Listener listener) {
+        Mirror mirror = new Mirror(client, kind, fields, listener);
         var unused = mirror.informer.start();
         return mirror;
     }
@@ -98,7 +103,7 @@ public final class Mirror implements AutoCloseable {
     private boolean failed(boolean started, Throwable cause) {
         if (!failing) {
             failing = true;
-            LOG.log(Level.WARNING, kind.plural() + " cannot be followed, which is tried again: " + cause.getMessage());
+            LOG.log(Level.WARNING, what + " cannot be followed, which is tried again: " + cause.getMessage());
         }
         return true;
     }
@@ -106,7 +111,7 @@ public final class Mirror implements AutoCloseable {
     private void works() {
         if (failing) {
             failing = false;
-            LOG.log(Level.INFO, kind.plural() + " are followed again");
+            LOG.log(Level.INFO, what + " are followed again");
         }
     }
 

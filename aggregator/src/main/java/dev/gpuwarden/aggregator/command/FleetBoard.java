@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.command;
 import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.control.View;
+import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import java.lang.ref.SoftReference;
 import java.time.Clock;
@@ -42,7 +43,12 @@ public final class FleetBoard {
     private final Set<String> changed = new HashSet<>();
 
     private SoftReference<Map<String, Row>> kept = new SoftReference<>(new TreeMap<>());
+    /** What is true of all nodes, and what is told beside them. */
     private List<Object> known = List.of();
+
+    private List<Object> told = List.of();
+    private List<Map<String, Object>> decided = List.of();
+    private long decidedAt;
     private volatile long revision;
     /** Who has seen less must be told all. */
     private long begun = 1;
@@ -51,7 +57,8 @@ public final class FleetBoard {
     private Instant leaseAt = Instant.EPOCH;
     private Seen<Leader> leader = Seen.unknown("nobody has asked yet");
 
-    private record Row(long revision, FleetState state, Map<String, Object> tree) {}
+    /** @param waits for room in the breaker, which others make */
+    private record Row(long revision, FleetState state, boolean waits, Map<String, Object> tree) {}
 
     /**
      * What there is to tell.
@@ -69,7 +76,17 @@ public final class FleetBoard {
         this.breaker = new Breaker(view.settings().pools());
         this.reader = new ClusterReader(
                 api, view.settings().namespace(), Optional.of(view.settings().pools()));
-        view.watchers().add(this::changed);
+        view.fleet().listen(new Fleet.Listener() {
+            @Override
+            public void node(String name, Optional<NodeRead> node, boolean ours) {
+                changed(name);
+            }
+
+            @Override
+            public void health(String name, Optional<Map<String, Object>> health) {
+                changed(name);
+            }
+        });
     }
 
     private void changed(String node) {
@@ -114,7 +131,9 @@ public final class FleetBoard {
         tree.put("notes", around.notes(now));
         tree.put("replica", view.settings().identity());
         tree.put("leader", leader.value().filter(lease -> lease.leads(now)).map(Leader::holder));
-        tree.put("decisions", decisions.get());
+        if (all || seen < decidedAt) {
+            tree.put("decisions", decided);
+        }
         tree.put(
                 "nodes",
                 rows.values().stream()
@@ -153,11 +172,18 @@ public final class FleetBoard {
         List<Object> knows = List.of(
                 System.identityHashCode(view.rules().get()),
                 view.gate().state(),
-                view.gate().standing(),
-                leader.value().map(lease -> lease.holder() + " " + lease.leads(now)),
-                decisions.get().size());
-        boolean news = !knows.equals(known);
+                leader.value().map(lease -> lease.holder() + " " + lease.leads(now)));
+        List<Object> tells = List.of(view.gate().standing());
+        List<Map<String, Object>> decides = decisions.get();
         long next = revision + 1;
+        boolean roomier = !tells.equals(told);
+        boolean news = roomier;
+        told = tells;
+        if (!decides.equals(decided)) {
+            decided = decides;
+            decidedAt = next;
+            news = true;
+        }
         Map<String, Row> rows = kept.get();
         boolean lost = rows == null;
         if (rows == null) {
@@ -165,7 +191,16 @@ public final class FleetBoard {
             kept = new SoftReference<>(rows);
             begun = next;
         }
-        if (news || lost || wholeAt.plus(AGAIN).isBefore(now)) {
+        boolean others = !knows.equals(known);
+        news |= others;
+        if (roomier) {
+            rows.forEach((name, row) -> {
+                if (row.waits()) {
+                    dirty.add(name);
+                }
+            });
+        }
+        if (others || lost || wholeAt.plus(AGAIN).isBefore(now)) {
             known = knows;
             wholeAt = now;
             dirty.addAll(rows.keySet());
@@ -206,7 +241,7 @@ public final class FleetBoard {
         if (before != null && before.tree().equals(tree)) {
             return false;
         }
-        rows.put(name, new Row(next, look.state(), tree));
+        rows.put(name, new Row(next, look.state(), look.cause().equals(Optional.of(Cause.BREAKER)), tree));
         return true;
     }
 }

@@ -84,7 +84,6 @@ public final class Steering implements AutoCloseable {
     private final Fleet fleet;
     private final Pools pools;
     private final Settings settings;
-    private final Watchers watchers = new Watchers();
     private final BreakerGate gate;
     private final RuleShelf rules;
     private final Rounds nodes;
@@ -109,7 +108,6 @@ public final class Steering implements AutoCloseable {
                     @Override
                     public void node(String name, Optional<NodeRead> node, boolean ours) {
                         pools.node(name, node);
-                        watchers.changed(name);
                         if (attention.node(name, node) && !ours) {
                             Steering.this.changed(name);
                         }
@@ -117,7 +115,6 @@ public final class Steering implements AutoCloseable {
 
                     @Override
                     public void health(String name, Optional<Map<String, Object>> health) {
-                        watchers.changed(name);
                         if (attention.health(name, health)) {
                             Steering.this.changed(name);
                         }
@@ -311,7 +308,7 @@ public final class Steering implements AutoCloseable {
 
     /** What this replica knows, for who only looks. */
     public View view() {
-        return new View(settings, fleet, rules::book, gate, pools, watchers);
+        return new View(settings, fleet, rules::book, gate, pools);
     }
 
     /** All Nodes and NodeHealths, as this replica knows them. */

@@ -7,10 +7,4 @@ import dev.gpuwarden.aggregator.rules.RuleBook;
 import java.util.function.Supplier;
 
 /** What a replica knows of the fleet, to be looked at only. */
-public record View(
-        Steering.Settings settings,
-        Fleet fleet,
-        Supplier<RuleBook> rules,
-        BreakerGate gate,
-        Pools pools,
-        Watchers watchers) {}
+public record View(Steering.Settings settings, Fleet fleet, Supplier<RuleBook> rules, BreakerGate gate, Pools pools) {}

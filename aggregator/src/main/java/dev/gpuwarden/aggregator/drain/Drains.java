@@ -2,7 +2,8 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.cluster.NodePods;
+import dev.gpuwarden.aggregator.cluster.Kind;
+import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.drain.PodPlan.Step;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
@@ -26,6 +27,7 @@ public final class Drains implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Drains.class.getName());
 
+    private static final Kind PODS = Kind.ofCluster("", "v1", "pods", "Pod");
     private static final int MOST_OF_A_NODE = 8;
     private static final int MOST_TRIES = 8;
     /** So long the watch may take to tell what somebody else has written. */
@@ -36,7 +38,7 @@ public final class Drains implements AutoCloseable {
     /** @param armed else everything is decided and told, and no pod touched */
     public record Settings(boolean armed, DrainPolicies policies) {}
 
-    private record Followed(String uid, NodeDrain drain, NodePods watch) {}
+    private record Followed(String uid, NodeDrain drain, Mirror watch) {}
 
     private final ClusterApi api;
     private final Fleet fleet;
@@ -257,7 +259,7 @@ public final class Drains implements AutoCloseable {
         }
         forget(node.name());
         NodeDrain drain = new NodeDrain(() -> again.accept(node.name()));
-        Followed now = new Followed(node.uid(), drain, api.podsOf(node.name(), drain));
+        Followed now = new Followed(node.uid(), drain, api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain));
         followed.put(node.name(), now);
         if (!open) {
             forget(node.name());

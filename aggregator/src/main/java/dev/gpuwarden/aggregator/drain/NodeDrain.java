@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.cluster.NodePods;
+import dev.gpuwarden.aggregator.cluster.Mirror;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** What is known of one node that is being drained, for as long as it is: its pods, and what was tried. Thread-safe. */
-final class NodeDrain implements NodePods.Listener {
+final class NodeDrain implements Mirror.Listener {
 
     private final Runnable changed;
     private final Map<String, PodRead> pods = new HashMap<>();
@@ -36,10 +36,12 @@ final class NodeDrain implements NodePods.Listener {
     // ---- its pods ----
 
     @Override
-    public void there(Map<String, Object> tree) {
+    public void there(String path, Map<String, Object> tree) {
         PodRead pod = PodRead.of(tree);
         boolean news;
         synchronized (this) {
+            // A pod of a StatefulSet has the name of the one before, which may have gone unseen.
+            forget(path, pod.uid());
             PodRead before = pods.put(pod.uid(), pod);
             if (pod.ended() && (before == null || !before.ended())) {
                 endNanos = System.nanoTime();
@@ -52,16 +54,26 @@ final class NodeDrain implements NodePods.Listener {
     }
 
     @Override
-    public void gone(String uid) {
+    public void gone(String path) {
         synchronized (this) {
-            PodRead before = pods.remove(uid);
-            refusals.remove(uid);
-            asked.remove(uid);
-            if (before != null && !before.ended()) {
+            forget(path, "");
+        }
+        changed.run();
+    }
+
+    /** What had this name is gone, unless it is still the same. */
+    private void forget(String path, String stays) {
+        List<PodRead> gone = pods.values().stream()
+                .filter(pod -> pod.path().equals(path) && !pod.uid().equals(stays))
+                .toList();
+        for (PodRead pod : gone) {
+            pods.remove(pod.uid());
+            refusals.remove(pod.uid());
+            asked.remove(pod.uid());
+            if (!pod.ended()) {
                 endNanos = System.nanoTime();
             }
         }
-        changed.run();
     }
 
     @Override

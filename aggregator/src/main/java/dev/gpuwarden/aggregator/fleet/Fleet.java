@@ -54,8 +54,7 @@ public final class Fleet implements Memory {
 
     private record KeptHealth(Kept kept, Instant heard, boolean answered) {}
 
-    private final Listener listener;
-    private final List<BiConsumer<String, Map<String, Object>>> followers = new CopyOnWriteArrayList<>();
+    private final List<Listener> listeners = new CopyOnWriteArrayList<>();
     private final Clock clock;
     private final Map<String, Kept> nodes = new ConcurrentHashMap<>();
     private final Map<String, NodeRead> read = Collections.synchronizedMap(new LinkedHashMap<>(READ, 0.75f, true) {
@@ -69,7 +68,7 @@ public final class Fleet implements Memory {
     private final Map<String, KeptHealth> healths = new ConcurrentHashMap<>();
 
     public Fleet(Listener listener, Clock clock) {
-        this.listener = listener;
+        listeners.add(listener);
         this.clock = clock;
     }
 
@@ -87,9 +86,22 @@ public final class Fleet implements Memory {
         return Set.copyOf(nodes.keySet());
     }
 
+    /** Has somebody else told too, from now on. */
+    public void listen(Listener listener) {
+        listeners.add(listener);
+    }
+
     @Override
     public void follow(BiConsumer<String, Map<String, Object>> told) {
-        followers.add(told);
+        listen(new Listener() {
+            @Override
+            public void node(String name, Optional<NodeRead> node, boolean ours) {}
+
+            @Override
+            public void health(String name, Optional<Map<String, Object>> health) {
+                health.ifPresent(tree -> told.accept(name, tree));
+            }
+        });
     }
 
     @Override
@@ -131,8 +143,7 @@ public final class Fleet implements Memory {
         synchronized (this) {
             if (!noted(name, uid, version, answered)) {
                 healths.put(name, new KeptHealth(kept, clock.instant(), answered));
-                listener.health(name, Optional.of(lean));
-                followers.forEach(follower -> follower.accept(name, lean));
+                listeners.forEach(listener -> listener.health(name, Optional.of(lean)));
             }
         }
     }
@@ -174,7 +185,7 @@ public final class Fleet implements Memory {
             if (!isKnown(nodes.get(node.name()), node.uid(), version, answered)) {
                 nodes.put(node.name(), kept);
                 read.put(node.name(), node);
-                listener.node(node.name(), Optional.of(node), answered);
+                listeners.forEach(listener -> listener.node(node.name(), Optional.of(node), answered));
             }
         }
     }
@@ -191,13 +202,13 @@ public final class Fleet implements Memory {
     private synchronized void gone(String name) {
         if (nodes.remove(name) != null) {
             read.remove(name);
-            listener.node(name, Optional.empty(), false);
+            listeners.forEach(listener -> listener.node(name, Optional.empty(), false));
         }
     }
 
     private synchronized void healthGone(String name) {
         if (healths.remove(name) != null) {
-            listener.health(name, Optional.empty());
+            listeners.forEach(listener -> listener.health(name, Optional.empty()));
         }
     }
 

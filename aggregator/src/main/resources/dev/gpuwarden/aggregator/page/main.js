@@ -19,7 +19,8 @@ function show() {
 function hear(news) {
   if (news.all) nodes.clear();
   for (const node of news.nodes) nodes.set(node.name, node);
-  fleet = news;
+  // Decisions come only when there are others.
+  fleet = {...fleet, ...news};
   byId('link').textContent = '';
   // What comes in one frame is shown once.
   requestAnimationFrame(show);
