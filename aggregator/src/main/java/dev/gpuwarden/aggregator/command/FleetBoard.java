@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.control.View;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.quarantine.Pools;
 import java.lang.ref.SoftReference;
 import java.time.Clock;
 import java.time.Duration;
@@ -43,10 +44,10 @@ public final class FleetBoard {
     private final Set<String> changed = new HashSet<>();
 
     private SoftReference<Map<String, Row>> kept = new SoftReference<>(new TreeMap<>());
-    /** What is true of all nodes, and what is told beside them. */
+    /** What is true of all nodes. */
     private List<Object> known = List.of();
 
-    private List<Object> told = List.of();
+    private Map<String, Pools.Standing> standing = Map.of();
     private List<Map<String, Object>> decided = List.of();
     private long decidedAt;
     private volatile long revision;
@@ -173,12 +174,12 @@ public final class FleetBoard {
                 System.identityHashCode(view.rules().get()),
                 view.gate().state(),
                 leader.value().map(lease -> lease.holder() + " " + lease.leads(now)));
-        List<Object> tells = List.of(view.gate().standing());
+        Map<String, Pools.Standing> stands = view.gate().standing();
         List<Map<String, Object>> decides = decisions.get();
         long next = revision + 1;
-        boolean roomier = !tells.equals(told);
+        boolean roomier = !stands.equals(standing);
         boolean news = roomier;
-        told = tells;
+        standing = stands;
         if (!decides.equals(decided)) {
             decided = decides;
             decidedAt = next;

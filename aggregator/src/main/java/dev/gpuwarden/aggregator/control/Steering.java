@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.control;
 import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.drain.AskedGpuPods;
 import dev.gpuwarden.aggregator.drain.DrainAudit;
@@ -30,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -76,8 +74,6 @@ public final class Steering implements AutoCloseable {
     private final Clock clock = Clock.systemUTC();
     private final List<Led> led = new ArrayList<>();
     private final List<AutoCloseable> parts = new ArrayList<>();
-    /** What is followed and has not been told completely yet, by its plural. */
-    private final Set<String> waiting = new TreeSet<>();
 
     private final SteeringTally tally = new SteeringTally();
     private final Attention attention = new Attention();
@@ -95,6 +91,7 @@ public final class Steering implements AutoCloseable {
 
     private final Optional<Drains> drains;
     private final Rounds chores;
+    private final Sources sources;
     private final Mirror healths;
     private boolean leads;
     private boolean works;
@@ -169,17 +166,18 @@ public final class Steering implements AutoCloseable {
                 rules.tell(name);
             }
         }));
-        follow(api, RuleShelf.KIND, rules.listener());
-        follow(api, store.kind(), store.listener());
-        this.healths = follow(api, NodeHealths.ALL, fleet.healths());
-        follow(api, Fleet.NODES, fleet.nodes());
+        this.sources = keep(new Sources(api, this::begin));
+        var unused = sources.follow(RuleShelf.KIND, rules.listener());
+        unused = sources.follow(store.kind(), store.listener());
+        this.healths = sources.follow(NodeHealths.ALL, fleet.healths());
+        unused = sources.follow(Fleet.NODES, fleet.nodes());
         ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "gpuwarden-breaker");
             thread.setDaemon(true);
             return thread;
         });
         parts.add(ticks::shutdownNow);
-        var unused =
+        var unusedToo =
                 ticks.scheduleWithFixedDelay(this::askAgain, ASK_AGAIN_SECONDS, ASK_AGAIN_SECONDS, TimeUnit.SECONDS);
         keep(api.seekLeadership(
                 settings.namespace(), LEASE, settings.identity(), this::beginLeading, this::endLeading));
@@ -201,35 +199,6 @@ public final class Steering implements AutoCloseable {
         return part;
     }
 
-    private Mirror follow(ClusterApi api, Kind kind, Mirror.Listener listener) {
-        synchronized (this) {
-            waiting.add(kind.plural());
-        }
-        return keep(api.mirror(kind, new Mirror.Listener() {
-            @Override
-            public void there(String name, Map<String, Object> tree) {
-                listener.there(name, tree);
-            }
-
-            @Override
-            public void gone(String name) {
-                listener.gone(name);
-            }
-
-            @Override
-            public void complete() {
-                listener.complete();
-                followed(kind);
-            }
-        }));
-    }
-
-    private synchronized void followed(Kind kind) {
-        if (waiting.remove(kind.plural())) {
-            begin();
-        }
-    }
-
     // ---- who works ----
 
     private synchronized void beginLeading() {
@@ -239,7 +208,7 @@ public final class Steering implements AutoCloseable {
 
     /** With half of the nodes known, the breaker would count wrong, and without rules every faulty node be left. */
     private synchronized void begin() {
-        if (!leads || works || !waiting.isEmpty()) {
+        if (!leads || works || !sources.waitingFor().isEmpty()) {
             return;
         }
         works = true;
@@ -273,8 +242,8 @@ public final class Steering implements AutoCloseable {
     }
 
     /** What has not been told completely yet, by its plural: nothing is done before. */
-    public synchronized Set<String> waitingFor() {
-        return new TreeSet<>(waiting);
+    public Set<String> waitingFor() {
+        return sources.waitingFor();
     }
 
     // ---- what there is to do ----

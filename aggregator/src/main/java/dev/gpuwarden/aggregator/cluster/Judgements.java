@@ -1,0 +1,77 @@
+package dev.gpuwarden.aggregator.cluster;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+/** What the API server has said of somebody, for a short time. Thread-safe. */
+public final class Judgements<V> {
+
+    /** So long somebody works on whose token, pod or right is gone. */
+    private static final long GOOD_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** So long he waits who has just been given what he lacked. */
+    private static final long BAD_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final int MOST = 16_384;
+
+    private record Known<V>(V verdict, long untilNanos) {}
+
+    /** Asks the API server, and blocks meanwhile. */
+    public interface Question<V> {
+        V ask() throws ClusterException, InterruptedException;
+    }
+
+    private final Predicate<V> good;
+    private final LongSupplier nanoTime;
+
+    /** By a hash; the one that was put in first goes when there are too many. */
+    private final Map<String, Known<V>> known = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Known<V>> eldest) {
+            return size() > MOST;
+        }
+    };
+
+    /** @param good which verdicts let somebody in */
+    public Judgements(Predicate<V> good, LongSupplier nanoTime) {
+        this.good = good;
+        this.nanoTime = nanoTime;
+    }
+
+    /** @param who may be a secret: it is not kept */
+    public V of(String who, Question<V> question) throws ClusterException, InterruptedException {
+        String hash = hash(who);
+        synchronized (known) {
+            Known<V> before = known.get(hash);
+            if (before != null && before.untilNanos() - nanoTime.getAsLong() > 0) {
+                return before.verdict();
+            }
+        }
+        V verdict = question.ask();
+        long until = nanoTime.getAsLong() + (good.test(verdict) ? GOOD_NANOS : BAD_NANOS);
+        synchronized (known) {
+            known.remove(hash);
+            known.put(hash, new Known<>(verdict, until));
+        }
+        return verdict;
+    }
+
+    /** Whoever reads this process's memory finds no tokens in this map. */
+    private static String hash(String who) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(who.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(hash);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}
