@@ -21,7 +21,6 @@ import java.util.function.Function;
 final class Lookups {
 
     private final HolderLookups lookups;
-    private final Memory memory;
     private final IngestTally tally;
     private final Clock clock;
     private final Function<String, Optional<Stream>> streams;
@@ -39,24 +38,16 @@ final class Lookups {
             Function<String, Optional<Stream>> streams,
             Errands errands) {
         this.lookups = lookups;
-        this.memory = memory;
         this.tally = tally;
         this.clock = clock;
         this.streams = streams;
         this.errands = errands;
-        memory.follow(this::changed);
+        memory.follow(this::open);
     }
 
-    /** A `NodeHealth` is new or another one. Never waits. */
-    private void changed(String node, Map<String, Object> health) {
+    /** A `NodeHealth` is new or another one, or its node has a stream here by now. Never waits. */
+    void open(String node, Map<String, Object> health) {
         LookupRequest.open(health).ifPresent(request -> errands.soon(() -> ask(node, request.id())));
-    }
-
-    /** A node has a stream here: what was asked meanwhile still waits for it. */
-    void greeted(String node) {
-        memory.health(node)
-                .flatMap(LookupRequest::open)
-                .ifPresent(request -> errands.soon(() -> ask(node, request.id())));
     }
 
     private void ask(String node, String id) {

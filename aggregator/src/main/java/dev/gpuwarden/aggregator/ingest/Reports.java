@@ -50,6 +50,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     private final Clock clock;
     private final String replica;
     private final NodeWriter writer;
+    private final Memory memory;
     private final Errands errands;
     private final Lookups lookups;
     private final Signals signals;
@@ -73,6 +74,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         this.clock = clock;
         this.replica = replica;
         this.writer = new NodeWriter(healths, tally, this::settled);
+        this.memory = memory;
         this.errands = new Errands(tally);
         this.lookups = new Lookups(holders, memory, tally, clock, this::stream, errands);
         this.signals = new Signals(pods, memory, tally, clock, this::stream, errands);
@@ -173,8 +175,11 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
                             .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
                             .build(),
                     hello);
-            lookups.greeted(node);
-            signals.greeted(node);
+            // What was asked meanwhile still waits for it.
+            memory.health(node).ifPresent(health -> {
+                lookups.open(node, health);
+                signals.open(node, health);
+            });
         } catch (NoSuchNode e) {
             stream.end(Status.PERMISSION_DENIED.withDescription(e.getMessage()));
         } catch (ClusterException e) {

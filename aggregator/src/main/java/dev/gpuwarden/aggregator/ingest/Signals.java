@@ -15,7 +15,6 @@ import java.util.function.Function;
 final class Signals {
 
     private final PodSignals signals;
-    private final Memory memory;
     private final IngestTally tally;
     private final Clock clock;
     private final Function<String, Optional<Stream>> streams;
@@ -29,24 +28,19 @@ final class Signals {
             Function<String, Optional<Stream>> streams,
             Errands errands) {
         this.signals = signals;
-        this.memory = memory;
         this.tally = tally;
         this.clock = clock;
         this.streams = streams;
         this.errands = errands;
-        memory.follow(this::changed);
+        memory.follow(this::open);
     }
 
-    private void changed(String node, Map<String, Object> health) {
+    /** As for lookups. */
+    void open(String node, Map<String, Object> health) {
         List<SignalRequest> open = SignalRequest.open(health);
         if (!open.isEmpty()) {
             errands.soon(() -> open.forEach(request -> ask(node, request)));
         }
-    }
-
-    /** A node has a stream here: what was asked meanwhile still waits for it. */
-    void greeted(String node) {
-        memory.health(node).ifPresent(health -> changed(node, health));
     }
 
     private void ask(String node, SignalRequest request) {

@@ -10,7 +10,7 @@ import java.util.Optional;
 /** A page and the files that it is made of, which lie beside a class. Read when asked for, since few ever ask. */
 public final class StaticSite implements Site {
 
-    public static final String SCRIPT = "text/javascript; charset=utf-8";
+    private static final String SCRIPT = "text/javascript; charset=utf-8";
     private static final String STYLE = "text/css; charset=utf-8";
     private static final String PAGE = "text/html; charset=utf-8";
 

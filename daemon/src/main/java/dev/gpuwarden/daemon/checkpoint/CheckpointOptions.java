@@ -19,8 +19,8 @@ public final class CheckpointOptions {
             names = "--checkpoint.signal",
             defaultValue = "off",
             paramLabel = "WHETHER",
-            description = "Send pods the signal that their annotation gpuwarden.dev/checkpoint-signal names, when the"
-                    + " aggregator asks: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+            description = "Send the processes of a pod the signal that spec.signals of the node's NodeHealth asks for:"
+                    + " ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Switch signal = Switch.off;
 
     public PodSignals signals(NodePaths paths, Supplier<ProcessSignals> signals) {

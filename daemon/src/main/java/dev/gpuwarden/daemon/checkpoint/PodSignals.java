@@ -77,8 +77,9 @@ public final class PodSignals {
         if (!UID.matcher(podUid).matches()) {
             return new Answer(0, "expected the UID of a pod");
         }
-        if (!(processes.of(podUid) instanceof Reading.Present<List<PodProcess>> all)) {
-            return new Answer(0, ((Reading.Absent<?>) processes.of(podUid)).text());
+        Reading<List<PodProcess>> seen = processes.of(podUid);
+        if (!(seen instanceof Reading.Present<List<PodProcess>> all)) {
+            return new Answer(0, ((Reading.Absent<?>) seen).text());
         }
         List<PodProcess> mains = ContainerMains.of(all.value());
         if (mains.isEmpty()) {
