@@ -3,7 +3,6 @@ package dev.gpuwarden.benchmarks;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cluster.ApiCall;
-import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -22,7 +21,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -49,7 +47,7 @@ final class DrainLoad implements AutoCloseable {
     private final Map<String, Long> drained = new ConcurrentHashMap<>();
     private final Set<String> ending = ConcurrentHashMap.newKeySet();
     private final ExecutorService kubelets = Executors.newFixedThreadPool(LoadCluster.WRITERS);
-    private final List<Process> watches = new ArrayList<>();
+    private final List<KubectlWatch> watches;
 
     private DrainLoad(PrintStream out, LoadCluster cluster, int pods) throws IOException {
         this.out = out;
@@ -60,8 +58,14 @@ final class DrainLoad implements AutoCloseable {
         this.single = cluster.names.subList(0, first);
         this.many = cluster.names.subList(first, cluster.names.size());
         cluster.names.forEach(node -> left.put(node, new AtomicInteger(pods)));
-        watch("nodes", ":.metadata.name,:.metadata.labels." + STATE, this::node);
-        watch("pods", ":.metadata.name,:.spec.nodeName,:.metadata.deletionTimestamp", this::pod, "--namespace=load");
+        this.watches = List.of(
+                new KubectlWatch(cluster.plane, "nodes", ":.metadata.name,:.metadata.labels." + STATE, this::node),
+                new KubectlWatch(
+                        cluster.plane,
+                        "pods",
+                        ":.metadata.name,:.spec.nodeName,:.metadata.deletionTimestamp",
+                        this::pod,
+                        "--namespace=load"));
     }
 
     /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node. */
@@ -93,27 +97,6 @@ final class DrainLoad implements AutoCloseable {
     }
 
     // ---- the cluster's part ----
-
-    private void watch(String what, String columns, Consumer<String[]> line, String... more) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Binaries.ofUser().path("kubectl").toString(),
-                "--kubeconfig=" + cluster.plane.adminKubeconfig(),
-                "get",
-                what,
-                "--watch",
-                "--no-headers",
-                "--output=custom-columns=" + columns));
-        command.addAll(List.of(more));
-        Process process = new ProcessBuilder(command).start();
-        watches.add(process);
-        Thread thread = new Thread(
-                () -> process.inputReader()
-                        .lines()
-                        .forEach(text -> line.accept(text.trim().split(" +"))),
-                "load-" + what);
-        thread.setDaemon(true);
-        thread.start();
-    }
 
     private void node(String... columns) {
         if (columns.length == 2 && columns[1].equals("drain-succeeded")) {
@@ -232,7 +215,7 @@ final class DrainLoad implements AutoCloseable {
 
     @Override
     public void close() throws InterruptedException {
-        watches.forEach(Process::destroy);
+        watches.forEach(KubectlWatch::close);
         kubelets.shutdownNow();
         var unused = kubelets.awaitTermination(2, TimeUnit.SECONDS);
     }

@@ -2,7 +2,6 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.rules.RuleBook;
-import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.ObjectNodes;
 import io.fabric8.kubernetes.client.Config;
@@ -49,7 +48,7 @@ final class LoadCluster implements AutoCloseable {
     private final List<LoadDaemon> daemons = new ArrayList<>();
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
     private final NioEventLoopGroup loops = new NioEventLoopGroup(2);
-    private final Process watch;
+    private final KubectlWatch watch;
     private final Path manifests;
     private final ObjectNodes objects;
 
@@ -70,30 +69,15 @@ final class LoadCluster implements AutoCloseable {
         this.api = ClusterApi.connect(config);
         this.objects = ObjectNodes.create(plane, "load", nodes, podsPerNode);
         this.names = objects.names();
-        this.watch = new ProcessBuilder(
-                        Binaries.ofUser().path("kubectl").toString(),
-                        "--kubeconfig=" + plane.adminKubeconfig(),
-                        "get",
-                        "nodes",
-                        "--watch",
-                        "--no-headers",
-                        "--output=custom-columns=:.metadata.name,:.spec.unschedulable")
-                .start();
-        Thread thread = new Thread(this::follow, "load-watch");
-        thread.setDaemon(true);
-        thread.start();
+        this.watch = new KubectlWatch(plane, "nodes", ":.metadata.name,:.spec.unschedulable", this::seen);
     }
 
-    /** In a process of its own, which takes little: the aggregator's share of this machine is what is measured. */
-    private void follow() {
-        watch.inputReader().lines().forEach(line -> {
-            String[] columns = line.trim().split(" +");
-            if (columns.length == 2 && columns[1].equals("true")) {
-                cordoned.putIfAbsent(columns[0], System.nanoTime());
-            } else {
-                cordoned.remove(columns[0]);
-            }
-        });
+    private void seen(String... columns) {
+        if (columns.length == 2 && columns[1].equals("true")) {
+            cordoned.putIfAbsent(columns[0], System.nanoTime());
+        } else {
+            cordoned.remove(columns[0]);
+        }
     }
 
     /** The rule sets that are there. */
@@ -205,7 +189,7 @@ final class LoadCluster implements AutoCloseable {
     public void close() {
         daemons.forEach(LoadDaemon::close);
         timer.shutdownNow();
-        watch.destroy();
+        watch.close();
         api.close();
         objects.abandon();
         plane.close();

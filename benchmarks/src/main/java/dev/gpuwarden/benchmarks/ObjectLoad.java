@@ -1,7 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.core.SuppressForbidden;
-import dev.gpuwarden.testkit.cluster.Binaries;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,7 +61,7 @@ final class ObjectLoad {
     private ObjectLoad() {}
 
     /**
-     * Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, changes a second, seconds, and of
+     * Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, changes a second (several, one after the other, as 50,100), seconds, and of
      * how many changes one breaks or mends a pod; the others change nothing that matters.
      */
     @SuppressForbidden("a program of its own: prints its result")
@@ -80,16 +79,20 @@ final class ObjectLoad {
             cluster.plane.apply(POLICY);
             say(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
             ObjectLoad load = new ObjectLoad();
-            Process watch = load.watch(cluster);
             Path kubeconfig = cluster.plane.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator"));
             start = System.nanoTime();
-            try (ShippedAggregator aggregator = new ShippedAggregator(
-                    args[0],
-                    kubeconfig,
-                    work,
-                    LoadCluster.freePort(),
-                    LoadCluster.freePort(),
-                    List.of("--quarantine.mode=dry-run", LoadCluster.POOL))) {
+            try (KubectlWatch watch = new KubectlWatch(
+                            cluster.plane,
+                            "nodehealths",
+                            ":.metadata.name,:.status.monitors[0].faultCount",
+                            load::seen);
+                    ShippedAggregator aggregator = new ShippedAggregator(
+                            args[0],
+                            kubeconfig,
+                            work,
+                            LoadCluster.freePort(),
+                            LoadCluster.freePort(),
+                            List.of("--quarantine.mode=dry-run", LoadCluster.POOL))) {
                 aggregator.await("gpuwarden_aggregator_leads", 1, 120);
                 aggregator.await("gpuwarden_aggregator_monitor_policy_ready{policy=\"load\",reason=\"Ready\"}", 1, 600);
                 say(
@@ -98,41 +101,25 @@ final class ObjectLoad {
                         seconds(start),
                         aggregator.residentMib());
                 load.warmUp(cluster);
-                load.measure(
-                        out,
-                        cluster,
-                        aggregator,
-                        Integer.parseInt(args[5]),
-                        Integer.parseInt(args[6]),
-                        Integer.parseInt(args[7]),
-                        nodes * pods);
-            } finally {
-                watch.destroy();
+                for (String rate : args[5].split(",")) {
+                    load.measure(
+                            out,
+                            cluster,
+                            aggregator,
+                            Integer.parseInt(rate),
+                            Integer.parseInt(args[6]),
+                            Integer.parseInt(args[7]),
+                            nodes * pods);
+                    load.warmUp(cluster);
+                }
             }
         }
     }
 
-    private Process watch(LoadCluster cluster) throws Exception {
-        Process watch = new ProcessBuilder(
-                        Binaries.ofUser().path("kubectl").toString(),
-                        "--kubeconfig=" + cluster.plane.adminKubeconfig(),
-                        "get",
-                        "nodehealths",
-                        "--watch",
-                        "--no-headers",
-                        "--output=custom-columns=:.metadata.name,:.status.monitors[0].faultCount")
-                .start();
-        Thread thread = new Thread(
-                () -> watch.inputReader().lines().forEach(line -> {
-                    String[] columns = line.trim().split(" +");
-                    if (columns.length == 2) {
-                        seen(columns[0], columns[1].equals("1"));
-                    }
-                }),
-                "load-healths");
-        thread.setDaemon(true);
-        thread.start();
-        return watch;
+    private void seen(String... columns) {
+        if (columns.length == 2) {
+            seen(columns[0], columns[1].equals("1"));
+        }
     }
 
     private void seen(String node, boolean broken) {
@@ -202,7 +189,8 @@ final class ObjectLoad {
         int changes = rate * seconds;
         for (int i = 0; i < changes; i++) {
             int turn = i / share;
-            String node = names.get((i % share == 0 ? turn : i) % names.size());
+            int which = (i % share == 0 ? turn : i) % names.size();
+            String node = names.get(which);
             boolean broken = turn / names.size() % 2 == 0;
             String text = "change " + i;
             Runnable change = i % share == 0
@@ -212,7 +200,7 @@ final class ObjectLoad {
             while (System.nanoTime() < due) {
                 LockSupport.parkNanos(due - System.nanoTime());
             }
-            threads.get(names.indexOf(node) % CHANGERS).execute(change);
+            threads.get(which % CHANGERS).execute(change);
         }
         double sending = seconds(start);
         for (ExecutorService thread : threads) {
@@ -237,10 +225,6 @@ final class ObjectLoad {
                 fromAnswer.getMaxValue() / 1e3,
                 fromSent.getValueAtPercentile(50) / 1e3,
                 fromSent.getValueAtPercentile(99) / 1e3);
-        say(
-                out,
-                "as the aggregator counts it: change heard to NodeHealth written p99 %.1f ms",
-                aggregator.metric("gpuwarden_aggregator_monitor_change_to_event_seconds{quantile=\"0.99\"}") * 1e3);
         say(
                 out,
                 "aggregator: %.2f cores, %d MiB resident, %d changes seen of %d (a change that the next one overtook is seen once)",
