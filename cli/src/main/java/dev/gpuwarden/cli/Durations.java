@@ -1,6 +1,7 @@
 package dev.gpuwarden.cli;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.TypeConversionException;
@@ -18,8 +19,15 @@ public final class Durations {
      * @throws TypeConversionException when the text is no duration; a number without unit is none
      */
     public static Duration parse(String text) {
+        return find(text)
+                .orElseThrow(() ->
+                        new TypeConversionException("'" + text + "' is not a duration such as 500ms, 15s or 1h30m"));
+    }
+
+    /** The same, empty where the text is no duration. */
+    public static Optional<Duration> find(String text) {
         if (text.equals("0")) {
-            return Duration.ZERO;
+            return Optional.of(Duration.ZERO);
         }
         Duration sum = Duration.ZERO;
         Matcher part = PART.matcher(text);
@@ -36,10 +44,7 @@ public final class Durations {
                     });
             end = part.end();
         }
-        if (end == 0 || end != text.length()) {
-            throw new TypeConversionException("'" + text + "' is not a duration such as 500ms, 15s or 1h30m");
-        }
-        return sum;
+        return end == 0 || end != text.length() ? Optional.empty() : Optional.of(sum);
     }
 
     /** The shortest text that {@link #parse} reads back; whole milliseconds. */

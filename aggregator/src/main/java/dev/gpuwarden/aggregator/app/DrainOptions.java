@@ -85,6 +85,14 @@ final class DrainOptions {
             description = "Pods that have not been ready for so long are in nobody's way (default: ${DEFAULT-VALUE}).")
     Duration notReady = Duration.ofMinutes(5);
 
+    @Option(
+            names = "--drain.notice",
+            defaultValue = "1h",
+            paramLabel = "DURATION",
+            description = "The longest that a pod gets to save its work, if it asks for a signal before its end"
+                    + " (gpuwarden.dev/checkpoint-signal and -grace); 0 for no signals (default: ${DEFAULT-VALUE}).")
+    Duration notice = Duration.ofHours(1);
+
     @Option(names = "--drain.empty-dir", description = "Pods with an emptyDir go too, and what is in it is lost.")
     boolean emptyDir;
 
@@ -125,6 +133,7 @@ final class DrainOptions {
                 grace,
                 timeout,
                 notReady,
+                notice,
                 emptyDir,
                 unmanaged);
     }

@@ -11,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Requests to nodes to send their pods a signal, and the answers, kept in their `NodeHealth`s. Each call asks the API server and
@@ -42,20 +41,28 @@ public final class PodSignals {
     public SignalRequest ask(String node, String podUid, String signal) throws ClusterException, InterruptedException {
         SignalRequest request = new SignalRequest(
                 podUid, UUID.randomUUID().toString(), signal, clock.instant().truncatedTo(ChronoUnit.MILLIS));
-        put(node, podUid, request.tree());
+        put(node, Map.of(podUid, request.tree()));
         return request;
     }
 
     /** Nothing is asked of that pod any more; the answer goes with the next one's. One request. */
     public void forget(String node, String podUid) throws ClusterException, InterruptedException {
-        put(node, podUid, null);
+        Map<String, Object> nothing = new LinkedHashMap<>();
+        nothing.put(podUid, null);
+        put(node, nothing);
     }
 
-    private void put(String node, String podUid, @Nullable Map<String, Object> request)
-            throws ClusterException, InterruptedException {
-        Map<String, Object> entry = new LinkedHashMap<>();
-        entry.put(podUid, request);
-        memory.answered(api.merge(NodeHealths.ALL.path(node), Map.of("spec", Map.of("signals", entry))));
+    /** Nothing is asked of any pod of a node any more. No request where nothing is, else one. */
+    public void forget(String node) throws ClusterException, InterruptedException {
+        Map<String, Object> nothing = new LinkedHashMap<>();
+        memory.health(node).map(SignalRequest::asked).orElse(Map.of()).keySet().forEach(uid -> nothing.put(uid, null));
+        if (!nothing.isEmpty()) {
+            put(node, nothing);
+        }
+    }
+
+    private void put(String node, Map<String, Object> requests) throws ClusterException, InterruptedException {
+        memory.answered(api.merge(NodeHealths.ALL.path(node), Map.of("spec", Map.of("signals", requests))));
     }
 
     /**

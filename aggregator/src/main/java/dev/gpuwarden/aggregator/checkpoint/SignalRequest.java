@@ -54,6 +54,11 @@ public record SignalRequest(String podUid, String id, String signal, Instant req
         return open;
     }
 
+    /** Whether anything is asked for, answered or not. */
+    public static boolean any(Map<?, ?> nodeHealth) {
+        return !asked(nodeHealth).isEmpty();
+    }
+
     static Map<String, Object> asked(Map<?, ?> nodeHealth) {
         return Trees.object(Trees.object(nodeHealth, "spec"), "signals");
     }

@@ -43,7 +43,8 @@ public record DrainDecision(
     static final Duration OVERDUE = Duration.ofSeconds(10);
 
     /** Who needs a person comes first. */
-    private static final List<Step> ORDER = List.of(Step.STAYS, Step.EVICT, Step.GOING, Step.DELETE, Step.AWAIT);
+    private static final List<Step> ORDER =
+            List.of(Step.STAYS, Step.EVICT, Step.SIGNAL, Step.GOING, Step.CHECKPOINT, Step.DELETE, Step.AWAIT);
 
     /**
      * @param before what the Node says of its drain
@@ -51,7 +52,7 @@ public record DrainDecision(
      * @param pods all of the node
      * @param answer who has its GPUs; of no use to a full drain
      * @param refusals by UID of a pod
-     * @param together has pods wait for those of other nodes, or go with them
+     * @param moved has pods wait for those of other nodes or for their own work, or go with them
      * @param quiet whether something was written just now: what only has become less waits for the next time
      */
     public static DrainDecision decide(
@@ -62,7 +63,7 @@ public record DrainDecision(
             GpuPods.Answer answer,
             Map<String, Refusal> refusals,
             DrainPolicies policies,
-            UnaryOperator<List<PodPlan>> together,
+            UnaryOperator<List<PodPlan>> moved,
             boolean quiet,
             Instant now) {
         DrainRecord record = asked;
@@ -77,7 +78,7 @@ public record DrainDecision(
                 holders = known.holders();
             }
         }
-        List<PodPlan> plan = together.apply(DrainPlan.of(record, pods, holders, policies, now));
+        List<PodPlan> plan = moved.apply(DrainPlan.of(record, pods, holders, policies, now));
         List<PodPlan> inTheWay = plan.stream().filter(PodPlan::inTheWay).toList();
         if (inTheWay.isEmpty()) {
             return write(node, before, record.finished(now), plan, quiet);
@@ -94,8 +95,8 @@ public record DrainDecision(
         Refusal refused = refusals.get(plan.pod().uid());
         return switch (plan.step()) {
             case LEFT -> Optional.empty();
-            case AWAIT, STAYS -> Optional.of(waiting(plan, plan.reason(), plan.began()));
-            case EVICT -> Optional.ofNullable(refused).map(why -> waiting(plan, why.why(), why.since()));
+            case AWAIT, STAYS, CHECKPOINT -> Optional.of(waiting(plan, plan.reason(), plan.began()));
+            case EVICT, SIGNAL -> Optional.ofNullable(refused).map(why -> waiting(plan, why.why(), why.since()));
             case DELETE ->
                 Optional.of(
                         refused == null
@@ -203,7 +204,8 @@ public record DrainDecision(
             switch (pod.step()) {
                 case GOING -> pod.at().map(by -> by.plus(OVERDUE)).ifPresent(times::add);
                 case DELETE -> again.or(pod::at).ifPresent(times::add);
-                case EVICT -> again.ifPresent(times::add);
+                case EVICT, SIGNAL -> again.ifPresent(times::add);
+                case CHECKPOINT -> pod.at().ifPresent(times::add);
                 case AWAIT, STAYS, LEFT -> {}
             }
         }

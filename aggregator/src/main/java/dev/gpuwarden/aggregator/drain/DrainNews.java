@@ -21,11 +21,13 @@ public final class DrainNews {
         REASONS.put("stays", "DrainNeedsHelp");
         REASONS.put("evict", "DrainBlocked");
         REASONS.put("going", "PodsDoNotEnd");
+        REASONS.put("signal", "CheckpointBlocked");
+        REASONS.put("checkpoint", "AwaitingCheckpoint");
         REASONS.put("delete", "WaitingBeforeForceDelete");
         REASONS.put("await", "AwaitingPodCompletion");
     }
 
-    private static final List<String> GOOD = List.of("delete", "await");
+    private static final List<String> GOOD = List.of("checkpoint", "delete", "await");
 
     private DrainNews() {}
 

@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
  * @param grace how long containers have from being told to end until they are killed
  * @param timeout after which {@link DrainMode#DELETE_AFTER_TIMEOUT} deletes
  * @param notReady pods that have not been ready for so long stay: they do no work, and may never answer
+ * @param notice the longest that a pod may take to save its work before it goes; zero where none is told
  * @param emptyDir whether pods go whose files go with them
  * @param unmanaged whether pods go that nobody starts again
  */
@@ -25,6 +26,7 @@ public record DrainPolicies(
         Duration grace,
         Duration timeout,
         Duration notReady,
+        Duration notice,
         boolean emptyDir,
         boolean unmanaged) {
 
@@ -38,6 +40,7 @@ public record DrainPolicies(
             Duration.ofSeconds(60),
             Duration.ofMinutes(60),
             Duration.ofMinutes(5),
+            Duration.ofHours(1),
             false,
             false);
 

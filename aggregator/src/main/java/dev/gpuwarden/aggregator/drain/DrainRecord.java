@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * What a Node says of its own drain, in an annotation: all that is remembered. It goes with the quarantine.
@@ -70,6 +71,13 @@ public record DrainRecord(
     /** Whether there is none. */
     private boolean gone() {
         return full.isEmpty() && gpus.isEmpty();
+    }
+
+    /** Since when anything has to go; the end of time where nothing has. */
+    Instant began() {
+        return Stream.concat(full.stream(), gpus.values().stream())
+                .min(Instant::compareTo)
+                .orElse(Instant.MAX);
     }
 
     /** GPUs whose pods have to go yet; none where all pods have to. */

@@ -22,6 +22,8 @@ public record DrainRehearsal(String uid, boolean full, Set<String> gpus, boolean
         for (PodPlan each : inTheWay.subList(0, Math.min(MOST_NAMED, inTheWay.size()))) {
             words.add(switch (each.step()) {
                         case EVICT -> "would evict ";
+                        case SIGNAL -> "would signal ";
+                        case CHECKPOINT -> "would give time to save its work to ";
                         case DELETE -> "would give time to ";
                         case AWAIT -> "would wait for ";
                         case GOING -> "already ends: ";

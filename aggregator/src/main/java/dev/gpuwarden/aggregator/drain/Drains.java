@@ -1,5 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
+import dev.gpuwarden.aggregator.checkpoint.PodSignals;
+import dev.gpuwarden.aggregator.checkpoint.SignalRequest;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Kind;
@@ -45,7 +47,7 @@ public final class Drains implements AutoCloseable {
     private final Settings settings;
     private final GpuPods gpuPods;
     private final Clock clock;
-    private final Consumer<DrainAudit> audits;
+    private final DrainLog log;
     private final Consumer<String> again;
     private final Consumer<String> written;
     private final Removals removals;
@@ -77,13 +79,25 @@ public final class Drains implements AutoCloseable {
         this.settings = settings;
         this.gpuPods = gpuPods;
         this.clock = clock;
-        this.audits = audits;
+        this.log = new DrainLog(audits);
         this.again = again;
         this.written = written;
         this.removals = new Removals(
-                new PodRemoval(api, settings.policies().grace()), fleet, clock, audits, tally, again, () -> open);
+                new PodRemoval(api, settings.policies().grace()),
+                new PodSignals(api, fleet, clock),
+                fleet,
+                clock,
+                log,
+                tally,
+                again,
+                () -> open);
         this.together = new Together(again);
         this.alarms = new Alarms(again);
+        fleet.follow((node, health) -> {
+            if (followed.containsKey(node) && SignalRequest.any(health)) {
+                again.accept(node);
+            }
+        });
     }
 
     /** This one acts from now on. */
@@ -215,7 +229,7 @@ public final class Drains implements AutoCloseable {
                 answer,
                 drain.refusals(),
                 settings.policies(),
-                plan -> settings.armed() ? together.of(node.name(), plan) : plan,
+                plan -> notices(node, drain).of(asked, settings.armed() ? together.of(node.name(), plan) : plan, now),
                 quiet,
                 now);
         if (!settings.armed()) {
@@ -226,7 +240,7 @@ public final class Drains implements AutoCloseable {
         }
         if (!decision.patch().isEmpty()) {
             if (decision.kind() != DrainDecision.Kind.PROGRESS) {
-                audit(node, decision, now);
+                log.decided(node, decision, now);
             }
             var unused = fleet.wrote(api.patch(Fleet.NODES.path(node.name()), decision.patch()));
             drain.written(now);
@@ -236,11 +250,13 @@ public final class Drains implements AutoCloseable {
         drain.stuck(decision.record().failed());
         if (!decision.record().active()) {
             tally.finishedAfter(System.nanoTime() - drain.endNanos());
+            removals.untell(node.name());
             forget(node.name());
             return;
         }
         List<PodPlan> due = decision.plan().stream()
                 .filter(plan -> plan.step() == Step.EVICT
+                        || plan.step() == Step.SIGNAL
                         || plan.step() == Step.DELETE && !plan.at().orElse(now).isAfter(now))
                 .toList();
         for (PodPlan plan : drain.take(due, MOST_OF_A_NODE, now)) {
@@ -248,6 +264,11 @@ public final class Drains implements AutoCloseable {
         }
         decision.next(drain.refusals(), settings.policies(), drain.written().plus(QUIET), now)
                 .ifPresent(time -> alarms.set(node.name(), time, now));
+    }
+
+    private Notices notices(NodeRead node, NodeDrain drain) {
+        Map<String, Object> health = fleet.health(node.name()).orElse(Map.of());
+        return new Notices(health, drain.untold(), settings.policies().notice());
     }
 
     // ---- which nodes ----
@@ -277,16 +298,8 @@ public final class Drains implements AutoCloseable {
                     .map(PodRead::path)
                     .sorted()
                     .toList();
-            audits.accept(new DrainAudit(
-                    now,
-                    node.name(),
-                    node.uid(),
-                    node.resourceVersion(),
-                    false,
-                    "cancel",
-                    "the node is released; its other pods stay",
-                    left,
-                    List.of()));
+            log.cancelled(node, left, now);
+            removals.untell(node.name());
             tally.drain("cancel");
         }
         forget(node.name());
@@ -302,45 +315,14 @@ public final class Drains implements AutoCloseable {
         }
     }
 
-    // ---- what is told ----
-
     private void rehearse(NodeRead node, DrainRecord asked, DrainDecision decision, Instant now) {
         DrainRehearsal said = DrainRehearsal.of(node, asked, decision.plan(), now);
         if (rehearsed.put(node.name(), said) == null) {
             tally.drain("dry_run");
         }
-        audits.accept(new DrainAudit(
-                now,
-                node.name(),
-                node.uid(),
-                node.resourceVersion(),
-                true,
-                "start",
-                said.text(),
-                pods(decision),
-                decision.patch()));
+        log.rehearsed(node, said, decision);
         forget(node.name());
         written.accept(node.name());
-    }
-
-    private static List<String> pods(DrainDecision decision) {
-        return decision.plan().stream()
-                .map(plan -> plan.pod().path() + " " + plan.step().name().toLowerCase(java.util.Locale.ROOT)
-                        + (plan.reason().isEmpty() ? "" : ": " + plan.reason()))
-                .toList();
-    }
-
-    private void audit(NodeRead node, DrainDecision decision, Instant now) {
-        audits.accept(new DrainAudit(
-                now,
-                node.name(),
-                node.uid(),
-                node.resourceVersion(),
-                false,
-                decision.kind().name().toLowerCase(java.util.Locale.ROOT),
-                DrainText.of(decision.record()),
-                pods(decision),
-                decision.patch()));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cluster.Mirror;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -13,9 +14,15 @@ import java.util.Set;
 /** What is known of one node that is being drained, for as long as it is: its pods, and what was tried. Thread-safe. */
 final class NodeDrain implements Mirror.Listener {
 
+    /** After these, in a minute, it goes without having been told. */
+    private static final int MOST_TELLINGS = 4;
+
     private final Runnable changed;
     private final Map<String, PodRead> pods = new HashMap<>();
     private final Map<String, Refusal> refusals = new HashMap<>();
+    /** Why these cannot be told of their end. */
+    private final Map<String, String> untold = new HashMap<>();
+
     private final Set<String> asking = new HashSet<>();
     /** Those that the API server has promised to end, which the watch may not have told yet. */
     private final Set<String> asked = new HashSet<>();
@@ -69,6 +76,7 @@ final class NodeDrain implements Mirror.Listener {
         for (PodRead pod : gone) {
             pods.remove(pod.uid());
             refusals.remove(pod.uid());
+            untold.remove(pod.uid());
             asked.remove(pod.uid());
             if (!pod.ended()) {
                 endNanos = System.nanoTime();
@@ -138,6 +146,32 @@ final class NodeDrain implements Mirror.Listener {
         } else if (pods.containsKey(uid)) {
             refusals.remove(uid);
             asked.add(uid);
+        }
+    }
+
+    synchronized Map<String, String> untold() {
+        return Map.copyOf(untold);
+    }
+
+    /** It is told of its end: the next step is another one. */
+    synchronized void told(String uid) {
+        asking.remove(uid);
+        refusals.remove(uid);
+    }
+
+    /**
+     * It was not told of its end.
+     *
+     * @param never whether trying again would change nothing; else it is tried some times more
+     * @param least what the API server wants to be left alone for
+     */
+    synchronized void untold(String uid, String why, boolean never, Duration least, Instant now) {
+        Refusal before = refusals.getOrDefault(uid, Refusal.before(now, ""));
+        told(uid);
+        if (never || before.times() == MOST_TELLINGS) {
+            untold.put(uid, why);
+        } else {
+            refusals.put(uid, before.again(why, least, now));
         }
     }
 

@@ -15,6 +15,10 @@ public record PodPlan(PodRead pod, Step step, String reason, Optional<Instant> a
     public enum Step {
         /** Now. */
         EVICT,
+        /** It is to be told of its end, so that it can save its work. */
+        SIGNAL,
+        /** It was told, and has time to save its work. */
+        CHECKPOINT,
         /** When its time is over. */
         DELETE,
         /** It ends by itself. */

@@ -22,6 +22,8 @@ import java.util.stream.Stream;
  * @param notReadySince empty where it is ready, or nothing tells
  * @param wantsGpu whether it asks for a GPU in any way that Kubernetes knows
  * @param devices what it has got, by the device plugin's names; empty where not all of it is told
+ * @param checkpoint how its work can be saved before its end; empty where it does not say
+ * @param exited when the last of its containers had ended, though they may have been started again; empty where one has not
  */
 public record PodRead(
         String namespace,
@@ -37,7 +39,9 @@ public record PodRead(
         Optional<Instant> notReadySince,
         List<String> finalizers,
         boolean wantsGpu,
-        Optional<Set<String>> devices) {
+        Optional<Set<String>> devices,
+        Optional<Checkpoint> checkpoint,
+        Optional<Instant> exited) {
 
     private static final String MIRROR = "kubernetes.io/config.mirror";
     private static final String GPUS = "nvidia.com/";
@@ -51,6 +55,7 @@ public record PodRead(
         Map<String, Object> metadata = Trees.object(tree, "metadata");
         Map<String, Object> spec = Trees.object(tree, "spec");
         Map<String, Object> status = Trees.object(tree, "status");
+        Map<String, String> annotations = Trees.texts(metadata, "annotations");
         List<Map<String, Object>> asking = asking(spec);
         Map<String, Object> owner = Trees.objects(metadata, "ownerReferences").stream()
                 .filter(each -> Trees.isTrue(each, "controller"))
@@ -64,14 +69,16 @@ public record PodRead(
                 Trees.texts(metadata, "labels"),
                 Trees.text(owner, "kind"),
                 Trees.text(owner, "uid"),
-                Trees.texts(metadata, "annotations").containsKey(MIRROR),
+                annotations.containsKey(MIRROR),
                 Trees.objects(spec, "volumes").stream().anyMatch(volume -> volume.containsKey("emptyDir")),
                 deleted,
                 ended(status, deleted.isPresent()),
                 notReady(status),
                 Trees.textList(metadata, "finalizers"),
                 !asking.isEmpty(),
-                devices(asking, status));
+                devices(asking, status),
+                Checkpoint.of(annotations),
+                exited(status));
     }
 
     // ---- its end ----
@@ -92,6 +99,19 @@ public record PodRead(
 
     private static boolean in(Map<String, Object> container, String state) {
         return Trees.object(container, "state").containsKey(state);
+    }
+
+    private static Optional<Instant> exited(Map<String, Object> status) {
+        List<Optional<Instant>> ends = Trees.objects(status, "containerStatuses").stream()
+                .map(container -> end(container, "state").or(() -> end(container, "lastState")))
+                .toList();
+        return ends.stream().allMatch(Optional::isPresent)
+                ? ends.stream().flatMap(Optional::stream).max(Instant::compareTo)
+                : Optional.empty();
+    }
+
+    private static Optional<Instant> end(Map<String, Object> container, String state) {
+        return time(Trees.text(Trees.object(Trees.object(container, state), "terminated"), "finishedAt"));
     }
 
     private static Optional<Instant> notReady(Map<String, Object> status) {

@@ -1,5 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
+import dev.gpuwarden.aggregator.checkpoint.PodSignals;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.drain.PodPlan.Step;
 import dev.gpuwarden.aggregator.drain.PodRemoval.Outcome;
 import dev.gpuwarden.aggregator.fleet.Fleet;
@@ -7,7 +9,6 @@ import dev.gpuwarden.aggregator.fleet.NodeRead;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -16,7 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** Has pods asked to end, many at once, each recorded before and after; none of a node that was released meanwhile. Thread-safe. */
+/**
+ * Has pods asked to end, or told that they will be, many at once, each recorded before and after; none of a node that was released
+ * meanwhile. Thread-safe.
+ */
 final class Removals implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Removals.class.getName());
@@ -25,9 +29,10 @@ final class Removals implements AutoCloseable {
     private static final int THREADS = 32;
 
     private final PodRemoval removal;
+    private final PodSignals signals;
     private final Fleet fleet;
     private final Clock clock;
-    private final Consumer<DrainAudit> audits;
+    private final DrainLog log;
     private final DrainTally tally;
     private final Consumer<String> again;
     private final BooleanSupplier open;
@@ -40,16 +45,18 @@ final class Removals implements AutoCloseable {
     /** @param open whether this replica is the one that acts */
     Removals(
             PodRemoval removal,
+            PodSignals signals,
             Fleet fleet,
             Clock clock,
-            Consumer<DrainAudit> audits,
+            DrainLog log,
             DrainTally tally,
             Consumer<String> again,
             BooleanSupplier open) {
         this.removal = removal;
+        this.signals = signals;
         this.fleet = fleet;
         this.clock = clock;
-        this.audits = audits;
+        this.log = log;
         this.tally = tally;
         this.again = again;
         this.open = open;
@@ -64,6 +71,24 @@ final class Removals implements AutoCloseable {
         }
     }
 
+    /** Its pods are not to be told anything any more. Does not wait. */
+    void untell(String node) {
+        try {
+            threads.execute(() -> {
+                try {
+                    signals.forget(node);
+                } catch (ClusterException e) {
+                    // Only what was asked for in this drain counts in the next one.
+                    LOG.log(Level.INFO, "signals for pods of " + node + " stay in its NodeHealth: " + e.getMessage());
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // The program stops; the next drain's end takes them away.
+        }
+    }
+
     private void remove(NodeRead decided, NodeDrain drain, PodPlan plan) {
         PodRead pod = plan.pod();
         try {
@@ -75,14 +100,19 @@ final class Removals implements AutoCloseable {
                 drain.givenUp(pod.uid());
                 return;
             }
+            if (plan.step() == Step.SIGNAL) {
+                tell(node.get(), drain, plan);
+                again.accept(decided.name());
+                return;
+            }
             boolean deletes = plan.step() == Step.DELETE;
-            audit(node.get(), deletes ? "delete" : "evict", "", pod);
+            log.pod(node.get(), deletes ? "delete" : "evict", plan.reason(), pod, clock.instant());
             Outcome outcome = deletes ? removal.delete(pod) : removal.evict(pod);
             tally.asked(outcome.kind());
             if (outcome instanceof Outcome.Refused refused) {
-                audit(node.get(), "refused", refused.why(), pod);
+                log.pod(node.get(), "refused", refused.why(), pod, clock.instant());
             } else {
-                audit(node.get(), outcome.kind(), "", pod);
+                log.pod(node.get(), outcome.kind(), "", pod, clock.instant());
             }
             drain.answered(pod.uid(), outcome, clock.instant());
             again.accept(decided.name());
@@ -96,17 +126,23 @@ final class Removals implements AutoCloseable {
         }
     }
 
-    private void audit(NodeRead node, String what, String why, PodRead pod) {
-        audits.accept(new DrainAudit(
-                clock.instant(),
-                node.name(),
-                node.uid(),
-                node.resourceVersion(),
-                false,
-                what,
-                why,
-                List.of(pod.path() + " " + pod.uid()),
-                List.of()));
+    private void tell(NodeRead node, NodeDrain drain, PodPlan plan) throws InterruptedException {
+        PodRead pod = plan.pod();
+        String signal = pod.checkpoint().map(Checkpoint::signal).orElse("");
+        try {
+            log.pod(node, "signal", plan.reason(), pod, clock.instant());
+            var unused = signals.ask(node.name(), pod.uid(), signal);
+            tally.asked("signalled");
+            drain.told(pod.uid());
+            log.pod(node, "signalled", "", pod, clock.instant());
+        } catch (ClusterException e) {
+            tally.asked("unsignalled");
+            // Nobody reports of this node, or it is no signal.
+            boolean never = e.notFound() || e.invalid();
+            Duration least = Duration.ofSeconds(Math.min(e.retryAfterSeconds(), 60));
+            drain.untold(pod.uid(), signal + " cannot be sent: " + e.answer(), never, least, clock.instant());
+            log.pod(node, "refused", signal + ": " + e.answer(), pod, clock.instant());
+        }
     }
 
     @Override

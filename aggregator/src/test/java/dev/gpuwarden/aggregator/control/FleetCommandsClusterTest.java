@@ -103,6 +103,7 @@ class FleetCommandsClusterTest {
                 usual.grace(),
                 usual.timeout(),
                 usual.notReady(),
+                usual.notice(),
                 false,
                 false);
         try (ClusterApi api = fleet.asAggregator();

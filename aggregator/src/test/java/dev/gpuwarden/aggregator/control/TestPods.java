@@ -28,6 +28,7 @@ final class TestPods {
                 usual.grace(),
                 timeout,
                 usual.notReady(),
+                usual.notice(),
                 true,
                 true);
     }

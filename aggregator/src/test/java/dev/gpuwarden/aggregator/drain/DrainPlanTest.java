@@ -97,6 +97,7 @@ class DrainPlanTest {
                 AT_ONCE.grace(),
                 AT_ONCE.timeout(),
                 AT_ONCE.notReady(),
+                AT_ONCE.notice(),
                 true,
                 true);
         assertThat(plan(withFiles(unmanaged(Some.pod("p"))), all, NOW).step()).isEqualTo(Step.EVICT);
@@ -142,6 +143,7 @@ class DrainPlanTest {
                 AT_ONCE.grace(),
                 AT_ONCE.timeout(),
                 AT_ONCE.notReady(),
+                AT_ONCE.notice(),
                 false,
                 false);
         assertThat(plan(Some.pod("p"), policies, NOW).step()).isEqualTo(step);

@@ -81,6 +81,7 @@ final class Some {
                 usual.grace(),
                 usual.timeout(),
                 usual.notReady(),
+                usual.notice(),
                 false,
                 false);
     }
