@@ -53,6 +53,7 @@ final class DrainLoad implements AutoCloseable {
         this.out = out;
         this.cluster = cluster;
         this.pods = pods;
+        cluster.withoutLeases();
         this.healths = new NodeHealths(cluster.api);
         int first = Math.min(ONE_AT_A_TIME, cluster.names.size() / 2);
         this.single = cluster.names.subList(0, first);

@@ -68,8 +68,6 @@ final class LoadCluster implements AutoCloseable {
         config.setClientKeyAlgo("EC");
         this.api = ClusterApi.connect(config);
         this.objects = ObjectNodes.create(plane, "load", nodes, podsPerNode);
-        // No controller here looks at leases, and those of 10,000 nodes are 500 writes a second.
-        objects.abandon();
         this.names = objects.names();
         this.watch = new KubectlWatch(plane, "nodes", ":.metadata.name,:.spec.unschedulable", this::seen);
     }
@@ -80,6 +78,11 @@ final class LoadCluster implements AutoCloseable {
         } else {
             cordoned.remove(columns[0]);
         }
+    }
+
+    /** No controller here looks at leases, and those of 10,000 nodes are 500 writes a second, which this machine has to make too. */
+    void withoutLeases() {
+        objects.abandon();
     }
 
     /** The rule sets that are there. */

@@ -55,6 +55,7 @@ final class ObjectLoad {
     private final Map<String, Change> open = new ConcurrentHashMap<>();
 
     private final Histogram fromSent = new ConcurrentHistogram(60_000_000, 3);
+    private final Histogram writes = new ConcurrentHistogram(60_000_000, 3);
     private final Histogram fromAnswer = new ConcurrentHistogram(60_000_000, 3);
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
@@ -77,6 +78,7 @@ final class ObjectLoad {
             cluster.plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
             cluster.plane.apply(Files.readString(manifests.resolve("monitor-policies.yaml")));
             cluster.plane.apply(POLICY);
+            cluster.withoutLeases();
             say(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
             ObjectLoad load = new ObjectLoad();
             Path kubeconfig = cluster.plane.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator"));
@@ -139,6 +141,7 @@ final class ObjectLoad {
         open.put(node, change);
         patch(cluster, node + "-0", "/status/reason", broken ? "Broken" : "Fine");
         change.answered = System.nanoTime();
+        writes.recordValue((change.answered - change.sent) / 1000);
     }
 
     private static void patch(LoadCluster cluster, String pod, String path, String value) {
@@ -168,6 +171,7 @@ final class ObjectLoad {
         }
         fromSent.reset();
         fromAnswer.reset();
+        writes.reset();
     }
 
     private void measure(
@@ -215,7 +219,7 @@ final class ObjectLoad {
         say(
                 out,
                 "%d objects, %d changes at %.0f/s, one of %d breaks or mends a pod: change answered to NodeHealth seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms;"
-                        + " from change sent p50 %.1f ms, p99 %.1f ms",
+                        + " from change sent p50 %.1f ms, p99 %.1f ms; the change itself p50 %.1f ms, p99 %.1f ms",
                 objects,
                 changes,
                 changes / sending,
@@ -224,7 +228,9 @@ final class ObjectLoad {
                 fromAnswer.getValueAtPercentile(99) / 1e3,
                 fromAnswer.getMaxValue() / 1e3,
                 fromSent.getValueAtPercentile(50) / 1e3,
-                fromSent.getValueAtPercentile(99) / 1e3);
+                fromSent.getValueAtPercentile(99) / 1e3,
+                writes.getValueAtPercentile(50) / 1e3,
+                writes.getValueAtPercentile(99) / 1e3);
         say(
                 out,
                 "aggregator: %.2f cores, %d MiB resident, %d changes seen of %d (a change that the next one overtook is seen once)",
