@@ -2,13 +2,10 @@ package dev.gpuwarden.aggregator.monitor;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.cluster.ReadyStatus;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,19 +14,17 @@ import java.util.function.Function;
 /** Writes into the status of policies what there is to be said of them. Thread-safe for different policies. */
 final class PolicyTeller {
 
-    private static final String MANAGER = "gpuwarden-aggregator";
-
     /** Counts alone are not worth more. */
     private static final Duration PAUSE = Duration.ofSeconds(30);
 
-    private final ClusterApi api;
+    private final ReadyStatus status;
     private final Clock clock;
     private final PolicyShelf shelf;
     private final Function<String, Optional<PolicyStatus>> statuses;
     private final Map<String, Instant> counted = new ConcurrentHashMap<>();
 
     PolicyTeller(ClusterApi api, Clock clock, PolicyShelf shelf, Function<String, Optional<PolicyStatus>> statuses) {
-        this.api = api;
+        this.status = new ReadyStatus(api, clock, PolicyShelf.KIND);
         this.clock = clock;
         this.shelf = shelf;
         this.statuses = statuses;
@@ -51,53 +46,20 @@ final class PolicyTeller {
         if (wanted.isEmpty() || sameCondition(wanted.get()) && sameCounts(wanted.get())) {
             return;
         }
-        Map<String, Object> there = condition(policy);
-        Map<String, Object> condition = new LinkedHashMap<>(wanted.get().condition());
-        boolean stands = Trees.text(condition, "status").equals(Trees.text(there, "status"));
-        String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
-        condition.put("lastTransitionTime", stands ? Trees.text(there, "lastTransitionTime") : now);
-        Map<String, Object> status = new LinkedHashMap<>(wanted.get().counts());
-        status.put("conditions", List.of(condition));
         counted.put(policy, clock.instant());
-        try {
-            var unused = api.apply(
-                    PolicyShelf.KIND.path(policy) + "/status",
-                    MANAGER,
-                    Map.of(
-                            "apiVersion", PolicyShelf.KIND.apiVersion(),
-                            "kind", PolicyShelf.KIND.kind(),
-                            "metadata", Map.of("name", policy),
-                            "status", status));
-        } catch (ClusterException e) {
-            if (!e.notFound()) {
-                throw e;
-            }
-        }
+        status.write(
+                policy, resource(policy), wanted.get().condition(), wanted.get().counts());
     }
 
-    private boolean sameCondition(PolicyStatus status) {
-        return same(status.condition(), condition(status.policy()));
+    private boolean sameCondition(PolicyStatus wanted) {
+        return ReadyStatus.says(resource(wanted.policy()), wanted.condition());
     }
 
-    private boolean sameCounts(PolicyStatus status) {
-        return same(status.counts(), status(status.policy()));
+    private boolean sameCounts(PolicyStatus wanted) {
+        return ReadyStatus.has(resource(wanted.policy()), wanted.counts());
     }
 
-    private static boolean same(Map<String, Object> wanted, Map<String, Object> there) {
-        return wanted.entrySet().stream()
-                .allMatch(field -> String.valueOf(field.getValue()).equals(String.valueOf(there.get(field.getKey()))));
-    }
-
-    private Map<String, Object> status(String policy) {
-        return shelf.entry(policy)
-                .map(entry -> Trees.object(entry.tree(), "status"))
-                .orElse(Map.of());
-    }
-
-    private Map<String, Object> condition(String policy) {
-        return Trees.objects(status(policy), "conditions").stream()
-                .filter(condition -> Trees.text(condition, "type").equals("Ready"))
-                .findFirst()
-                .orElse(Map.of());
+    private Map<String, Object> resource(String policy) {
+        return shelf.entry(policy).map(PolicyShelf.Entry::tree).orElse(Map.of());
     }
 }

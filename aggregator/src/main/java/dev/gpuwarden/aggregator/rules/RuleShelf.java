@@ -4,11 +4,10 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.cluster.ReadyStatus;
 import dev.gpuwarden.aggregator.json.Trees;
 import java.time.Clock;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,10 +19,7 @@ public final class RuleShelf {
     public static final Kind KIND =
             Kind.ofCluster("gpuwarden.dev", "v1alpha1", "quarantinerulesets", "QuarantineRuleSet");
 
-    private static final String MANAGER = "gpuwarden-aggregator";
-
-    private final ClusterApi api;
-    private final Clock clock;
+    private final ReadyStatus status;
     private final Runnable changed;
     private final Map<String, Map<String, Object>> resources = new TreeMap<>();
     private boolean complete;
@@ -32,8 +28,7 @@ public final class RuleShelf {
 
     /** @param changed told when the rules are others */
     public RuleShelf(ClusterApi api, Clock clock, Runnable changed) {
-        this.api = api;
-        this.clock = clock;
+        this.status = new ReadyStatus(api, clock, KIND);
         this.changed = changed;
     }
 
@@ -110,37 +105,14 @@ public final class RuleShelf {
         if (wanted.isEmpty()) {
             return;
         }
-        Map<String, Object> there = condition(name);
-        Map<String, Object> condition = new LinkedHashMap<>(wanted.get().toTree());
-        boolean same = condition.entrySet().stream()
-                .allMatch(field -> String.valueOf(field.getValue()).equals(String.valueOf(there.get(field.getKey()))));
-        if (same) {
-            return;
-        }
-        boolean stands = Trees.text(condition, "status").equals(Trees.text(there, "status"));
-        String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
-        condition.put("lastTransitionTime", stands ? Trees.text(there, "lastTransitionTime") : now);
-        try {
-            var unused = api.apply(
-                    KIND.path(name) + "/status",
-                    MANAGER,
-                    Map.of(
-                            "apiVersion", KIND.apiVersion(),
-                            "kind", KIND.kind(),
-                            "metadata", Map.of("name", name),
-                            "status", Map.of("conditions", List.of(condition))));
-        } catch (ClusterException e) {
-            if (!e.notFound()) {
-                throw e;
-            }
+        Map<String, Object> there = resource(name);
+        Map<String, Object> condition = wanted.get().toTree();
+        if (!ReadyStatus.says(there, condition)) {
+            status.write(name, there, condition, Map.of());
         }
     }
 
-    private synchronized Map<String, Object> condition(String name) {
-        Map<String, Object> status = Trees.object(resources.getOrDefault(name, Map.of()), "status");
-        return Trees.objects(status, "conditions").stream()
-                .filter(condition -> Trees.text(condition, "type").equals("Ready"))
-                .findFirst()
-                .orElse(Map.of());
+    private synchronized Map<String, Object> resource(String name) {
+        return resources.getOrDefault(name, Map.of());
     }
 }
