@@ -4,7 +4,7 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NodeHealths;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.health.StatusPart;
 import java.time.Clock;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
@@ -18,19 +18,16 @@ import java.util.UUID;
  */
 public final class PodSignals {
 
-    /** Of its own, so that nobody else's part of the status is touched. */
-    private static final String MANAGER = "gpuwarden-signals";
-
-    private static final int MOST_TRIES = 3;
-
     private final ClusterApi api;
     private final Memory memory;
     private final Clock clock;
+    private final StatusPart status;
 
     public PodSignals(ClusterApi api, Memory memory, Clock clock) {
         this.api = api;
         this.memory = memory;
         this.clock = clock;
+        this.status = new StatusPart(api, memory, "gpuwarden-signals");
     }
 
     /**
@@ -73,45 +70,15 @@ public final class PodSignals {
      */
     public boolean answer(String node, SignalRequest request, Map<String, Object> answer)
             throws ClusterException, InterruptedException {
-        Optional<Map<String, Object>> known = memory.health(node);
-        for (int tries = 1; ; tries++) {
-            try {
-                Map<String, Object> there = known.isPresent() ? known.get() : api.get(NodeHealths.ALL.path(node));
-                if (!SignalRequest.open(there).contains(request)) {
-                    return false;
-                }
-                memory.answered(api.apply(
-                        NodeHealths.ALL.path(node) + "/status", MANAGER, body(node, there, request.podUid(), answer)));
-                return true;
-            } catch (ClusterException e) {
-                if (e.notFound()) {
-                    return false;
-                }
-                if (tries == MOST_TRIES || !e.conflict()) {
-                    throw e;
-                }
+        return status.write(node, there -> {
+            if (!SignalRequest.open(there).contains(request)) {
+                return Optional.empty();
             }
-            known = Optional.empty();
-        }
-    }
-
-    /** With the answers that are asked for still, since an apply takes away what it does not name. */
-    private static Map<String, Object> body(
-            String node, Map<String, Object> there, String podUid, Map<String, Object> answer) {
-        Map<String, Object> answers = new LinkedHashMap<>(SignalRequest.answers(there));
-        answers.keySet().retainAll(SignalRequest.asked(there).keySet());
-        answers.put(podUid, answer);
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("apiVersion", NodeHealths.ALL.apiVersion());
-        body.put("kind", NodeHealths.ALL.kind());
-        body.put(
-                "metadata",
-                Map.of(
-                        "name",
-                        node,
-                        "resourceVersion",
-                        Trees.text(Trees.object(there, "metadata"), "resourceVersion")));
-        body.put("status", Map.of("signals", answers));
-        return body;
+            // With the answers that are asked for still, since an apply takes away what it does not name.
+            Map<String, Object> answers = new LinkedHashMap<>(SignalRequest.answers(there));
+            answers.keySet().retainAll(SignalRequest.asked(there).keySet());
+            answers.put(request.podUid(), answer);
+            return Optional.of(Map.of("signals", answers));
+        });
     }
 }
