@@ -36,9 +36,7 @@ public final class ExplainCommand extends LookCommand {
 
     @Override
     int ask(ClusterApi api) throws ClusterException, InterruptedException {
-        if (!node.matches("[a-z0-9][a-z0-9.-]*")) {
-            throw new UserError("expected the name of a Node, found \"" + node + "\"");
-        }
+        HandCommand.named(node);
         Optional<NodeStory> story = reader(api).node(node, clock.instant());
         if (story.isEmpty()) {
             throw new UserError("the cluster has no Node " + node + ": kubectl get nodes lists those it has");

@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.command.HandPatch.Outcome;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.quarantine.ByHand;
 import dev.gpuwarden.cli.ExitCode;
@@ -22,9 +22,6 @@ abstract class HandCommand extends ClusterCommand {
 
     private static final String SCHEMA = "gpuwarden.by-hand/v1";
 
-    /** Of a node that changes all the time, each try reads it anew. */
-    private static final int TRIES = 5;
-
     @Parameters(arity = "1..*", paramLabel = "NODE", description = "Names, as in kubectl get nodes.")
     List<String> nodes = List.of();
 
@@ -37,60 +34,24 @@ abstract class HandCommand extends ClusterCommand {
 
     abstract ByHand.Plan plan(NodeRead node, String who);
 
-    /** What came of one node. */
-    private record Outcome(String node, ByHand.Plan plan, boolean written) {
-        Map<String, Object> tree() {
-            Map<String, Object> tree = new LinkedHashMap<>();
-            tree.put("name", node);
-            tree.put("done", plan.done());
-            tree.put("why", plan.why());
-            tree.put("written", written);
-            tree.put("patch", plan.patch());
-            return tree;
-        }
-    }
-
     @Override
     int ask(ClusterApi api) throws ClusterException, InterruptedException {
-        for (String node : nodes) {
-            if (!node.matches("[a-z0-9][a-z0-9.-]*")) {
-                throw new UserError("expected the name of a Node, found \"" + node + "\"");
-            }
-        }
+        nodes.forEach(HandCommand::named);
         String who = ClusterReader.user(api).value().orElse("somebody");
+        HandPatch patch = new HandPatch(api, spec.name(), dryRun);
         List<Outcome> outcomes = new ArrayList<>();
         for (String node : nodes) {
-            outcomes.add(settle(api, node, who));
+            outcomes.add(patch.settle(node, read -> plan(read, who)));
         }
         show(tree(who, outcomes), out -> print(out, outcomes));
         return outcomes.stream().allMatch(outcome -> outcome.plan().done()) ? ExitCode.OK : ExitCode.NOT_FIT;
     }
 
-    private Outcome settle(ClusterApi api, String node, String who) throws ClusterException, InterruptedException {
-        for (int left = TRIES; ; left--) {
-            try {
-                ByHand.Plan plan = plan(NodeRead.of(api.get(Fleet.NODES.path(node))), who);
-                boolean writes = !dryRun && !plan.patch().isEmpty();
-                if (writes) {
-                    var unused =
-                            api.patch(Fleet.NODES.path(node) + "?fieldManager=gpuwarden-" + spec.name(), plan.patch());
-                }
-                return new Outcome(node, plan, writes);
-            } catch (ClusterException e) {
-                if (e.notFound()) {
-                    return failed(node, "the cluster has no such Node");
-                }
-                // Somebody has changed it between reading and writing.
-                boolean again = (e.conflict() || e.invalid()) && left > 1;
-                if (!again) {
-                    return failed(node, String.valueOf(e.getMessage()));
-                }
-            }
+    /** Throws {@link UserError} where no Node can have this name. */
+    static void named(String node) {
+        if (!node.matches("[a-z0-9][a-z0-9.-]*")) {
+            throw new UserError("expected the name of a Node, found \"" + node + "\"");
         }
-    }
-
-    private static Outcome failed(String node, String why) {
-        return new Outcome(node, new ByHand.Plan(false, why, List.of()), false);
     }
 
     private Map<String, Object> tree(String who, List<Outcome> outcomes) {
