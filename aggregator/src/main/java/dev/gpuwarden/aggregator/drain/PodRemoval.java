@@ -4,7 +4,9 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Asks the API server to end one pod: exactly this one, and not another one of its name. Blocks. */
 final class PodRemoval {
@@ -22,11 +24,21 @@ final class PodRemoval {
     private static final String GONE = "gone";
 
     private final ClusterApi api;
-    private final Duration grace;
+    private final Optional<Duration> grace;
+    private final boolean dryRun;
 
     PodRemoval(ClusterApi api, Duration grace) {
+        this(api, Optional.of(grace), false);
+    }
+
+    /**
+     * @param grace empty for what each pod says itself
+     * @param dryRun whether the API server is to say what it would do, and to do nothing
+     */
+    PodRemoval(ClusterApi api, Optional<Duration> grace, boolean dryRun) {
         this.api = api;
         this.grace = grace;
+        this.dryRun = dryRun;
     }
 
     /** By its own budget's leave. */
@@ -59,7 +71,10 @@ final class PodRemoval {
 
     private Map<String, Object> options(PodRead pod) {
         Map<String, Object> options = new LinkedHashMap<>();
-        options.put("gracePeriodSeconds", grace.toSeconds());
+        grace.ifPresent(given -> options.put("gracePeriodSeconds", given.toSeconds()));
+        if (dryRun) {
+            options.put("dryRun", List.of("All"));
+        }
         options.put("preconditions", Map.of("uid", pod.uid()));
         return options;
     }

@@ -16,6 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Has pods asked to end, or told that they will be, many at once, each recorded before and after; none of a node that was released
@@ -36,6 +37,7 @@ final class Removals implements AutoCloseable {
     private final DrainTally tally;
     private final Consumer<String> again;
     private final BooleanSupplier open;
+    private final Predicate<NodeRead> drainable;
     private final ExecutorService threads = Executors.newFixedThreadPool(THREADS, task -> {
         Thread thread = new Thread(task, "gpuwarden-drain-pod");
         thread.setDaemon(true);
@@ -52,6 +54,20 @@ final class Removals implements AutoCloseable {
             DrainTally tally,
             Consumer<String> again,
             BooleanSupplier open) {
+        this(removal, signals, fleet, clock, log, tally, again, open, DrainAsk::drainable);
+    }
+
+    /** @param drainable whether a node's pods are to go still */
+    Removals(
+            PodRemoval removal,
+            PodSignals signals,
+            Fleet fleet,
+            Clock clock,
+            DrainLog log,
+            DrainTally tally,
+            Consumer<String> again,
+            BooleanSupplier open,
+            Predicate<NodeRead> drainable) {
         this.removal = removal;
         this.signals = signals;
         this.fleet = fleet;
@@ -60,6 +76,7 @@ final class Removals implements AutoCloseable {
         this.tally = tally;
         this.again = again;
         this.open = open;
+        this.drainable = drainable;
     }
 
     /** Does not wait. */
@@ -95,7 +112,7 @@ final class Removals implements AutoCloseable {
             Optional<NodeRead> node = fleet.node(decided.name())
                     .filter(now -> now.uid().equals(decided.uid()))
                     // It may have been released since it was decided.
-                    .filter(DrainAsk::drainable);
+                    .filter(drainable);
             if (!open.getAsBoolean() || drain.isClosed() || node.isEmpty()) {
                 drain.givenUp(pod.uid());
                 return;
