@@ -1,0 +1,254 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.checkpoint.PodSignals;
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.Kind;
+import dev.gpuwarden.aggregator.drain.GpuPods.Answer;
+import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.cli.run.Parts;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Takes the pods off one node for a person who waits for it, as {@link DrainPlan} says. Follows the node and its pods; nothing is
+ * asked for again and again. {@link #run} blocks, {@link #stop} ends it from any thread.
+ */
+public final class DrainByHand {
+
+    public static final Kind PODS = Kind.ofCluster("", "v1", "pods", "Pod");
+
+    private static final int MOST_OF_A_NODE = 8;
+    /** A node's pods are listed within this, or not at all. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** Whoever waits hears something so often. */
+    private static final Duration PULSE = Duration.ofSeconds(5);
+
+    /**
+     * What a person wants.
+     *
+     * @param gpus UUIDs, whose pods have to go; empty for all pods
+     * @param unasked why the node's daemon is not asked who holds them; empty where it is
+     * @param grace empty for what each pod says itself
+     * @param timeout empty for as long as it takes
+     * @param dryRun whether nothing is to be changed
+     */
+    public record Settings(
+            Set<String> gpus,
+            Optional<String> unasked,
+            DrainPolicies policies,
+            Optional<Duration> grace,
+            Optional<Duration> timeout,
+            boolean dryRun) {}
+
+    /** Told in one thread, while the drain waits. */
+    public interface Listener {
+        /** At least every few seconds, whether anything has changed or not. */
+        void looked(HandLook look, Instant now);
+
+        void waits(String why);
+    }
+
+    private final ClusterApi api;
+    private final Settings settings;
+    private final Clock clock;
+    private final Listener listener;
+    private final Semaphore news = new Semaphore(0);
+    private final NodeDrain drain = new NodeDrain(news::release);
+    private final Fleet fleet;
+
+    private volatile boolean known;
+    private volatile boolean stopped;
+
+    public DrainByHand(ClusterApi api, Settings settings, Clock clock, Listener listener) {
+        this.api = api;
+        this.settings = settings;
+        this.clock = clock;
+        this.listener = listener;
+        this.fleet = new Fleet(new Changes(), clock);
+    }
+
+    /** No pod is asked any more; those that were go on ending. */
+    public void stop() {
+        stopped = true;
+        news.release();
+    }
+
+    /** @param node as it is with its cordon */
+    public HandResult run(NodeRead node) throws InterruptedException {
+        try (Parts parts = new Parts()) {
+            List.of(
+                            api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain),
+                            api.mirror(
+                                    Fleet.NODES,
+                                    Map.of("metadata.name", node.name()),
+                                    new HandHolders.Complete(fleet.nodes(), this::known)))
+                    .forEach(parts::add);
+            HandHolders holders = parts.add(holders(node.name()));
+            return new Course(node, holders, parts.add(removals())).run();
+        } finally {
+            drain.close();
+        }
+    }
+
+    private void known() {
+        known = true;
+        news.release();
+    }
+
+    private HandHolders holders(String node) {
+        Optional<String> unasked = settings.gpus().isEmpty() ? Optional.of("nobody needs to know") : settings.unasked();
+        return new HandHolders(api, node, unasked, fleet, clock, name -> news.release());
+    }
+
+    private Removals removals() {
+        return new Removals(
+                new PodRemoval(api, settings.grace(), false),
+                new PodSignals(api, fleet, clock),
+                fleet,
+                clock,
+                new DrainLog(audit -> {}),
+                new DrainTally(),
+                node -> news.release(),
+                () -> !stopped,
+                NodeRead::unschedulable);
+    }
+
+    /** From the first look to the last. */
+    private final class Course {
+        private final NodeRead node;
+        private final HandHolders gpuPods;
+        private final Removals removals;
+        private final Instant began = clock.instant();
+        private final DrainRecord asked = DrainRecord.NONE.with(
+                new DrainAsk(settings.gpus().isEmpty(), settings.gpus(), false, "by hand"), began);
+        private HandLook look = HandLook.NONE;
+
+        Course(NodeRead node, HandHolders gpuPods, Removals removals) {
+            this.node = node;
+            this.gpuPods = gpuPods;
+            this.removals = removals;
+        }
+
+        HandResult run() throws InterruptedException {
+            while (true) {
+                Optional<HandResult> end = look(clock.instant());
+                if (end.isPresent()) {
+                    return end.get();
+                }
+                await(clock.instant());
+            }
+        }
+
+        private Optional<HandResult> look(Instant now) throws InterruptedException {
+            if (stopped) {
+                return end(Outcome.STOPPED, "");
+            }
+            if (!known || !drain.isComplete() || !gpuPods.ready()) {
+                listener.waits("the API server is asked for its pods");
+                return now.isBefore(began.plus(PATIENCE))
+                        ? Optional.empty()
+                        : end(
+                                Outcome.UNDECIDED,
+                                "the API server has not listed its pods within " + PATIENCE.toSeconds() + " s");
+            }
+            Optional<NodeRead> there =
+                    fleet.node(node.name()).filter(one -> one.uid().equals(node.uid()));
+            if (there.isEmpty()) {
+                return end(Outcome.RELEASED, "the cluster has this Node no more");
+            }
+            if (!settings.dryRun() && !there.get().unschedulable()) {
+                return end(
+                        Outcome.RELEASED,
+                        "somebody has put it back into service: pods that were not asked to end stay");
+            }
+            Answer answer = asked.pending().isEmpty()
+                    ? new Answer.Known(Map.of(), now)
+                    : gpuPods.holders(there.get(), asked.pending(), drain.pods(), began);
+            if (answer instanceof Answer.Unknown unknown) {
+                return end(Outcome.UNDECIDED, unknown.why() + "; without --gpu all pods would be asked to go");
+            }
+            if (answer instanceof Answer.Asked asks) {
+                listener.waits(asks.what());
+                return late(now) ? end(Outcome.TIMEOUT, "") : Optional.empty();
+            }
+            Map<String, Set<String>> holders = ((Answer.Known) answer).holders();
+            look = look(holders, drain.refusals(), now);
+            if (settings.dryRun()) {
+                look = look(holders, rehearsed(now), now);
+                return end(look.pods().stream().anyMatch(HandPod::kept) ? Outcome.LEFT : Outcome.DRAINED, "");
+            }
+            listener.looked(look, now);
+            if (look.over()) {
+                return end(look.drained() ? Outcome.DRAINED : Outcome.LEFT, "");
+            }
+            if (late(now)) {
+                return end(Outcome.TIMEOUT, "");
+            }
+            for (PodPlan plan : drain.take(look.due(), MOST_OF_A_NODE, now)) {
+                removals.submit(there.get(), drain, plan);
+            }
+            return Optional.empty();
+        }
+
+        private HandLook look(Map<String, Set<String>> holders, Map<String, Refusal> refusals, Instant now) {
+            List<PodPlan> plan = DrainPlan.of(asked, drain.pods(), holders, settings.policies(), now);
+            return HandLook.of(look, plan, holders.keySet(), refusals, settings.policies(), began, now);
+        }
+
+        /** What the API server would say to each of them alone. */
+        private Map<String, Refusal> rehearsed(Instant now) throws InterruptedException {
+            PodRemoval removal = new PodRemoval(api, settings.grace(), true);
+            Map<String, Refusal> refusals = new HashMap<>();
+            for (PodPlan plan : look.due()) {
+                if (removal.evict(plan.pod()) instanceof PodRemoval.Outcome.Refused refused) {
+                    refusals.put(plan.pod().uid(), Refusal.before(now, "").again(refused.why(), refused.least(), now));
+                }
+            }
+            return refusals;
+        }
+
+        private boolean late(Instant now) {
+            return deadline().filter(end -> !end.isAfter(now)).isPresent();
+        }
+
+        private Optional<Instant> deadline() {
+            return settings.timeout().map(began::plus);
+        }
+
+        private void await(Instant now) throws InterruptedException {
+            Instant next = now.plus(PULSE);
+            for (Optional<Instant> time : List.of(look.next(), deadline())) {
+                next = time.filter(next::isAfter).orElse(next);
+            }
+            long millis = Math.max(1, Duration.between(now, next).toMillis());
+            var unused = news.tryAcquire(millis, TimeUnit.MILLISECONDS);
+            news.drainPermits();
+        }
+
+        private Optional<HandResult> end(Outcome outcome, String why) {
+            return Optional.of(new HandResult(outcome, why, look.pods(), began, clock.instant()));
+        }
+    }
+
+    private final class Changes implements Fleet.Listener {
+        @Override
+        public void node(String name, Optional<NodeRead> node, boolean ours) {
+            news.release();
+        }
+
+        @Override
+        public void health(String name, Optional<Map<String, Object>> health) {
+            news.release();
+        }
+    }
+}

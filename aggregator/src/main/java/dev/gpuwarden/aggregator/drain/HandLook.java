@@ -1,0 +1,161 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.drain.HandPod.State;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * How far the drain of a node by a person is. Pure: each look begins with the one before, and with the pods as they are.
+ *
+ * @param pods all that there were since it began
+ * @param due those of them that are to be asked to end
+ * @param next when to look again though nothing has changed; empty where there is no such time
+ */
+public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> next) {
+
+    static final HandLook NONE = new HandLook(List.of(), List.of(), Optional.empty());
+
+    /** What a scheduler had begun before it knew of the cordon comes within this. */
+    static final Duration ARRIVAL = Duration.ofSeconds(10);
+
+    /** The API server's words for who has no right, which no later try changes. */
+    private static final String NO_RIGHT = "cannot create resource \"pods/eviction\"";
+
+    public HandLook {
+        pods = List.copyOf(pods);
+        due = List.copyOf(due);
+    }
+
+    /** Whether nothing moves any more without a person. */
+    public boolean over() {
+        return pods.stream().noneMatch(HandPod::awaited);
+    }
+
+    /** Whether no pod is in the way. */
+    public boolean drained() {
+        return pods.stream().noneMatch(HandPod::inTheWay);
+    }
+
+    /**
+     * @param plan for all pods of the node
+     * @param holders pods that hold any of the GPUs that are drained; empty for a whole node
+     * @param refusals by UID of a pod
+     * @param began after the node was cordoned
+     */
+    static HandLook of(
+            HandLook before,
+            List<PodPlan> plan,
+            Set<String> holders,
+            Map<String, Refusal> refusals,
+            DrainPolicies policies,
+            Instant began,
+            Instant now) {
+        Map<String, HandPod> others = new HashMap<>();
+        before.pods().forEach(pod -> others.put(pod.uid(), pod));
+        List<HandPod> pods = new ArrayList<>();
+        List<PodPlan> due = new ArrayList<>();
+        List<Instant> times = new ArrayList<>();
+        for (PodPlan one : plan) {
+            Optional<HandPod> was = Optional.ofNullable(others.remove(one.pod().uid()));
+            Optional<Refusal> refused =
+                    Optional.ofNullable(refusals.get(one.pod().uid()));
+            boolean late = was.map(HandPod::seen).orElse(now).isAfter(began.plus(ARRIVAL));
+            HandPod pod = pod(one, was, refused, holders.contains(one.pod().path()), late, policies, now);
+            pods.add(pod);
+            if (pod.state() == State.EVICT || pod.state() == State.REFUSED) {
+                due.add(one);
+                refused.map(Refusal::again).ifPresent(times::add);
+            } else if (pod.state() == State.GOING) {
+                one.at().map(by -> by.plus(DrainDecision.OVERDUE)).ifPresent(times::add);
+            }
+        }
+        others.values().stream()
+                .filter(was -> was.inTheWay() || was.state() == State.GONE)
+                .map(was -> as(was, State.GONE, now))
+                .forEach(pods::add);
+        pods.sort(Comparator.comparing(HandPod::path).thenComparing(HandPod::seen));
+        return new HandLook(
+                pods, due, times.stream().filter(time -> time.isAfter(now)).min(Instant::compareTo));
+    }
+
+    private static HandPod as(HandPod was, State state, Instant now) {
+        return was.state() == state ? was : new HandPod(was.path(), was.uid(), state, "", now, was.seen());
+    }
+
+    private static HandPod pod(
+            PodPlan plan,
+            Optional<HandPod> was,
+            Optional<Refusal> refused,
+            boolean holds,
+            boolean late,
+            DrainPolicies policies,
+            Instant now) {
+        PodRead pod = plan.pod();
+        State state;
+        String why = plan.reason();
+        switch (plan.step()) {
+            case LEFT -> {
+                boolean gone = pod.ended()
+                        && was.filter(one -> one.inTheWay() || one.state() == State.GONE)
+                                .isPresent();
+                boolean there = holds && !pod.ended();
+                state = gone ? State.GONE : there ? State.STAYS : State.LEFT;
+                why = gone ? "" : there ? "it holds the GPU, and " + why : why;
+            }
+            case STAYS -> {
+                state = State.STAYS;
+                why = stays(pod, policies);
+            }
+            case GOING -> {
+                state = State.GOING;
+                why = going(plan, now);
+            }
+            case EVICT -> {
+                boolean forbidden =
+                        refused.filter(one -> one.why().contains(NO_RIGHT)).isPresent();
+                state = late || forbidden ? State.STAYS : refused.isPresent() ? State.REFUSED : State.EVICT;
+                why = late
+                        ? "it came after the cordon, and would come again"
+                        : refused.map(Refusal::why).orElse("");
+            }
+            default -> state = State.AWAIT;
+        }
+        Instant since = state == State.REFUSED
+                ? refused.map(Refusal::since).orElse(now)
+                : was.filter(one -> one.state() == state).map(HandPod::since).orElse(now);
+        return new HandPod(
+                pod.path(), pod.uid(), state, why, since, was.map(HandPod::seen).orElse(now));
+    }
+
+    /** All that stands against it at once, with the options that allow it. */
+    private static String stays(PodRead pod, DrainPolicies policies) {
+        List<String> reasons = new ArrayList<>();
+        if (pod.emptyDir() && !policies.emptyDir()) {
+            reasons.add("its emptyDir would be lost (--delete-emptydir-data)");
+        }
+        if (pod.owner().isEmpty() && !policies.unmanaged()) {
+            reasons.add("nobody would start it again (--force)");
+        }
+        return String.join(", and ", reasons);
+    }
+
+    private static String going(PodPlan plan, Instant now) {
+        if (plan.at().isEmpty()) {
+            return "";
+        }
+        Instant by = plan.at().get();
+        if (by.plus(DrainDecision.OVERDUE).isAfter(now)) {
+            return "it has until " + by;
+        }
+        List<String> finalizers = plan.pod().finalizers();
+        return "it should have ended by " + by
+                + (finalizers.isEmpty() ? "" : "; finalizers hold it: " + String.join(", ", finalizers));
+    }
+}
