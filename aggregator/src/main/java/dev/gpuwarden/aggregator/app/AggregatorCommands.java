@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.command.BreakerCommand;
 import dev.gpuwarden.aggregator.command.CordonCommand;
+import dev.gpuwarden.aggregator.command.DrainCommand;
 import dev.gpuwarden.aggregator.command.ExplainCommand;
 import dev.gpuwarden.aggregator.command.FleetCommand;
 import dev.gpuwarden.aggregator.command.PolicyCommand;
@@ -20,6 +21,7 @@ public final class AggregatorCommands implements CommandGroup {
                 new FleetCommand(System.getenv(), Clock.systemUTC()),
                 new ExplainCommand(System.getenv(), Clock.systemUTC()),
                 new CordonCommand(System.getenv(), Clock.systemUTC()),
+                new DrainCommand(System.getenv(), Clock.systemUTC(), Stop.onSignal()),
                 new ReleaseCommand(System.getenv(), Clock.systemUTC()),
                 new BreakerCommand(System.getenv(), Clock.systemUTC()),
                 PolicyCommand.with(Clock.systemUTC()));

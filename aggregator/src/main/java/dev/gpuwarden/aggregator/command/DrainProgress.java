@@ -1,0 +1,120 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.drain.DrainByHand;
+import dev.gpuwarden.aggregator.drain.HandLook;
+import dev.gpuwarden.aggregator.drain.HandPod;
+import dev.gpuwarden.aggregator.drain.HandPod.State;
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Table;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What whoever waits for a drain reads meanwhile: a line for each change, and one every ten seconds where nothing changes. */
+final class DrainProgress implements DrainByHand.Listener {
+
+    private static final Duration SILENCE = Duration.ofSeconds(10);
+
+    private final String node;
+    private final Consumer<String> line;
+    private final Map<String, HandPod> before = new HashMap<>();
+    private String waits = "";
+    private @Nullable Instant began;
+    private Instant spoken = Instant.MIN;
+
+    DrainProgress(String node, Consumer<String> line) {
+        this.node = node;
+        this.line = line;
+    }
+
+    void cordoned(HandPatch.Outcome cordon) {
+        tell(node, cordon.written() ? "cordoned" : cordon.plan().why());
+    }
+
+    @Override
+    public void waits(String why) {
+        if (!why.equals(waits)) {
+            waits = why;
+            tell(node, why);
+        }
+    }
+
+    @Override
+    public void looked(HandLook look, Instant now) {
+        boolean news = false;
+        if (began == null) {
+            began = now;
+            tell(node, counts(look.pods()));
+            news = true;
+        }
+        for (HandPod pod : look.pods()) {
+            Optional<String> text = change(Optional.ofNullable(before.put(pod.uid(), pod)), pod);
+            text.ifPresent(words -> tell(pod.path(), words));
+            news |= text.isPresent();
+        }
+        if (news) {
+            spoken = now;
+        } else if (!spoken.plus(SILENCE).isAfter(now)) {
+            spoken = now;
+            tell(node, summary(look.pods(), Duration.between(began, now)));
+        }
+    }
+
+    private void tell(String who, String what) {
+        line.accept(Table.escape(who + ": " + what));
+    }
+
+    private static String counts(List<HandPod> pods) {
+        long all = pods.stream().filter(HandPod::inTheWay).count();
+        long stay = pods.stream().filter(pod -> pod.state() == State.STAYS).count();
+        return pods(all - stay) + " to go" + (stay == 0 ? "" : ", " + pods(stay) + " that you have to see to") + ", "
+                + pods(pods.size() - all) + " in nobody's way";
+    }
+
+    static String pods(long count) {
+        return count == 1 ? "one pod" : count + " pods";
+    }
+
+    private static Optional<String> change(Optional<HandPod> was, HandPod is) {
+        boolean same = was.filter(one -> one.state() == is.state() && one.why().equals(is.why()))
+                .isPresent();
+        if (same || is.state() == State.LEFT || is.state() == State.EVICT) {
+            return Optional.empty();
+        }
+        boolean evicted = is.state() == State.GOING
+                && was.filter(one -> one.state() != State.GOING).isPresent();
+        return Optional.of(evicted ? "evicted, " + is.why() : words(is));
+    }
+
+    /** How a pod is, in words. */
+    static String words(HandPod pod) {
+        return switch (pod.state()) {
+            case GONE -> "gone";
+            case EVICT -> "is evicted";
+            case REFUSED -> "not let go since " + pod.since() + ": " + pod.why();
+            case GOING -> "ends, " + pod.why();
+            case AWAIT -> "awaited: " + pod.why();
+            case STAYS -> "stays: " + pod.why();
+            case LEFT -> "in nobody's way: " + pod.why();
+        };
+    }
+
+    private static String summary(List<HandPod> pods, Duration since) {
+        List<HandPod> left = pods.stream()
+                .filter(pod -> pod.inTheWay() && pod.state() != State.STAYS)
+                .toList();
+        long gone = pods.stream().filter(pod -> pod.state() == State.GONE).count();
+        String first = left.stream()
+                .findFirst()
+                .map(pod -> "; " + pod.path() + ": " + words(pod))
+                .orElse("");
+        return pods(left.size()) + " to go, " + gone + " gone after "
+                + Durations.text(Duration.ofSeconds(since.toSeconds())) + first
+                + (left.size() > 1 ? "; and " + (left.size() - 1) + " more" : "");
+    }
+}

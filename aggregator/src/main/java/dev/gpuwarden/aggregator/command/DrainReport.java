@@ -1,0 +1,125 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.drain.HandPod;
+import dev.gpuwarden.aggregator.drain.HandPod.State;
+import dev.gpuwarden.aggregator.drain.HandResult;
+import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.Table.Style;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What came of the drain of a node by a person: gpuwarden.drain/v1, see docs/drain.md. Pure. */
+record DrainReport(
+        String node, String by, Set<String> gpus, boolean dryRun, HandPatch.Outcome cordon, HandResult result) {
+
+    static final String SCHEMA = "gpuwarden.drain/v1";
+
+    int exitCode() {
+        return switch (result.outcome()) {
+            case DRAINED -> ExitCode.OK;
+            case LEFT, TIMEOUT, RELEASED, STOPPED -> ExitCode.NOT_FIT;
+            case UNDECIDED -> ExitCode.UNDECIDED;
+        };
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("at", result.ended().toString());
+        tree.put("node", node);
+        tree.put("by", by);
+        tree.put("dryRun", dryRun);
+        tree.put("gpus", List.copyOf(gpus));
+        tree.put("cordon", cordonTree());
+        tree.put("outcome", result.outcome().label());
+        tree.put("why", result.why());
+        tree.put("began", result.began().toString());
+        tree.put("pods", result.pods().stream().map(DrainReport::tree).toList());
+        return tree;
+    }
+
+    private Map<String, Object> cordonTree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("written", cordon.written());
+        tree.put("why", cordon.plan().why());
+        tree.put("patch", cordon.plan().patch());
+        return tree;
+    }
+
+    private static Map<String, Object> tree(HandPod pod) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("pod", pod.path());
+        tree.put("uid", pod.uid());
+        tree.put("state", pod.state().label());
+        tree.put("why", pod.why());
+        tree.put("since", pod.since().toString());
+        return tree;
+    }
+
+    void print(PrintWriter out) {
+        if (!result.pods().isEmpty()) {
+            Table table = new Table("POD", "STATE", "SINCE", "WHY");
+            for (HandPod pod : result.pods()) {
+                table.row(
+                        pod.path(),
+                        Table.styled(style(pod.state()), pod.state().label()),
+                        dryRun ? "" : FleetTable.age(pod.since(), result.ended()),
+                        pod.why());
+            }
+            table.print(out);
+        }
+        out.println(Table.escape(verdict()));
+        if (dryRun) {
+            out.println("dry run: nothing was changed");
+        }
+    }
+
+    private static Style style(State state) {
+        return switch (state) {
+            case GONE -> Style.GOOD;
+            case EVICT, GOING, AWAIT -> Style.WARNING;
+            case REFUSED, STAYS -> Style.BAD;
+            case LEFT -> Style.FAINT;
+        };
+    }
+
+    String verdict() {
+        long left = result.pods().stream().filter(HandPod::inTheWay).count();
+        String pods = DrainProgress.pods(left) + (left == 1 ? " is" : " are") + " left";
+        String of = gpus.isEmpty() ? "" : " of the pods that hold " + String.join(", ", gpus);
+        String back = dryRun || result.outcome() == Outcome.RELEASED
+                ? ""
+                : "; it stays cordoned until gpuwarden release " + node;
+        return node + " "
+                + switch (result.outcome()) {
+                    case DRAINED -> (dryRun ? "would be drained" : "is drained") + of;
+                    case LEFT -> (dryRun ? "would not be drained" : "is not drained") + of + ": " + kept();
+                    case TIMEOUT -> "is not drained" + of + " in time: " + pods;
+                    case RELEASED -> "is not drained" + of + ": " + result.why() + ", " + pods;
+                    case STOPPED -> "is not drained" + of + ": stopped, " + pods;
+                    case UNDECIDED -> "is not drained" + of + ": " + result.why();
+                }
+                + back;
+    }
+
+    private String kept() {
+        long stay = count(State.STAYS);
+        long refused = count(State.REFUSED);
+        return Stream.of(
+                        stay == 0 ? "" : DrainProgress.pods(stay) + " that you have to see to",
+                        refused == 0 ? "" : DrainProgress.pods(refused) + " that would not be let go now")
+                .filter(text -> !text.isEmpty())
+                .collect(Collectors.joining(", "));
+    }
+
+    private long count(State state) {
+        return result.pods().stream().filter(pod -> pod.state() == state).count();
+    }
+}

@@ -1,0 +1,62 @@
+package dev.gpuwarden.aggregator.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.drain.HandLook;
+import dev.gpuwarden.aggregator.drain.HandPod;
+import dev.gpuwarden.aggregator.drain.HandPod.State;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class DrainProgressTest {
+
+    private static final Instant NOW = Instant.parse("2026-11-22T06:00:00Z");
+
+    private final List<String> lines = new ArrayList<>();
+    private final DrainProgress progress = new DrainProgress("n", lines::add);
+
+    private void look(long seconds, HandPod... pods) {
+        lines.clear();
+        progress.looked(new HandLook(List.of(pods), List.of(), Optional.empty()), NOW.plusSeconds(seconds));
+    }
+
+    private static HandPod pod(String name, State state, String why) {
+        return new HandPod("team/" + name, name, state, why, NOW, NOW);
+    }
+
+    @Test
+    void eachChangeIsALineAndSilenceIsBrokenAfterTenSeconds() {
+        look(
+                0,
+                pod("a", State.EVICT, ""),
+                pod("b", State.STAYS, "nobody \u001b[31m starts it"),
+                pod("c", State.LEFT, "of a DaemonSet"));
+        assertThat(lines)
+                .containsExactly(
+                        "n: one pod to go, one pod that you have to see to, one pod in nobody's way",
+                        "team/b: stays: nobody \\u001b[31m starts it");
+        HandPod stays = pod("b", State.STAYS, "nobody \u001b[31m starts it");
+        look(1, pod("a", State.REFUSED, "the budget web"), stays);
+        assertThat(lines).containsExactly("team/a: not let go since 2026-11-22T06:00:00Z: the budget web");
+        look(9, pod("a", State.REFUSED, "the budget web"), stays);
+        assertThat(lines).isEmpty();
+        look(11, pod("a", State.REFUSED, "the budget web"), stays);
+        assertThat(lines)
+                .containsExactly("n: one pod to go, 0 gone after 11s; team/a: not let go since"
+                        + " 2026-11-22T06:00:00Z: the budget web");
+        look(12, pod("a", State.GOING, "it has until noon"), stays);
+        assertThat(lines).containsExactly("team/a: evicted, it has until noon");
+        look(13, pod("a", State.GONE, ""), stays);
+        assertThat(lines).containsExactly("team/a: gone");
+    }
+
+    @Test
+    void whatIsAwaitedBeforeThePodsIsSaidOnce() {
+        progress.waits("its daemon is asked");
+        progress.waits("its daemon is asked");
+        assertThat(lines).containsExactly("n: its daemon is asked");
+    }
+}
