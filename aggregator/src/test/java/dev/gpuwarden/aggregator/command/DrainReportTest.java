@@ -1,0 +1,104 @@
+package dev.gpuwarden.aggregator.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.drain.HandPod;
+import dev.gpuwarden.aggregator.drain.HandPod.State;
+import dev.gpuwarden.aggregator.drain.HandResult;
+import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
+import dev.gpuwarden.aggregator.quarantine.ByHand;
+import dev.gpuwarden.cli.Output;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DrainReportTest {
+
+    private static final Instant NOW = Instant.parse("2026-11-22T06:00:00Z");
+    private static final List<HandPod> PODS = List.of(
+            pod("a", State.GONE, ""),
+            pod("b", State.STAYS, "nobody would start it again (--force)"),
+            pod("c", State.REFUSED, "the budget web"),
+            pod("d", State.LEFT, "its DaemonSet would start it again there"));
+
+    private static HandPod pod(String name, State state, String why) {
+        return new HandPod("team/" + name, "uid-" + name, state, why, NOW.minusSeconds(70), NOW.minusSeconds(90));
+    }
+
+    private static DrainReport report(Outcome outcome, String why, boolean dryRun, List<HandPod> pods, String... gpus) {
+        return new DrainReport(
+                "n",
+                "me",
+                Set.of(gpus),
+                dryRun,
+                new HandPatch.Outcome(
+                        "n", new ByHand.Plan(true, "it takes no new pods", List.of()), !dryRun, Optional.empty()),
+                new HandResult(outcome, why, pods, NOW.minusSeconds(90), NOW));
+    }
+
+    private static String table(DrainReport report) {
+        StringWriter out = new StringWriter();
+        report.print(new PrintWriter(out, true));
+        return out.toString();
+    }
+
+    @Test
+    void peopleReadEachPodAndWhatItComesTo() {
+        assertThat(table(report(Outcome.TIMEOUT, "", false, PODS))).isEqualTo("""
+                POD     STATE    SINCE  WHY
+                team/a  gone     1m10s
+                team/b  stays    1m10s  nobody would start it again (--force)
+                team/c  refused  1m10s  the budget web
+                team/d  left     1m10s  its DaemonSet would start it again there
+                n is not drained in time: 2 pods are left; it stays cordoned until gpuwarden release n
+                """);
+    }
+
+    @Test
+    void eachOutcomeHasItsWordsAndExitCode() {
+        List<HandPod> gone = PODS.subList(0, 1);
+        assertThat(report(Outcome.DRAINED, "", false, gone))
+                .returns(0, DrainReport::exitCode)
+                .returns("n is drained; it stays cordoned until gpuwarden release n", DrainReport::verdict);
+        assertThat(report(Outcome.DRAINED, "", false, gone, "GPU-1").verdict())
+                .startsWith("n is drained of the pods that hold GPU-1; ");
+        assertThat(report(Outcome.LEFT, "", false, PODS.subList(0, 2)))
+                .returns(1, DrainReport::exitCode)
+                .returns(
+                        "n is not drained: one pod that you have to see to; it stays cordoned until gpuwarden release n",
+                        DrainReport::verdict);
+        assertThat(report(Outcome.LEFT, "", true, PODS))
+                .returns(1, DrainReport::exitCode)
+                .returns(
+                        "n would not be drained: one pod that you have to see to, one pod that would not be let go now",
+                        DrainReport::verdict);
+        assertThat(report(Outcome.DRAINED, "", true, gone).verdict()).isEqualTo("n would be drained");
+        assertThat(report(Outcome.RELEASED, "somebody has put it back", false, PODS))
+                .returns(1, DrainReport::exitCode)
+                .returns("n is not drained: somebody has put it back, 2 pods are left", DrainReport::verdict);
+        assertThat(report(Outcome.STOPPED, "", false, PODS).verdict()).startsWith("n is not drained: stopped, 2 pods");
+        assertThat(report(Outcome.UNDECIDED, "nobody can tell", false, List.of(), "GPU-1"))
+                .returns(3, DrainReport::exitCode)
+                .extracting(DrainReport::verdict)
+                .asString()
+                .startsWith("n is not drained of the pods that hold GPU-1: nobody can tell; it stays");
+    }
+
+    @Test
+    void programsReadTheSame() {
+        assertThat(Output.json(
+                        report(Outcome.LEFT, "", false, PODS.subList(1, 2)).tree()))
+                .isEqualToIgnoringWhitespace("""
+                        {"schema": "gpuwarden.drain/v1", "at": "2026-11-22T06:00:00Z", "node": "n", "by": "me",
+                        "dryRun": false, "gpus": [],
+                        "cordon": {"written": true, "why": "it takes no new pods", "patch": []},
+                        "outcome": "left", "why": "", "began": "2026-11-22T05:58:30Z",
+                        "pods": [{"pod": "team/b", "uid": "uid-b", "state": "stays",
+                        "why": "nobody would start it again (--force)", "since": "2026-11-22T05:58:50Z"}]}
+                        """);
+    }
+}

@@ -1,0 +1,74 @@
+package dev.gpuwarden.aggregator.drain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import io.fabric8.kubernetes.client.Config;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What a real API server does with requests to end a pod. */
+class PodRemovalClusterTest {
+
+    private final ControlPlane plane = plane();
+
+    private static ControlPlane plane() {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        return ControlPlane.shared();
+    }
+
+    private PodRead run(ClusterApi api, String name) throws Exception {
+        plane.apply("{apiVersion: v1, kind: Namespace, metadata: {name: removal}}");
+        plane.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: removal}}");
+        plane.apply("""
+                {apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: removal}, spec: {nodeName: none,
+                terminationGracePeriodSeconds: 44, containers: [{name: main, image: none}]}}""".formatted(name));
+        plane.kubectl(
+                "patch",
+                "pod",
+                name,
+                "--namespace=removal",
+                "--subresource=status",
+                "--type=merge",
+                "--patch={\"status\": {\"phase\": \"Running\"}}");
+        return PodRead.of(api.get("/api/v1/namespaces/removal/pods/" + name));
+    }
+
+    private String grace(String name) {
+        return plane.kubectl(
+                "get", "pod", name, "--namespace=removal", "--output=jsonpath={.metadata.deletionGracePeriodSeconds}");
+    }
+
+    @Test
+    void exactlyThePodThatWasMeantIsAskedAndWithItsOwnGrace() throws Exception {
+        Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
+        config.setClientKeyAlgo("EC");
+        try (ClusterApi api = ClusterApi.connect(config)) {
+            PodRead before = run(api, "same");
+            plane.kubectl("delete", "pod", "same", "--namespace=removal", "--grace-period=0", "--force");
+            PodRead now = run(api, "same");
+            PodRemoval own = new PodRemoval(api, Optional.empty(), false);
+            assertThat(own.evict(before)).isEqualTo(new PodRemoval.Outcome.Done("gone"));
+            assertThat(grace("same")).as("its name belongs to another one").isEmpty();
+
+            assertThat(new PodRemoval(api, Optional.empty(), true).evict(now))
+                    .isEqualTo(new PodRemoval.Outcome.Done("evicted"));
+            assertThat(grace("same")).as("for show").isEmpty();
+
+            assertThat(own.evict(now)).isEqualTo(new PodRemoval.Outcome.Done("evicted"));
+            assertThat(grace("same")).isEqualTo("44");
+
+            assertThat(new PodRemoval(api, Duration.ofSeconds(5)).evict(run(api, "other")))
+                    .isEqualTo(new PodRemoval.Outcome.Done("evicted"));
+            assertThat(grace("other")).isEqualTo("5");
+        } finally {
+            plane.kubectl("delete", "pods", "--all", "--namespace=removal", "--grace-period=0", "--force");
+        }
+    }
+}
