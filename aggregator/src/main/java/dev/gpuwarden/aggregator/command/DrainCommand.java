@@ -86,6 +86,9 @@ public final class DrainCommand extends ClusterCommand {
         if (!dryRun && !there.unschedulable()) {
             needed.add(CORDONS);
         }
+        if (!dryRun && !options.notice.isZero()) {
+            needed.addAll(ASKS);
+        }
         List<Right> missing = new Rights(api).missing(needed);
         if (!missing.isEmpty()) {
             return undecided("nothing was done: " + who + " may not " + Rights.text(missing));

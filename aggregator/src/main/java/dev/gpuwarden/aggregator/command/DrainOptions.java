@@ -43,6 +43,14 @@ final class DrainOptions {
             description = "How long to wait for all of it, as 10m; 0s for as long as it takes (default: 0s).")
     Duration timeout = Duration.ZERO;
 
+    @Option(
+            names = "--notice",
+            paramLabel = "DURATION",
+            description =
+                    "The longest that a pod gets to save its work, if it asks for a signal before its end, as 5m; 0s"
+                            + " for no signals (default: 0s).")
+    Duration notice = Duration.ZERO;
+
     @Option(names = "--delete-emptydir-data", description = "Pods go too that lose files by it.")
     boolean emptyDir;
 
@@ -95,7 +103,8 @@ final class DrainOptions {
     private DrainPolicies policies(Duration grace) {
         DrainPolicies.NamespaceRule all =
                 new DrainPolicies.NamespaceRule(new DrainPolicies.Glob("*"), DrainMode.IMMEDIATE);
-        return new DrainPolicies(List.of(), List.of(all), systems(), grace, Duration.ZERO, NEVER, Duration.ZERO, emptyDir, unmanaged);
+        return new DrainPolicies(
+                List.of(), List.of(all), systems(), grace, Duration.ZERO, NEVER, notice, emptyDir, unmanaged);
     }
 
     private Pattern systems() {

@@ -98,6 +98,7 @@ final class DrainProgress implements DrainByHand.Listener {
             case EVICT -> "is evicted";
             case REFUSED -> "not let go since " + pod.since() + ": " + pod.why();
             case GOING -> "ends, " + pod.why();
+            case SAVES -> pod.why();
             case AWAIT -> "awaited: " + pod.why();
             case STAYS -> "stays: " + pod.why();
             case LEFT -> "in nobody's way: " + pod.why();

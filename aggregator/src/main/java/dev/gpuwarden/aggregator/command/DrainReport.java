@@ -84,7 +84,7 @@ record DrainReport(
     private static Style style(State state) {
         return switch (state) {
             case GONE -> Style.GOOD;
-            case EVICT, GOING, AWAIT -> Style.WARNING;
+            case SAVES, EVICT, GOING, AWAIT -> Style.WARNING;
             case REFUSED, STAYS -> Style.BAD;
             case LEFT -> Style.FAINT;
         };

@@ -2,16 +2,21 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.checkpoint.PodSignals;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Kind;
+import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.drain.GpuPods.Answer;
 import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.cli.run.Parts;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,7 +53,21 @@ public final class DrainByHand {
             DrainPolicies policies,
             Optional<Duration> grace,
             Optional<Duration> timeout,
-            boolean dryRun) {}
+            boolean dryRun) {
+
+        private boolean asksDaemon() {
+            return !gpus.isEmpty() && unasked.isEmpty();
+        }
+
+        /** Whether pods are told of their end. */
+        private boolean gives() {
+            return !dryRun && !policies.notice().isZero();
+        }
+
+        private boolean followsHealth() {
+            return asksDaemon() || gives();
+        }
+    }
 
     /** Told in one thread, while the drain waits. */
     public interface Listener {
@@ -66,7 +85,9 @@ public final class DrainByHand {
     private final NodeDrain drain = new NodeDrain(news::release);
     private final Fleet fleet;
 
-    private volatile boolean known;
+    private final ToldAll nodes;
+    private final ToldAll healths;
+
     private volatile boolean stopped;
 
     public DrainByHand(ClusterApi api, Settings settings, Clock clock, Listener listener) {
@@ -75,6 +96,8 @@ public final class DrainByHand {
         this.clock = clock;
         this.listener = listener;
         this.fleet = new Fleet(new Changes(), clock);
+        this.nodes = new ToldAll(fleet.nodes(), news::release);
+        this.healths = new ToldAll(fleet.healths(), news::release);
     }
 
     /** No pod is asked any more; those that were go on ending. */
@@ -85,29 +108,27 @@ public final class DrainByHand {
 
     /** @param node as it is with its cordon */
     public HandResult run(NodeRead node) throws InterruptedException {
+        Map<String, String> named = Map.of("metadata.name", node.name());
         try (Parts parts = new Parts()) {
-            List.of(
-                            api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain),
-                            api.mirror(
-                                    Fleet.NODES,
-                                    Map.of("metadata.name", node.name()),
-                                    new HandHolders.Complete(fleet.nodes(), this::known)))
-                    .forEach(parts::add);
-            HandHolders holders = parts.add(holders(node.name()));
+            List<Mirror> mirrors = new ArrayList<>();
+            mirrors.add(api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain));
+            mirrors.add(api.mirror(Fleet.NODES, named, nodes));
+            if (settings.followsHealth()) {
+                mirrors.add(api.mirror(NodeHealths.ALL, named, healths));
+            }
+            mirrors.forEach(parts::add);
+            Optional<String> unasked = settings.asksDaemon()
+                    ? Optional.empty()
+                    : settings.unasked().or(() -> Optional.of("nobody asks"));
+            HandHolders holders = parts.add(new HandHolders(api, unasked, fleet, clock, name -> news.release()));
             return new Course(node, holders, parts.add(removals())).run();
         } finally {
             drain.close();
         }
     }
 
-    private void known() {
-        known = true;
-        news.release();
-    }
-
-    private HandHolders holders(String node) {
-        Optional<String> unasked = settings.gpus().isEmpty() ? Optional.of("nobody needs to know") : settings.unasked();
-        return new HandHolders(api, node, unasked, fleet, clock, name -> news.release());
+    private boolean known() {
+        return drain.isComplete() && nodes.isComplete() && (healths.isComplete() || !settings.followsHealth());
     }
 
     private Removals removals() {
@@ -131,6 +152,7 @@ public final class DrainByHand {
         private final Instant began = clock.instant();
         private final DrainRecord asked = DrainRecord.NONE.with(
                 new DrainAsk(settings.gpus().isEmpty(), settings.gpus(), false, "by hand"), began);
+        private final Set<String> told = new HashSet<>();
         private HandLook look = HandLook.NONE;
 
         Course(NodeRead node, HandHolders gpuPods, Removals removals) {
@@ -140,12 +162,25 @@ public final class DrainByHand {
         }
 
         HandResult run() throws InterruptedException {
-            while (true) {
-                Optional<HandResult> end = look(clock.instant());
-                if (end.isPresent()) {
-                    return end.get();
-                }
+            Optional<HandResult> end = look(clock.instant());
+            while (end.isEmpty()) {
                 await(clock.instant());
+                end = look(clock.instant());
+            }
+            untell();
+            return end.get();
+        }
+
+        /** What was asked for these is asked no more. */
+        private void untell() throws InterruptedException {
+            PodSignals signals = new PodSignals(api, fleet, clock);
+            try {
+                for (String uid : told) {
+                    signals.forget(node.name(), uid);
+                }
+            } catch (ClusterException e) {
+                // Only what is asked for in a drain counts in it.
+                listener.waits("signals for its pods stay in its NodeHealth: " + e.getMessage());
             }
         }
 
@@ -153,7 +188,7 @@ public final class DrainByHand {
             if (stopped) {
                 return end(Outcome.STOPPED, "");
             }
-            if (!known || !drain.isComplete() || !gpuPods.ready()) {
+            if (!known()) {
                 listener.waits("the API server is asked for its pods");
                 return now.isBefore(began.plus(PATIENCE))
                         ? Optional.empty()
@@ -195,13 +230,19 @@ public final class DrainByHand {
                 return end(Outcome.TIMEOUT, "");
             }
             for (PodPlan plan : drain.take(look.due(), MOST_OF_A_NODE, now)) {
+                if (plan.step() == PodPlan.Step.SIGNAL) {
+                    told.add(plan.pod().uid());
+                }
                 removals.submit(there.get(), drain, plan);
             }
             return Optional.empty();
         }
 
         private HandLook look(Map<String, Set<String>> holders, Map<String, Refusal> refusals, Instant now) {
-            List<PodPlan> plan = DrainPlan.of(asked, drain.pods(), holders, settings.policies(), now);
+            Map<String, Object> health = fleet.health(node.name()).orElse(Map.of());
+            List<PodPlan> plan = new Notices(
+                            health, drain.untold(), settings.policies().notice())
+                    .of(asked, DrainPlan.of(asked, drain.pods(), holders, settings.policies(), now), now);
             return HandLook.of(look, plan, holders.keySet(), refusals, settings.policies(), began, now);
         }
 
@@ -210,7 +251,8 @@ public final class DrainByHand {
             PodRemoval removal = new PodRemoval(api, settings.grace(), true);
             Map<String, Refusal> refusals = new HashMap<>();
             for (PodPlan plan : look.due()) {
-                if (removal.evict(plan.pod()) instanceof PodRemoval.Outcome.Refused refused) {
+                if (plan.step() == PodPlan.Step.EVICT
+                        && removal.evict(plan.pod()) instanceof PodRemoval.Outcome.Refused refused) {
                     refusals.put(plan.pod().uid(), Refusal.before(now, "").again(refused.why(), refused.least(), now));
                 }
             }

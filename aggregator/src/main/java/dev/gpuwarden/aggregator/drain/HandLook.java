@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.drain.HandPod.State;
+import dev.gpuwarden.aggregator.drain.PodPlan.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,6 +28,11 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
 
     /** The API server's words for who has no right, which no later try changes. */
     private static final String NO_RIGHT = "cannot create resource \"pods/eviction\"";
+
+    private static final Is LATE = new Is(State.STAYS, "it came after the cordon, and would come again");
+
+    /** What becomes of a pod, and why. */
+    private record Is(State state, String why) {}
 
     public HandLook {
         pods = List.copyOf(pods);
@@ -69,11 +75,14 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
             boolean late = was.map(HandPod::seen).orElse(now).isAfter(began.plus(ARRIVAL));
             HandPod pod = pod(one, was, refused, holders.contains(one.pod().path()), late, policies, now);
             pods.add(pod);
-            if (pod.state() == State.EVICT || pod.state() == State.REFUSED) {
+            boolean asked = one.step() == Step.EVICT || one.step() == Step.SIGNAL;
+            if (asked && pod.state() != State.STAYS) {
                 due.add(one);
                 refused.map(Refusal::again).ifPresent(times::add);
             } else if (pod.state() == State.GOING) {
                 one.at().map(by -> by.plus(DrainDecision.OVERDUE)).ifPresent(times::add);
+            } else if (pod.state() == State.SAVES) {
+                one.at().ifPresent(times::add);
             }
         }
         others.values().stream()
@@ -97,41 +106,49 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
             boolean late,
             DrainPolicies policies,
             Instant now) {
-        PodRead pod = plan.pod();
-        State state;
-        String why = plan.reason();
-        switch (plan.step()) {
-            case LEFT -> {
-                boolean gone = pod.ended()
-                        && was.filter(one -> one.inTheWay() || one.state() == State.GONE)
-                                .isPresent();
-                boolean there = holds && !pod.ended();
-                state = gone ? State.GONE : there ? State.STAYS : State.LEFT;
-                why = gone ? "" : there ? "it holds the GPU, and " + why : why;
-            }
-            case STAYS -> {
-                state = State.STAYS;
-                why = stays(pod, policies);
-            }
-            case GOING -> {
-                state = State.GOING;
-                why = going(plan, now);
-            }
-            case EVICT -> {
-                boolean forbidden =
-                        refused.filter(one -> one.why().contains(NO_RIGHT)).isPresent();
-                state = late || forbidden ? State.STAYS : refused.isPresent() ? State.REFUSED : State.EVICT;
-                why = late
-                        ? "it came after the cordon, and would come again"
-                        : refused.map(Refusal::why).orElse("");
-            }
-            default -> state = State.AWAIT;
-        }
-        Instant since = state == State.REFUSED
+        Is is = switch (plan.step()) {
+            case LEFT -> left(plan, was, holds);
+            case STAYS -> new Is(State.STAYS, stays(plan.pod(), policies));
+            case SIGNAL ->
+                late
+                        ? LATE
+                        : new Is(
+                                State.SAVES,
+                                plan.reason()
+                                        + refused.map(one -> "; it cannot be told now: " + one.why())
+                                                .orElse(""));
+            case CHECKPOINT -> new Is(State.SAVES, plan.reason());
+            case EVICT -> late ? LATE : evict(plan, refused, policies);
+            case DELETE, AWAIT -> new Is(State.AWAIT, plan.reason());
+            case GOING -> new Is(State.GOING, going(plan, now));
+        };
+        Instant since = is.state() == State.REFUSED
                 ? refused.map(Refusal::since).orElse(now)
-                : was.filter(one -> one.state() == state).map(HandPod::since).orElse(now);
-        return new HandPod(
-                pod.path(), pod.uid(), state, why, since, was.map(HandPod::seen).orElse(now));
+                : was.filter(one -> one.state() == is.state())
+                        .map(HandPod::since)
+                        .orElse(now);
+        PodRead pod = plan.pod();
+        Instant seen = was.map(HandPod::seen).orElse(now);
+        return new HandPod(pod.path(), pod.uid(), is.state(), is.why(), since, seen);
+    }
+
+    private static Is left(PodPlan plan, Optional<HandPod> was, boolean holds) {
+        if (!plan.pod().ended()) {
+            return holds
+                    ? new Is(State.STAYS, "it holds the GPU, and " + plan.reason())
+                    : new Is(State.LEFT, plan.reason());
+        }
+        boolean went =
+                was.filter(one -> one.inTheWay() || one.state() == State.GONE).isPresent();
+        return went ? new Is(State.GONE, "") : new Is(State.LEFT, plan.reason());
+    }
+
+    private static Is evict(PodPlan plan, Optional<Refusal> refused, DrainPolicies policies) {
+        if (refused.isPresent()) {
+            String why = refused.get().why();
+            return new Is(why.contains(NO_RIGHT) ? State.STAYS : State.REFUSED, why);
+        }
+        return new Is(State.EVICT, plan.reason().isEmpty() ? unasked(plan.pod(), policies) : plan.reason());
     }
 
     /** All that stands against it at once, with the options that allow it. */
@@ -144,6 +161,14 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
             reasons.add("nobody would start it again (--force)");
         }
         return String.join(", and ", reasons);
+    }
+
+    /** What it would like to have had before its end. */
+    private static String unasked(PodRead pod, DrainPolicies policies) {
+        return pod.checkpoint()
+                .filter(wish -> policies.notice().isZero())
+                .map(wish -> "it could save its work on " + wish.signal() + " (--notice)")
+                .orElse("");
     }
 
     private static String going(PodPlan plan, Instant now) {

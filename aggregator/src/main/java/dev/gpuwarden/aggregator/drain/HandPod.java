@@ -16,6 +16,8 @@ public record HandPod(String path, String uid, State state, String why, Instant 
     public enum State {
         /** It was in the way, and has ended. */
         GONE,
+        /** It is told that its end is near, and has time to save its work. */
+        SAVES,
         /** It is asked to end now. */
         EVICT,
         /** It is not let go, which is tried again. */

@@ -348,6 +348,22 @@ class DrainCommandClusterTest {
     }
 
     @Test
+    void whoCanSaveItsWorkIsToldFirstIfThatIsWanted() throws Exception {
+        TestPods pods = pods("saving");
+        pods.run("saving", "train", OWNED + ", annotations: {gpuwarden.dev/checkpoint-signal: SIGUSR1}", "");
+        Running drain = drain("saving", "--notice", "10m");
+        drain.says("saving/train: SIGUSR1 is being sent");
+        assertThat(pods.untouched()).containsExactly("train");
+        fleet.plane.kubectl("annotate", "pod", "train", "--namespace=saving", "gpuwarden.dev/checkpointed=yes");
+        drain.says("saving/train: evicted");
+        pods.end("train");
+        assertThat(drain.end()).as(drain.err().toString()).isZero();
+        assertThat(fleet.plane.kubectl("get", "nodehealth", "saving", "--output=jsonpath={.spec.signals}"))
+                .as("nothing is asked of it any more")
+                .isIn("", "{}");
+    }
+
+    @Test
     void whoHasNoRightsIsToldWhichBeforeAnythingIsDone() throws Exception {
         TestPods pods = pods("guarded");
         pods.run("guarded", "one", OWNED, "");

@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 /** From one look at the pods of a node to the next. */
 class HandLookTest {
 
-    private static final DrainPolicies POLICIES = Some.policies("*=Immediate");
+    private DrainPolicies policies = policies(Duration.ZERO);
+    private Map<String, Object> health = Map.of();
 
     private HandLook last = HandLook.NONE;
     private Instant now = NOW;
@@ -24,10 +25,25 @@ class HandLookTest {
     private Map<String, Set<String>> holders = Map.of();
     private Map<String, Refusal> refusals = Map.of();
 
+    private static DrainPolicies policies(Duration notice) {
+        DrainPolicies usual = Some.policies("*=Immediate");
+        return new DrainPolicies(
+                usual.pods(),
+                usual.namespaces(),
+                usual.system(),
+                usual.grace(),
+                usual.timeout(),
+                usual.notReady(),
+                notice,
+                false,
+                false);
+    }
+
     private HandLook look(String... pods) {
         List<PodRead> read = Stream.of(pods).map(Some::read).toList();
-        List<PodPlan> plan = DrainPlan.of(drain, read, holders, POLICIES, now);
-        last = HandLook.of(last, plan, holders.keySet(), refusals, POLICIES, NOW, now);
+        List<PodPlan> plan = new Notices(health, Map.of(), policies.notice())
+                .of(drain, DrainPlan.of(drain, read, holders, policies, now), now);
+        last = HandLook.of(last, plan, holders.keySet(), refusals, policies, NOW, now);
         return last;
     }
 
@@ -147,5 +163,34 @@ class HandLookTest {
         assertThat(only().why())
                 .isEqualTo("it should have ended by 2026-11-22T06:01:00Z; finalizers hold it: example.com/hold");
         assertThat(last.next()).isEmpty();
+    }
+
+    @Test
+    void whoCanSaveItsWorkIsToldFirstIfThatIsWanted() {
+        String pod = pod("a").replace(
+                        "\"labels\"",
+                        "\"annotations\": {\"gpuwarden.dev/checkpoint-signal\": \"SIGUSR1\"}, \"labels\"");
+        look(pod);
+        assertThat(only().state()).isEqualTo(State.EVICT);
+        assertThat(only().why()).isEqualTo("it could save its work on SIGUSR1 (--notice)");
+
+        policies = policies(Duration.ofMinutes(2));
+        last = HandLook.NONE;
+        assertThat(look(pod).due()).extracting(PodPlan::step).containsExactly(PodPlan.Step.SIGNAL);
+        assertThat(only().state()).isEqualTo(State.SAVES);
+        assertThat(only().why()).isEqualTo("it gets SIGUSR1 and 2m to save its work");
+
+        health = Some.tree("""
+                {"spec": {"signals": {"uid-a": {"id": "i", "signal": "SIGUSR1", "requested": "%s"}}}}
+                """.formatted(NOW));
+        assertThat(look(pod).due()).isEmpty();
+        assertThat(last.over()).isFalse();
+        assertThat(last.next()).contains(NOW.plus(Duration.ofMinutes(2)));
+        assertThat(only().state()).isEqualTo(State.SAVES);
+
+        after(121);
+        assertThat(look(pod).due()).extracting(PodPlan::step).containsExactly(PodPlan.Step.EVICT);
+        assertThat(only().state()).isEqualTo(State.EVICT);
+        assertThat(only().why()).endsWith("its time to save its work is over");
     }
 }
