@@ -15,10 +15,11 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What whoever waits for a drain reads meanwhile: a line for each change, and one every ten seconds where nothing changes. */
+/** What whoever waits for a drain reads meanwhile: a line for each change, and now and then one where nothing changes. */
 final class DrainProgress implements DrainByHand.Listener {
 
     private static final Duration SILENCE = Duration.ofSeconds(10);
+    private static final Duration LONG_SILENCE = Duration.ofMinutes(1);
 
     private final String node;
     private final Consumer<String> line;
@@ -59,10 +60,17 @@ final class DrainProgress implements DrainByHand.Listener {
         }
         if (news) {
             spoken = now;
-        } else if (!spoken.plus(SILENCE).isAfter(now)) {
+        } else if (!spoken.plus(silence(Duration.between(began, now))).isAfter(now)) {
             spoken = now;
             tell(node, summary(look.pods(), Duration.between(began, now)));
         }
+    }
+
+    /** The longer it takes, the less often. */
+    private static Duration silence(Duration since) {
+        Duration quarter = since.dividedBy(4);
+        Duration least = quarter.compareTo(SILENCE) < 0 ? SILENCE : quarter;
+        return least.compareTo(LONG_SILENCE) > 0 ? LONG_SILENCE : least;
     }
 
     private void tell(String who, String what) {
@@ -97,7 +105,7 @@ final class DrainProgress implements DrainByHand.Listener {
             case GONE -> "gone";
             case EVICT -> "is evicted";
             case REFUSED -> "not let go since " + pod.since() + ": " + pod.why();
-            case GOING -> "ends, " + pod.why();
+            case GOING -> "ending: " + pod.why();
             case SAVES -> pod.why();
             case AWAIT -> "awaited: " + pod.why();
             case STAYS -> "stays: " + pod.why();

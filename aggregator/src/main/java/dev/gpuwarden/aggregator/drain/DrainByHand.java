@@ -35,6 +35,8 @@ public final class DrainByHand {
     private static final int MOST_OF_A_NODE = 8;
     /** A node's pods are listed within this, or not at all. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final Duration SOON = Duration.ofSeconds(2);
     /** Whoever waits hears something so often. */
     private static final Duration PULSE = Duration.ofSeconds(5);
 
@@ -189,7 +191,9 @@ public final class DrainByHand {
                 return end(Outcome.STOPPED, "");
             }
             if (!known()) {
-                listener.waits("the API server is asked for its pods");
+                if (now.isAfter(began.plus(SOON))) {
+                    listener.waits("the API server is asked for its pods");
+                }
                 return now.isBefore(began.plus(PATIENCE))
                         ? Optional.empty()
                         : end(

@@ -54,6 +54,21 @@ class DrainProgressTest {
     }
 
     @Test
+    void theLongerItTakesTheLessIsSaid() {
+        HandPod pod = pod("a", State.GOING, "it has until noon");
+        List<Long> spoken = new ArrayList<>();
+        for (long second = 0; second < 600; second += 5) {
+            look(second, pod);
+            if (!lines.isEmpty()) {
+                spoken.add(second);
+            }
+        }
+        assertThat(spoken)
+                .containsExactly(
+                        0L, 10L, 20L, 30L, 40L, 55L, 75L, 100L, 135L, 180L, 240L, 300L, 360L, 420L, 480L, 540L);
+    }
+
+    @Test
     void whatIsAwaitedBeforeThePodsIsSaidOnce() {
         progress.waits("its daemon is asked");
         progress.waits("its daemon is asked");
