@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.drain.HandPod;
 import dev.gpuwarden.aggregator.drain.HandPod.State;
 import dev.gpuwarden.aggregator.drain.HandResult;
 import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
+import dev.gpuwarden.aggregator.quarantine.ByHand;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
@@ -94,9 +95,10 @@ record DrainReport(
         long left = result.pods().stream().filter(HandPod::inTheWay).count();
         String pods = DrainProgress.pods(left) + (left == 1 ? " is" : " are") + " left";
         String of = gpus.isEmpty() ? "" : " of the pods that hold " + String.join(", ", gpus);
-        String back = dryRun || result.outcome() == Outcome.RELEASED
-                ? ""
-                : "; it stays cordoned until gpuwarden release " + node;
+        boolean released = dryRun || result.outcome() == Outcome.RELEASED;
+        // The cordons of others are theirs.
+        boolean ours = cordon.read().flatMap(ByHand::reason).isPresent();
+        String back = released ? "" : "; it stays cordoned" + (ours ? " until gpuwarden release " + node : "");
         return node + " "
                 + switch (result.outcome()) {
                     case DRAINED -> (dryRun ? "would be drained" : "is drained") + of;

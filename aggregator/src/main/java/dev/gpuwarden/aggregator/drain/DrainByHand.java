@@ -129,6 +129,10 @@ public final class DrainByHand {
         }
     }
 
+    private Instant now() {
+        return DrainRecord.milli(clock.instant());
+    }
+
     private boolean known() {
         return drain.isComplete() && nodes.isComplete() && (healths.isComplete() || !settings.followsHealth());
     }
@@ -151,7 +155,7 @@ public final class DrainByHand {
         private final NodeRead node;
         private final HandHolders gpuPods;
         private final Removals removals;
-        private final Instant began = clock.instant();
+        private final Instant began = now();
         private final DrainRecord asked = DrainRecord.NONE.with(
                 new DrainAsk(settings.gpus().isEmpty(), settings.gpus(), false, "by hand"), began);
         private final Set<String> told = new HashSet<>();
@@ -164,10 +168,10 @@ public final class DrainByHand {
         }
 
         HandResult run() throws InterruptedException {
-            Optional<HandResult> end = look(clock.instant());
+            Optional<HandResult> end = look(now());
             while (end.isEmpty()) {
-                await(clock.instant());
-                end = look(clock.instant());
+                await(now());
+                end = look(now());
             }
             untell();
             return end.get();
@@ -282,7 +286,7 @@ public final class DrainByHand {
         }
 
         private Optional<HandResult> end(Outcome outcome, String why) {
-            return Optional.of(new HandResult(outcome, why, look.pods(), began, clock.instant()));
+            return Optional.of(new HandResult(outcome, why, look.pods(), began, now()));
         }
     }
 

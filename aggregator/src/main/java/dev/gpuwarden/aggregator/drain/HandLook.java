@@ -129,7 +129,7 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
                         .orElse(now);
         PodRead pod = plan.pod();
         Instant seen = was.map(HandPod::seen).orElse(now);
-        return new HandPod(pod.path(), pod.uid(), is.state(), is.why(), since, seen);
+        return new HandPod(pod.path(), pod.uid(), is.state(), is.why(), DrainRecord.milli(since), seen);
     }
 
     private static Is left(PodPlan plan, Optional<HandPod> was, boolean holds) {

@@ -6,12 +6,14 @@ import dev.gpuwarden.aggregator.drain.HandPod;
 import dev.gpuwarden.aggregator.drain.HandPod.State;
 import dev.gpuwarden.aggregator.drain.HandResult;
 import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
 import dev.gpuwarden.aggregator.quarantine.ByHand;
 import dev.gpuwarden.cli.Output;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -29,14 +31,21 @@ class DrainReportTest {
         return new HandPod("team/" + name, "uid-" + name, state, why, NOW.minusSeconds(70), NOW.minusSeconds(90));
     }
 
-    private static DrainReport report(Outcome outcome, String why, boolean dryRun, List<HandPod> pods, String... gpus) {
+    private Map<String, Object> cordon = Map.of(
+            "metadata",
+            Map.of("name", "n", "annotations", Map.of("gpuwarden.dev/cordoned-by-hand", "me: to drain it")));
+
+    private DrainReport report(Outcome outcome, String why, boolean dryRun, List<HandPod> pods, String... gpus) {
         return new DrainReport(
                 "n",
                 "me",
                 Set.of(gpus),
                 dryRun,
                 new HandPatch.Outcome(
-                        "n", new ByHand.Plan(true, "it takes no new pods", List.of()), !dryRun, Optional.empty()),
+                        "n",
+                        new ByHand.Plan(true, "it takes no new pods", List.of()),
+                        !dryRun,
+                        Optional.of(NodeRead.of(cordon))),
                 new HandResult(outcome, why, pods, NOW.minusSeconds(90), NOW));
     }
 
@@ -86,6 +95,12 @@ class DrainReportTest {
                 .extracting(DrainReport::verdict)
                 .asString()
                 .startsWith("n is not drained of the pods that hold GPU-1: nobody can tell; it stays");
+    }
+
+    @Test
+    void whoHasCordonedItBeforeReleasesIt() {
+        cordon = Map.of("metadata", Map.of("name", "n"));
+        assertThat(report(Outcome.DRAINED, "", false, PODS).verdict()).isEqualTo("n is drained; it stays cordoned");
     }
 
     @Test

@@ -18,6 +18,9 @@ import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -220,6 +223,7 @@ class DrainCommandClusterTest {
                 .containsEntry("outcome", "drained")
                 .containsEntry("by", "admin");
         assertThat(drain.states()).containsEntry("web", "gone").containsEntry("agent", "left");
+        assertThat(drain.tree().toString()).doesNotContainPattern("[0-9]{2}\\.[0-9]{4}");
         assertThat(pods.untouched()).containsExactly("agent", "done");
     }
 
@@ -405,6 +409,23 @@ class DrainCommandClusterTest {
         assertThat(stopped.err().toString()).contains("it stays cordoned");
         assertThat(fleet.cordoned("released")).isTrue();
         assertThat(pods.untouched()).containsExactly("one");
+    }
+
+    @Test
+    void whatBreaksOnTheWayIsAskedOnceAndHeardLater() throws Exception {
+        TestPods pods = pods("broken-off");
+        pods.run("broken-off", "one", OWNED, "");
+        try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
+            kubeconfig = Files.writeString(folder.resolve("faulty"), faulty.kubeconfig());
+            faulty.fail(ApiCall.of("POST", "/eviction"), new ApiFault.CutAfter());
+            Running drain = drain("broken-off");
+            drain.says("broken-off/one: evicted");
+            faulty.cut();
+            pods.end("one");
+            assertThat(drain.end()).as(drain.err().toString()).isZero();
+            assertThat(drain.states()).containsEntry("one", "gone");
+            assertThat(faulty.count(ApiCall.of("POST", "/eviction"))).isEqualTo(1);
+        }
     }
 
     @Test
