@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class DrainByHand {
 
-    public static final Kind PODS = Kind.ofCluster("", "v1", "pods", "Pod");
+    private static final Kind PODS = Kind.ofCluster("", "v1", "pods", "Pod");
 
     private static final int MOST_OF_A_NODE = 8;
     /** A node's pods are listed within this, or not at all. */
@@ -62,12 +62,12 @@ public final class DrainByHand {
         }
 
         /** Whether pods are told of their end. */
-        private boolean gives() {
+        private boolean tells() {
             return !dryRun && !policies.notice().isZero();
         }
 
         private boolean followsHealth() {
-            return asksDaemon() || gives();
+            return asksDaemon() || tells();
         }
     }
 
