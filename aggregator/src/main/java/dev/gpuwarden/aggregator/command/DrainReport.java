@@ -101,7 +101,10 @@ record DrainReport(
         String back = released ? "" : "; it stays cordoned" + (ours ? " until gpuwarden release " + node : "");
         return node + " "
                 + switch (result.outcome()) {
-                    case DRAINED -> (dryRun ? "would be drained" : "is drained") + of;
+                    case DRAINED ->
+                        nobody()
+                                ? "has no pod that holds " + String.join(", ", gpus)
+                                : (dryRun ? "would be drained" : "is drained") + of;
                     case LEFT -> (dryRun ? "would not be drained" : "is not drained") + of + ": " + kept();
                     case TIMEOUT -> "is not drained" + of + " in time: " + pods;
                     case RELEASED -> "is not drained" + of + ": " + result.why() + ", " + pods;
@@ -109,6 +112,11 @@ record DrainReport(
                     case UNDECIDED -> "is not drained" + of + ": " + result.why();
                 }
                 + back;
+    }
+
+    /** Whether there was none to go: the GPU may be another node's. */
+    private boolean nobody() {
+        return !gpus.isEmpty() && result.pods().stream().allMatch(pod -> pod.state() == State.LEFT);
     }
 
     private String kept() {

@@ -75,6 +75,9 @@ class DrainReportTest {
                 .returns("n is drained; it stays cordoned until gpuwarden release n", DrainReport::verdict);
         assertThat(report(Outcome.DRAINED, "", false, gone, "GPU-1").verdict())
                 .startsWith("n is drained of the pods that hold GPU-1; ");
+        assertThat(report(Outcome.DRAINED, "", true, PODS.subList(3, 4), "GPU-1")
+                        .verdict())
+                .isEqualTo("n has no pod that holds GPU-1");
         assertThat(report(Outcome.LEFT, "", false, PODS.subList(0, 2)))
                 .returns(1, DrainReport::exitCode)
                 .returns(
