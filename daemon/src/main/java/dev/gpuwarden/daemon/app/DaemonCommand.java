@@ -154,7 +154,7 @@ public final class DaemonCommand implements Callable<Integer> {
                     store,
                     Clock.systemUTC(),
                     new HolderLook(paths, sampler::snapshot, Clock.systemUTC()),
-                    checkpoint.signals(paths, Providers::signals)::send);
+                    checkpoint.signals(Providers::signals)::send);
             Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, cluster, self, store, parts);
             RecentLines lines = new RecentLines(Clock.systemUTC());
             KernelLogMonitor log = parts.add(kernel.start(sampler, store, lines));

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.checkpoint;
 
 import dev.gpuwarden.core.port.ProcessSignals;
-import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.PodProcesses;
+import java.nio.file.Path;
 import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
@@ -23,7 +23,10 @@ public final class CheckpointOptions {
                     + " ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Switch signal = Switch.off;
 
-    public PodSignals signals(NodePaths paths, Supplier<ProcessSignals> signals) {
-        return new PodSignals(signal == Switch.on, new PodProcesses(paths), signals);
+    /** Signals go by the numbers of this program's own namespace, whatever tells of the node's processes otherwise. */
+    private static final Path PROC = Path.of("/proc");
+
+    public PodSignals signals(Supplier<ProcessSignals> signals) {
+        return new PodSignals(signal == Switch.on, new PodProcesses(PROC), signals);
     }
 }

@@ -4,7 +4,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.CgroupPath;
 import dev.gpuwarden.core.process.Owner;
-import dev.gpuwarden.daemon.node.NodePaths;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,24 +15,27 @@ public final class PodProcesses {
     private final Procfs procfs;
     private final boolean privateNamespace;
 
-    public PodProcesses(NodePaths paths) {
-        this.procfs = new Procfs(paths.procfs());
+    /** @param proc where processes are told by numbers that the caller can use */
+    public PodProcesses(Path proc) {
+        this.procfs = new Procfs(proc);
         this.privateNamespace = procfs.inPrivatePidNamespace();
     }
 
     /** Absent where processes of pods cannot be seen from here. */
     public Reading<List<PodProcess>> of(String podUid) {
-        if (privateNamespace) {
-            return Reading.absent(Absence.NO_PERMISSION, 0, ProcessOwners.OWN_NAMESPACE);
-        }
         if (procfs.hidesProcesses()) {
             return Reading.absent(Absence.NO_PERMISSION, 0, ProcessOwners.HIDDEN);
         }
-        return procfs.pids().map(pids -> {
+        Reading<List<PodProcess>> seen = procfs.pids().map(pids -> {
             List<PodProcess> found = new ArrayList<>();
             pids.forEach(pid -> look(pid, podUid).ifPresent(found::add));
             return found;
         });
+        // Nodes that are containers themselves have a namespace of their own too, and all of their pods are in it.
+        boolean nothing = seen.asOptional().filter(List::isEmpty).isPresent();
+        return nothing && privateNamespace
+                ? Reading.absent(Absence.NO_PERMISSION, 0, ProcessOwners.OWN_NAMESPACE)
+                : seen;
     }
 
     /** The process that has this number now, if it is in a container of the pod. */

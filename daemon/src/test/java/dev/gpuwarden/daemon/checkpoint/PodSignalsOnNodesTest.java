@@ -4,17 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.core.port.ProcessSignals;
-import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.PodProcesses;
 import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,19 +46,6 @@ class PodSignalsOnNodesTest {
                 """.formatted(name);
     }
 
-    /** This machine's processes, by a path that does not say in which namespace this one is. */
-    private PodProcesses processes() throws IOException {
-        Path procfs = Files.createTempDirectory(parent, "proc");
-        try (Stream<Path> all = Files.list(Path.of("/proc"))) {
-            for (Path process : all.toList()) {
-                if (process.getFileName().toString().matches("[0-9]+")) {
-                    Files.createSymbolicLink(procfs.resolve(process.getFileName()), process);
-                }
-            }
-        }
-        return new PodProcesses(NodePaths.of(procfs, parent, parent));
-    }
-
     @Test
     void thePodThatIsToldToEndsByItselfAndTheOtherGoesOn() throws Exception {
         try (Cluster cluster = Cluster.start(parent.resolve("c"), List.of("t4"))) {
@@ -73,7 +56,8 @@ class PodSignalsOnNodesTest {
             String uid = plane.kubectl("get", "pod", "told", "-o", "jsonpath={.metadata.uid}");
             ProcessSignals signals =
                     ServiceLoader.load(ProcessSignals.class).findFirst().orElseThrow();
-            PodSignals.Answer answer = new PodSignals(true, processes(), () -> signals).send("r1", uid, "SIGUSR1");
+            PodSignals.Answer answer =
+                    new PodSignals(true, new PodProcesses(Path.of("/proc")), () -> signals).send("r1", uid, "SIGUSR1");
             assertThat(answer.error()).isEmpty();
             assertThat(answer.signalled()).isPositive();
             plane.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/told", "--timeout=1m");

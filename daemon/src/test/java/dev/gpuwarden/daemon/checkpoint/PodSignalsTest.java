@@ -7,6 +7,8 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.daemon.process.NodeTree;
 import dev.gpuwarden.daemon.process.PodProcesses;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,7 +64,7 @@ class PodSignalsTest {
                 public void close() {}
             });
         };
-        return new PodSignals(on, new PodProcesses(node.paths()), () -> recorder);
+        return new PodSignals(on, new PodProcesses(node.paths().procfs()), () -> recorder);
     }
 
     @Test
@@ -108,5 +110,15 @@ class PodSignalsTest {
         sent.add("fail");
         assertThat(signals(true).send("r1", POD, "SIGTERM"))
                 .isEqualTo(new PodSignals.Answer(1, "process 43: no such process: no data"));
+    }
+
+    @Test
+    void inANamespaceOfItsOwnThePodsThatItSeesAreToldAndOthersAreNotCalledGone() throws IOException {
+        Path self = Files.createDirectories(node.paths().procfs().resolve("self/ns"));
+        Files.createSymbolicLink(self.resolve("pid"), Path.of("pid:[4026532999]"));
+        Files.createDirectories(node.paths().procfs().resolve("1"));
+        assertThat(signals(true).send("r1", POD, "SIGUSR1").error()).isEmpty();
+        assertThat(signals(true).send("r2", POD.replace('1', '9'), "SIGUSR1").error())
+                .contains("hostPID");
     }
 }
