@@ -275,6 +275,25 @@ public final class ControlPlane implements AutoCloseable {
         return kubectl.run(adminKubeconfig(), manifest, List.of("apply", "--filename", "-"));
     }
 
+    /**
+     * Has a pod's port on this machine, for the administrator; blocks until it is. The caller closes it.
+     *
+     * @param pod as in `pod/NAME` or `deployment/NAME`
+     */
+    public PortForward forward(String namespace, String pod, int port) {
+        try {
+            return PortForward.start(
+                    Files.createTempDirectory(folder, "forward"),
+                    binaries.path("kubectl"),
+                    adminKubeconfig(),
+                    namespace,
+                    pod,
+                    port);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Tells of each part that ends, also when this ends it: its name. Without any of them it is no control plane any more. */
     void whenPartEnds(Consumer<String> told) {
         programs.forEach(program -> program.whenItEnds(() -> told.accept(program.name())));
