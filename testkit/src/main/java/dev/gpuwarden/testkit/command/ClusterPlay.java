@@ -2,24 +2,26 @@ package dev.gpuwarden.testkit.command;
 
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** Plays acts and tells of them, until one is not seen in time. */
 final class ClusterPlay {
 
     private static final Duration POLL = Duration.ofMillis(100);
 
-    private final Function<List<String>, String> kubectl;
+    private final Function<String, String> look;
     private final PrintWriter out;
 
-    /** @param kubectl from its arguments to what it prints; what it throws shows nothing */
-    ClusterPlay(Function<List<String>, String> kubectl, PrintWriter out) {
-        this.kubectl = kubectl;
+    /** @param look from a command to what it shows; what it throws shows nothing */
+    ClusterPlay(Function<String, String> look, PrintWriter out) {
+        this.look = look;
         this.out = out;
     }
 
@@ -35,22 +37,24 @@ final class ClusterPlay {
 
     private boolean perform(ClusterAct act) {
         say("\n" + act.what());
-        act.doing().run();
+        try {
+            act.doing().run();
+        } catch (IllegalStateException e) {
+            say("NOT DONE: " + e.getMessage());
+            return false;
+        }
         if (act.looks().isEmpty()) {
             return true;
         }
         long since = System.nanoTime();
-        boolean seen = seen(act);
+        Map<String, String> shown = new LinkedHashMap<>();
+        boolean seen = seen(act, shown);
         while (!seen && System.nanoTime() - since < act.limit().toNanos()) {
             LockSupport.parkNanos(POLL.toNanos());
-            seen = seen(act);
+            seen = seen(act, shown);
         }
         double seconds = (System.nanoTime() - since) / 1e9;
-        for (List<String> arguments :
-                act.looks().stream().map(DemoLook::arguments).collect(Collectors.toCollection(LinkedHashSet::new))) {
-            say("$ kubectl " + String.join(" ", arguments));
-            out.print(look(arguments));
-        }
+        tell(act, shown);
         say(String.format(
                 Locale.ROOT,
                 "%s %.1f s (limit %.0f s)",
@@ -60,13 +64,31 @@ final class ClusterPlay {
         return seen;
     }
 
-    private boolean seen(ClusterAct act) {
-        return act.looks().stream().allMatch(look -> look.sign().seenIn(look(look.arguments())));
+    /** Looks until something is not there; nothing is asked twice. */
+    private boolean seen(ClusterAct act, Map<String, String> shown) {
+        shown.clear();
+        return act.looks().stream()
+                .allMatch(each -> each.sign().seenIn(shown.computeIfAbsent(each.command(), this::show)));
     }
 
-    private String look(List<String> arguments) {
+    /** What was judged, and not what is to be seen a moment later. */
+    private void tell(ClusterAct act, Map<String, String> shown) {
+        Set<String> told = new HashSet<>();
+        for (ClusterLook each : act.looks()) {
+            String text = shown.computeIfAbsent(each.command(), this::show);
+            if (told.add(each.command())) {
+                say(each.title() + "\n" + text.stripTrailing());
+            }
+            if (!each.sign().seenIn(text)) {
+                say("expected " + (each.sign().shown() ? "" : "no ")
+                        + each.sign().line());
+            }
+        }
+    }
+
+    private String show(String command) {
         try {
-            return kubectl.apply(arguments);
+            return look.apply(command);
         } catch (IllegalStateException notNow) {
             return "";
         }

@@ -3,31 +3,36 @@ package dev.gpuwarden.testkit.command;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.ClusterNode;
+import dev.gpuwarden.testkit.sim.NodeControl;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** What a demo does to a cluster. */
-final class ClusterStage {
+/** What a demo does to a cluster, and what it sees there. */
+final class ClusterStage implements AutoCloseable {
 
     private final Cluster cluster;
     private final Path image;
     private final Consumer<String> tell;
-    private int trainers = -1;
+    private final ClusterShell shell;
+    private final ClusterPage page;
+
+    /** The GPU of node-1 that something was done to last. */
+    private int touched;
 
     /** @param image the runtime image of this program */
     ClusterStage(Cluster cluster, Path image, Consumer<String> tell) {
         this.cluster = cluster;
         this.image = image;
         this.tell = tell;
+        this.shell = new ClusterShell(image, cluster.controlPlane());
+        this.page = new ClusterPage(cluster.controlPlane());
     }
 
     /** The runtime image that this program runs from; it has what is installed. */
@@ -39,6 +44,8 @@ final class ClusterStage {
         }
         return home;
     }
+
+    // ---- what is installed ----
 
     /** Gives the nodes a container image of this program. */
     void loadImage() {
@@ -58,140 +65,94 @@ final class ClusterStage {
 
     private void loadImage(Path archive) {
         long start = System.nanoTime();
-        String made = script("gpuwarden-image-archive", "--output", archive.toString());
+        String made = shell.run("gpuwarden-image-archive --output " + archive);
         tell.accept("made     " + seconds(start) + "  " + made.strip());
         start = System.nanoTime();
         cluster.nodes().forEach(node -> node.load(archive));
         tell.accept("loaded   " + seconds(start) + "  by " + cluster.nodes().size() + " nodes");
     }
 
-    /** As a user does, but for the simulated GPUs. */
-    void install() {
-        kubectl(List.of(
-                "apply",
-                "--kustomize",
-                image.resolve("share/kubernetes-simulated").toString()));
-        cluster.controlPlane().apply(script("gpuwarden-certificates"));
+    /** A line of shell, told as it is typed. A file of this program's is named by its place in `share`. */
+    void run(String line) {
+        tell.accept("$ " + line);
+        shell.run("cd '" + image.resolve("share") + "' && " + line);
     }
 
-    /** Has nodes with fatal faults taken out of service. */
-    void arm() {
-        kubectl(List.of("label", "nodes", "--all", "nvidia.com/gpu.present=true"));
-        kubectl(List.of(
-                "apply",
-                "--filename",
-                image.resolve("share/kubernetes/quarantine-rules.yaml").toString()));
-    }
-
-    /** Has a pod get GPUs of node-1, and its daemon asked who holds them. */
-    void train() {
-        cluster.controlPlane().apply(pod("trainer", 2));
-        kubectl(List.of("wait", "--for=condition=Ready", "pod/trainer", "--timeout=2m"));
-        kubectl(List.of(
-                "patch",
-                "nodehealth",
-                "node-1",
-                "--type=merge",
-                "--patch={\"spec\":{\"lookup\":{\"id\":\"demo\",\"requested\":\"" + Instant.now() + "\"}}}"));
-    }
-
-    private static String pod(String name, int gpus) {
-        return """
-                apiVersion: v1
-                kind: Pod
-                metadata: {name: NAME}
-                spec:
-                  nodeName: node-1
-                  terminationGracePeriodSeconds: 0
-                  containers:
-                  - name: main
-                    image: localhost/busybox:1
-                    imagePullPolicy: Never
-                    command: [sleep, infinity]
-                    resources: {limits: {nvidia.com/gpu: GPUS}}
-                """.replace("NAME", name).replace("GPUS", Integer.toString(gpus));
-    }
-
-    /** Has three pods more get a GPU each of node-1. */
-    void join() {
-        for (String name : List.of("one", "two", "three")) {
-            cluster.controlPlane().apply(pod(name, 1));
+    /** Has the cluster make what a file beside this class describes. */
+    void apply(String file) {
+        tell.accept("$ kubectl apply --filename " + file);
+        try (InputStream in = ClusterStage.class.getResourceAsStream(file)) {
+            if (in == null) {
+                throw new IllegalStateException("expected the resource " + file + " beside " + ClusterStage.class);
+            }
+            cluster.controlPlane().apply(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        kubectl(List.of("wait", "--for=condition=Ready", "pod/one", "pod/two", "pod/three", "--timeout=2m"));
     }
 
-    /** To a GPU of node-1 that the trainer holds, as the node has said. */
-    void setTrainers(String key, String value) {
-        if (trainers < 0) {
-            String held = kubectl(List.of(
-                            "get",
-                            "nodehealth",
-                            "node-1",
-                            "--output=jsonpath={.status.holdings.holders[?(@.pod==\"trainer\")].gpu}"))
-                    .split(" ")[0];
-            List<String> uuids = cluster.nodes().get(0).gpus().control().gpus().stream()
-                    .map(gpu -> gpu.uuid())
-                    .toList();
-            trainers = uuids.indexOf(held);
-        }
-        set("node-1", "gpu." + trainers + "." + key, value);
+    // ---- what becomes of GPUs ----
+
+    /** To a GPU of node-1 that a program holds, as its container was told. */
+    void setGpuOf(String program, String... changes) {
+        String held = shell.run("kubectl exec deployment/" + program + " -- sh -c 'echo $NVIDIA_VISIBLE_DEVICES'")
+                .strip()
+                .split(",", -1)[0];
+        List<String> uuids = cluster.nodes().get(0).gpus().control().gpus().stream()
+                .map(NodeControl.Gpu::uuid)
+                .toList();
+        touched = uuids.indexOf(held);
+        setSame(changes);
     }
 
-    void set(String node, String key, String value) {
-        cluster.nodes().stream()
+    /** To the GPU of node-1 that something was done to last. */
+    void setSame(String... changes) {
+        set("node-1", touched, changes);
+    }
+
+    /** @param changes as in `xid=79` */
+    void set(String node, int gpu, String... changes) {
+        ClusterNode its = cluster.nodes().stream()
                 .filter(one -> one.name().equals(node))
-                .map(ClusterNode::gpus)
-                .forEach(gpus -> gpus.set(key, value));
+                .findFirst()
+                .orElseThrow();
+        for (String change : changes) {
+            int sign = change.indexOf('=');
+            its.gpus().set("gpu." + gpu + "." + change.substring(0, sign), change.substring(sign + 1));
+        }
     }
 
-    String kubectl(List<String> arguments) {
-        return cluster.controlPlane().kubectl(arguments.toArray(new String[0]));
+    // ---- what is seen ----
+
+    /** What a {@link ClusterLook} shows now. */
+    String look(String command) {
+        if (!command.startsWith(ClusterLook.PAGE)) {
+            return shell.look(command);
+        }
+        String node = command.substring(ClusterLook.PAGE.length());
+        return node.isEmpty() ? page.door() : page.of(node);
     }
 
     /** What helps to see why something did not happen. */
     String state() {
         StringBuilder all = new StringBuilder();
-        for (String what : List.of(
-                "get pods --namespace gpuwarden --output wide",
-                "get events --namespace gpuwarden --field-selector type=Warning",
-                "logs --namespace gpuwarden deployment/gpuwarden-aggregator --tail 20",
-                "logs --namespace gpuwarden daemonset/gpuwarden --tail 20")) {
-            all.append("$ kubectl ").append(what).append('\n');
-            try {
-                all.append(kubectl(List.of(what.split(" "))));
-            } catch (IllegalStateException e) {
-                all.append(e.getMessage()).append('\n');
-            }
+        for (String line : List.of(
+                "kubectl get pods --all-namespaces --output wide",
+                "kubectl get events --all-namespaces --field-selector type=Warning | tail -40",
+                "kubectl logs --namespace gpuwarden deployment/gpuwarden-aggregator --all-pods --tail 20 | cut -c1-1000",
+                "kubectl logs --namespace gpuwarden daemonset/gpuwarden --all-pods --tail 20 | cut -c1-1000")) {
+            all.append("$ ").append(line).append('\n');
+            all.append(shell.look("exec 2>&1; " + line));
         }
         return all.toString();
     }
 
-    private String script(String name, String... arguments) {
-        List<String> command =
-                new ArrayList<>(List.of(image.resolve("bin").resolve(name).toString()));
-        command.addAll(List.of(arguments));
-        try {
-            Process process = new ProcessBuilder(command).start();
-            String out = text(process.getInputStream());
-            // A few lines, which a pipe holds.
-            String said = text(process.getErrorStream());
-            if (process.waitFor() != 0) {
-                throw new UserError(said.strip());
-            }
-            return out;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while " + name + " runs", e);
-        }
-    }
-
-    private static String text(InputStream in) throws IOException {
-        return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    }
-
     static String seconds(long since) {
         return String.format(Locale.ROOT, "%5.1f s", (System.nanoTime() - since) / 1e9);
+    }
+
+    @Override
+    public void close() {
+        page.close();
     }
 }

@@ -1,123 +1,66 @@
 package dev.gpuwarden.testkit.command;
 
-import java.time.Duration;
+import static dev.gpuwarden.testkit.command.ClusterLook.health;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 
-/** What happens on a cluster of three nodes. */
-final class ClusterStory {
+/** What may happen on a cluster of three nodes. Each begins with fit nodes and leaves them so. */
+enum ClusterStory {
+    /** A GPU is lost and comes back. */
+    faults(FaultStory::of),
+    /** An operator's pod does not come up. */
+    operator(OperatorStory::of),
+    /** Pods leave a node, all of them or one. */
+    drain(DrainStory::of),
+    /** All that there are, one after the other. */
+    all(stage -> List.of());
 
-    private static final List<String> HEALTH = List.of("get", "nodehealth");
-    private static final List<String> NODES = List.of(
-            "get",
-            "nodes",
-            "--output=custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,TAINTS:.spec.taints[*].key,"
-                    + "CONDITIONS:.status.conditions[?(@.status==\"True\")].type");
+    private final Function<ClusterStage, List<ClusterAct>> acts;
 
-    private static final List<String> HOLDERS = List.of(
-            "get",
-            "nodehealth",
-            "--output=custom-columns=NODE:.metadata.name,PODS:.status.holdings.holders[*].pod,"
-                    + "KIND:.status.holdings.holders[*].kind,UNLISTED:.status.holdings.unlistedCount");
+    ClusterStory(Function<ClusterStage, List<ClusterAct>> acts) {
+        this.acts = acts;
+    }
 
-    private static final List<String> DRAINS = List.of(
-            "get",
-            "nodes",
-            "--output=custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,"
-                    + "STATE:.metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
+    /** Acts of those stories, in order, with what comes before all of them. */
+    static List<ClusterAct> of(Set<ClusterStory> stories, ClusterStage stage) {
+        List<ClusterAct> play = new ArrayList<>(opening(stage));
+        (stories.contains(all) ? EnumSet.allOf(ClusterStory.class) : EnumSet.copyOf(stories))
+                .forEach(story -> play.addAll(story.acts.apply(stage)));
+        return play;
+    }
 
-    private static final List<String> PODS =
-            List.of("get", "pods", "--output=custom-columns=POD:.metadata.name,PHASE:.status.phase");
-
-    private ClusterStory() {}
-
-    static List<ClusterAct> of(ClusterStage stage) {
+    private static List<ClusterAct> opening(ClusterStage stage) {
         return List.of(
-                act("the nodes are given a container image, which comes from no registry", 0, stage::loadImage),
-                act(
+                ClusterAct.of(
+                        "the nodes are given a container image, which comes from no registry", 0, stage::loadImage),
+                ClusterAct.of(
                         "aggregator and daemons are installed, and nodes report",
                         120,
-                        stage::install,
+                        () -> {
+                            stage.run("kubectl apply --kustomize kubernetes-simulated");
+                            stage.run("gpuwarden-certificates | kubectl apply --filename -");
+                        },
                         health("node-1 +Healthy"),
                         health("node-2 +Healthy"),
                         health("node-3 +Healthy")),
-                act(
+                ClusterAct.of(
                         "rules say which faults take a node out of service; a label, which nodes the breaker counts",
                         30,
-                        stage::arm,
-                        new DemoLook(List.of("get", "quarantinerulesets"), DemoSign.of("^syslog-fatal .*True"))),
-                act(
-                        "a pod gets two GPUs of node-1; the node is asked who holds its GPUs",
+                        () -> {
+                            stage.run("kubectl label nodes --all nvidia.com/gpu.present=true");
+                            stage.run("kubectl apply --filename kubernetes/quarantine-rules.yaml");
+                        },
+                        ClusterLook.of("kubectl get quarantinerulesets", "^syslog-fatal .*True")),
+                ClusterAct.of(
+                        "the page is for whoever may look, with a Kubernetes token for a password",
                         30,
-                        stage::train,
-                        new DemoLook(HOLDERS, DemoSign.of("^node-1 +trainer,trainer +Exclusive,Exclusive +0$"))),
-                act(
-                        "an administrator takes node-3 out of service",
-                        10,
-                        () -> stage.kubectl(List.of("cordon", "node-3")),
-                        node("node-3 +true ")),
-                act(
-                        "GPU 4 of node-2 falls off the bus (XID 79)",
-                        15,
-                        () -> {
-                            stage.set("node-2", "gpu.4.state", "lost");
-                            stage.set("node-2", "gpu.4.xid", "79");
-                        },
-                        // Two faults tell of it, the kernel log's and the driver's; either may be the first.
-                        health("node-2 +Faulty .*RESTART_BM"),
-                        health("node-1 +Healthy"),
-                        node("node-2 +true .*SysLogsXIDError"),
-                        node("node-1 +<none> +<none> +Ready$")),
-                act(
-                        "GPU 4 is found on the bus again, and reset",
-                        60,
-                        () -> {
-                            stage.set("node-2", "gpu.4.on-bus", "no");
-                            stage.set("node-2", "gpu.4.on-bus", "yes");
-                            stage.set("node-2", "gpu.4.reset", "yes");
-                        },
-                        health("node-2 +Healthy"),
-                        node("node-2 +<none> +<none> +Ready$"),
-                        // What people did is theirs.
-                        node("node-3 +true ")),
-                act(
-                        "three pods more get a GPU each of node-1",
-                        60,
-                        stage::join,
-                        pods("one +Running"),
-                        pods("two +Running"),
-                        pods("three +Running")),
-                act(
-                        "a GPU of the trainer's has an uncorrectable memory error (XID 48): it leaves, the others run on",
-                        60,
-                        () -> stage.setTrainers("xid", "48"),
-                        health("node-1 +Faulty .*COMPONENT_RESET"),
-                        new DemoLook(DRAINS, DemoSign.of("^node-1 +true +drain-succeeded")),
-                        new DemoLook(PODS, DemoSign.of("^trainer ").gone()),
-                        pods("one +Running"),
-                        pods("two +Running"),
-                        pods("three +Running")),
-                act(
-                        "that GPU is reset",
-                        60,
-                        () -> stage.setTrainers("reset", "yes"),
-                        health("node-1 +Healthy"),
-                        new DemoLook(DRAINS, DemoSign.of("^node-1 +<none> +<none>")),
-                        pods("three +Running")));
-    }
-
-    private static ClusterAct act(String what, int limitSeconds, Runnable doing, DemoLook... looks) {
-        return new ClusterAct(what, doing, List.of(looks), Duration.ofSeconds(limitSeconds));
-    }
-
-    private static DemoLook health(String row) {
-        return new DemoLook(HEALTH, DemoSign.of("^" + row));
-    }
-
-    private static DemoLook pods(String row) {
-        return new DemoLook(PODS, DemoSign.of("^" + row));
-    }
-
-    private static DemoLook node(String row) {
-        return new DemoLook(NODES, DemoSign.of("^" + row));
+                        () -> stage.apply("visitor.yaml"),
+                        ClusterLook.page("", "nobody: 401"),
+                        ClusterLook.page("", "stranger: 401"),
+                        ClusterLook.page("", "visitor: 200 text/html")));
     }
 }

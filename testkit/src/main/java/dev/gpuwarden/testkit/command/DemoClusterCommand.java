@@ -8,9 +8,12 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Shows the program at work in a cluster, and checks that it sees what happens there. */
@@ -19,8 +22,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Show gpuwarden in a real Kubernetes cluster on this machine, with three nodes of eight simulated GPUs each:",
-            "it is installed as a user installs it, a GPU falls off the bus and comes back, and kubectl shows it.",
-            "Everything is taken down at the end. Needs root, takes a minute and a half."
+            "it is installed as a user installs it, things go wrong and are mended, and kubectl, explain and the page show it.",
+            "Everything is taken down at the end. Needs root, takes two and a half minutes."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -32,6 +35,19 @@ final class DemoClusterCommand implements Callable<Integer> {
 
     private static final int NODES = 3;
     private static final String SCENARIO = "h100x8";
+
+    @Option(
+            names = "--story",
+            split = ",",
+            paramLabel = "STORY",
+            defaultValue = "faults,drain",
+            description = {
+                "What is shown: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
+                "faults: a GPU falls off the bus and comes back, while somebody works on another node.",
+                "operator: a GPU operator's pod does not come up on one node.",
+                "drain: of four pods on a node one leaves, or all, as far as their budgets permit."
+            })
+    Set<ClusterStory> stories = EnumSet.of(ClusterStory.faults, ClusterStory.drain);
 
     @Spec
     CommandSpec spec = CommandSpec.create();
@@ -48,10 +64,11 @@ final class DemoClusterCommand implements Callable<Integer> {
                 Files.createTempDirectory("gpuwarden-cluster-"),
                 Collections.nCopies(NODES, SCENARIO),
                 part -> say("ready    " + ClusterStage.seconds(start) + "  " + part))) {
-            ClusterStage stage = new ClusterStage(cluster, image, this::say);
-            boolean all = new ClusterPlay(stage::kubectl, out()).play(ClusterStory.of(stage));
-            say(all ? "\nall of it was seen; the cluster is taken down" : stage.state());
-            return all ? ExitCode.OK : ExitCode.NOT_FIT;
+            try (ClusterStage stage = new ClusterStage(cluster, image, this::say)) {
+                boolean all = new ClusterPlay(stage::look, out()).play(ClusterStory.of(stories, stage));
+                say(all ? "\nall of it was seen; the cluster is taken down" : stage.state());
+                return all ? ExitCode.OK : ExitCode.NOT_FIT;
+            }
         } finally {
             say("over after " + ClusterStage.seconds(start).strip());
         }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class ClusterPlayTest {
 
-    private static final DemoLook LOOK = new DemoLook(List.of("get", "nodehealth"), DemoSign.of("^node-1 +Faulty"));
+    private static final ClusterLook LOOK = ClusterLook.of("kubectl get nodehealth", "^node-1 +Faulty");
 
     private final StringWriter out = new StringWriter();
     private final List<String> done = new ArrayList<>();
@@ -19,7 +19,7 @@ class ClusterPlayTest {
     private boolean play(List<String> answers) {
         List<String> left = new ArrayList<>(answers);
         ClusterPlay play = new ClusterPlay(
-                arguments -> {
+                command -> {
                     String now = left.size() > 1 ? left.remove(0) : left.get(0);
                     if (now.startsWith("error")) {
                         throw new IllegalStateException(now);
@@ -48,7 +48,36 @@ class ClusterPlayTest {
     void afterWhatIsNotSeenInTimeNothingMoreHappens() {
         assertThat(play(List.of("node-1   Healthy\n"))).isFalse();
         assertThat(done).containsExactly("a GPU is lost");
-        assertThat(out.toString()).contains("node-1   Healthy\nNOT SEEN within ");
+        assertThat(out.toString()).contains("node-1   Healthy\nexpected (?m)^node-1 +Faulty\nNOT SEEN within ");
+    }
+
+    @Test
+    void whatIsShownTwiceIsAskedOnce() {
+        List<String> asked = new ArrayList<>();
+        ClusterPlay play = new ClusterPlay(
+                command -> {
+                    asked.add(command);
+                    return "node-1   Faulty\nnode-2   Healthy\n";
+                },
+                new PrintWriter(out));
+        assertThat(play.play(List.of(
+                        ClusterAct.of("a GPU is lost", 1, () -> {}, LOOK, ClusterLook.health("node-2 +Healthy")))))
+                .isTrue();
+        assertThat(asked).containsExactly("kubectl get nodehealth");
+    }
+
+    @Test
+    void whatCannotBeDoneIsTold() {
+        ClusterPlay play = new ClusterPlay(command -> "", new PrintWriter(out));
+        boolean all = play.play(List.of(ClusterAct.of(
+                "a GPU is lost",
+                1,
+                () -> {
+                    throw new IllegalStateException("no such GPU");
+                },
+                LOOK)));
+        assertThat(all).isFalse();
+        assertThat(out.toString()).contains("NOT DONE: no such GPU");
     }
 
     @Test

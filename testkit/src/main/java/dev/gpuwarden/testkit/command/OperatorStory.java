@@ -1,0 +1,82 @@
+package dev.gpuwarden.testkit.command;
+
+import static dev.gpuwarden.testkit.command.ClusterLook.explain;
+import static dev.gpuwarden.testkit.command.ClusterLook.health;
+import static dev.gpuwarden.testkit.command.ClusterLook.node;
+import static dev.gpuwarden.testkit.command.ClusterLook.page;
+
+import java.util.List;
+
+/** A pod of a GPU operator does not come up on one node, for longer than it may take. */
+final class OperatorStory {
+
+    private static final String DRIVER = "nvidia.com/gpu.deploy.driver=true";
+
+    private OperatorStory() {}
+
+    static List<ClusterAct> of(ClusterStage stage) {
+        return List.of(
+                ClusterAct.of(
+                        "the policies that ship say when an operator's pods are wrong; here after 20 s instead of 30 minutes",
+                        30,
+                        () -> stage.run("sed \"s/duration('30m')/duration('20s')/\" kubernetes/monitor-policies.yaml"
+                                + " | kubectl apply --filename -"),
+                        ClusterLook.of("kubectl get monitorpolicies", "^gpu-operator-pods-health +True +Ready")),
+                ClusterAct.of(
+                        "a GPU operator (its images are busybox) validates the driver of each node; that of node-2 does not come",
+                        15,
+                        () -> {
+                            stage.run("kubectl label nodes node-1 node-3 " + DRIVER);
+                            stage.apply("gpu-operator.yaml");
+                        },
+                        validator("node-1 +Running"),
+                        validator("node-2 +Pending"),
+                        validator("node-3 +Running"),
+                        node("node-2 +<none> ")),
+                ClusterAct.of(
+                        "the validator of node-2 has waited for more than 20 s",
+                        40,
+                        () -> {},
+                        health("node-2 +Healthy .*gpu-operator-pods-health"),
+                        health("node-1 +Healthy +0 "),
+                        node("node-2 +true .*gpu-operator-pods-health"),
+                        node("node-1 +<none> "),
+                        node("node-3 +<none> "),
+                        page("node-2", "state: quarantined"),
+                        page("node-2", "- kubernetes-object-fatal"),
+                        page("node-2", " +value: gpu-operator/nvidia-operator-validator-"),
+                        explain("node-2", "rules +kubernetes-object-fatal"),
+                        explain(
+                                "node-2",
+                                "gpu-operator-pods-health +GPU_OPERATOR_POD_UNHEALTHY"
+                                        + " .*gpu-operator/nvidia-operator-validator-.* fatal .* contact-support"),
+                        explain(
+                                "node-2",
+                                "FATAL +gpu-operator-pods-health +GPU Operator DaemonSet pod is not healthy")),
+                ClusterAct.of(
+                        "node-2 gets its driver",
+                        60,
+                        () -> stage.run("kubectl label nodes node-2 " + DRIVER),
+                        validator("node-2 +Running"),
+                        node("node-2 +<none> +<none> +Ready +<none>$"),
+                        health("node-2 .*gpu-operator-pods-health").gone(),
+                        page("node-2", "state: healthy"),
+                        explain("node-2", "state +healthy"),
+                        explain("node-2", "no faults")),
+                ClusterAct.of(
+                        "the operator is taken away",
+                        30,
+                        () -> {
+                            stage.run("kubectl delete namespace gpu-operator --wait=false");
+                            stage.run("kubectl delete monitorpolicies --all");
+                        },
+                        node("node-2 +<none> ")));
+    }
+
+    private static ClusterLook validator(String row) {
+        return ClusterLook.of(
+                "kubectl get pods --namespace gpu-operator --selector app=nvidia-operator-validator"
+                        + " --output custom-columns=NODE:.spec.nodeName,PHASE:.status.phase,POD:.metadata.name",
+                "^" + row);
+    }
+}
