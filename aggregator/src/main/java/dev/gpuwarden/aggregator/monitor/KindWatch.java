@@ -149,9 +149,9 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
                 continue;
             }
             Outcome outcome = run.ask(name, object, now, tally);
-            settle(run, name, object, outcome, now, heard);
-            timed |= outcome.timed();
-            next = earlier(next, outcome.changes());
+            Optional<Instant> well = settle(run, name, object, outcome, now, heard);
+            timed |= outcome.timed() || well.isPresent();
+            next = earlier(earlier(next, outcome.changes()), well);
         }
         forget(name);
         if (timed) {
@@ -159,7 +159,8 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
         }
     }
 
-    private void settle(
+    /** Tells when it is to be looked at since what stands until then is over if nothing else happens. */
+    private Optional<Instant> settle(
             PolicyRun run, String name, Map<String, Object> object, Outcome outcome, Instant now, long heard) {
         Optional<Match> before = book.get(run.name(), name);
         String digest = run.digest();
@@ -175,14 +176,15 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
                             true,
                             known ? before.get().heardNanos() : heard));
         } else if (before.isPresent()) {
-            boolean stands =
-                    !outcome.matches() && before.get().digest().equals(digest) && !Wellness.recovered(type, object);
-            if (stands) {
+            Optional<Instant> well = Wellness.from(type, object);
+            boolean recovered = well.isPresent() && !well.get().isAfter(now);
+            if (!outcome.matches() && before.get().digest().equals(digest) && !recovered) {
                 book.put(run.name(), name, before.get().seen());
-            } else {
-                book.remove(run.name(), name);
+                return well;
             }
+            book.remove(run.name(), name);
         }
+        return Optional.empty();
     }
 
     private static Optional<Instant> earlier(Optional<Instant> one, Optional<Instant> other) {

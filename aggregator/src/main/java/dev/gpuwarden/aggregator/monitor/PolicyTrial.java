@@ -81,15 +81,25 @@ public record PolicyTrial(
                     outcome.changes(),
                     Optional.of(event));
         }
-        boolean well = Wellness.recovered(source.resource(), object);
+        Optional<Instant> well = Wellness.from(source.resource(), object);
         return new PolicyTrial(
                 source.name(),
                 label(object),
                 Verdict.DOES_NOT_MATCH,
                 "",
-                well ? "" : "had it matched before, that stays until all containers are ready",
+                stays(well, now),
                 outcome.changes(),
                 Optional.empty());
+    }
+
+    private static String stays(Optional<Instant> well, Instant now) {
+        if (well.isEmpty()) {
+            return "had it matched before, that stays until all containers are ready";
+        }
+        return well.get().isAfter(now)
+                ? "had it matched before, that stays until " + well.get()
+                        + ", when a container that ended before has run for longer"
+                : "";
     }
 
     private static PolicyTrial plain(MonitorPolicy policy, Map<String, Object> object, Verdict verdict, String why) {

@@ -1,30 +1,63 @@
 package dev.gpuwarden.aggregator.monitor;
 
 import dev.gpuwarden.aggregator.json.Trees;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
-/** Whether an object that was wrong has recovered, when its predicate is no longer true. Pure. */
+/** When an object that was wrong has recovered, once its predicate is no longer true. Pure. */
 final class Wellness {
+
+    /** What runs for less has proved nothing: so long a kubelet waits after the second end of a container. */
+    private static final Duration LEAST = Duration.ofSeconds(10);
+
+    /** What has run for so long has left its crash loop, as kubelets see it. */
+    private static final Duration MOST = Duration.ofMinutes(10);
 
     private Wellness() {}
 
     /**
-     * A pod in a crash loop runs for a moment again and again: it is well when all of its containers are ready, or it has done its
-     * work. Everything else is well when nothing says otherwise.
+     * From when on it is well, if nothing else happens; empty where something has to. A pod is well when it has done its work, or
+     * all of its containers are ready, and those that have ended before run for twice as long as they did then: in a crash loop
+     * a container without a readiness probe is ready for a moment again and again. Everything else is well when nothing says
+     * otherwise.
      */
-    static boolean recovered(ResourceType type, Map<String, Object> object) {
-        if (!type.isPod()) {
-            return true;
-        }
+    static Optional<Instant> from(ResourceType type, Map<String, Object> object) {
         Map<String, Object> status = Trees.object(object, "status");
-        if (Trees.text(status, "phase").equals("Succeeded")) {
-            return true;
+        if (!type.isPod() || Trees.text(status, "phase").equals("Succeeded")) {
+            return Optional.of(Instant.EPOCH);
         }
         List<Map<String, Object>> told = Trees.objects(status, "containerStatuses");
         int wanted = Trees.objects(Trees.object(object, "spec"), "containers").size();
-        return !told.isEmpty()
+        boolean ready = !told.isEmpty()
                 && told.size() >= wanted
                 && told.stream().allMatch(container -> Trees.isTrue(container, "ready"));
+        return ready ? told.stream().map(Wellness::proved).max(Instant::compareTo) : Optional.empty();
+    }
+
+    /** When a container that is ready has run for long enough. */
+    private static Instant proved(Map<String, Object> container) {
+        Map<String, Object> before = Trees.object(Trees.object(container, "lastState"), "terminated");
+        Optional<Instant> start = time(Trees.object(Trees.object(container, "state"), "running"), "startedAt");
+        if (before.isEmpty() || start.isEmpty()) {
+            return Instant.EPOCH;
+        }
+        Duration ran = time(before, "startedAt")
+                .flatMap(from -> time(before, "finishedAt").map(to -> Duration.between(from, to)))
+                .orElse(Duration.ZERO);
+        Duration twice = ran.compareTo(MOST) > 0 ? MOST : ran.multipliedBy(2);
+        Duration enough = twice.compareTo(LEAST) < 0 ? LEAST : twice.compareTo(MOST) > 0 ? MOST : twice;
+        return start.get().plus(enough);
+    }
+
+    private static Optional<Instant> time(Map<String, Object> tree, String field) {
+        try {
+            return Optional.of(Instant.parse(Trees.text(tree, field)));
+        } catch (DateTimeParseException unset) {
+            return Optional.empty();
+        }
     }
 }

@@ -114,6 +114,30 @@ class KindWatchTest {
         assertThat(told("n1")).isEmpty();
     }
 
+    /** A kubelet calls a container without a readiness probe ready as soon as it runs. */
+    @Test
+    void inACrashLoopBeingReadyForAMomentClearsNothing() {
+        String loop = "resource.status.containerStatuses.exists(c, has(c.state.waiting))";
+        String again = "[{name: a, ready: true, state: {running: {startedAt: '2026-11-22T12:00:20Z'}}, lastState:"
+                + " {terminated: {startedAt: '2026-11-22T12:00:00Z', finishedAt: '2026-11-22T12:00:03Z'}}}]";
+        clock.now = Instant.parse("2026-11-22T12:00:20Z");
+        KindWatch watch = watch(run("p", loop));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        assertThat(watch.timed()).isZero();
+        changed.clear();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", again));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        assertThat(watch.timed()).isZero();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", again));
+        assertThat(told("n1")).hasSize(1);
+        assertThat(changed).isEmpty();
+        assertThat(watch.timed()).as("time alone makes it well").isEqualTo(1);
+        clock.now = Instant.parse("2026-11-22T12:00:30Z");
+        watch.resync();
+        assertThat(told("n1")).isEmpty();
+        assertThat(watch.timed()).isZero();
+    }
+
     @Test
     void anObjectThatConcernsAnotherNodeLeavesTheOne() {
         KindWatch watch = watch(run("p", BROKEN));

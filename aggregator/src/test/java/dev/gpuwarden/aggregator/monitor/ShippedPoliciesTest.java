@@ -134,8 +134,9 @@ class ShippedPoliciesTest {
             """)
     void aPodIsWellWhenAllOfItIsReady(String phase, String containers, boolean well) {
         ResourceType pods = new ResourceType("", "v1", "Pod");
-        assertThat(Wellness.recovered(pods, Samples.pod(phase, containers))).isEqualTo(well);
-        assertThat(Wellness.recovered(new ResourceType("x.io", "v1", "Pod"), Samples.pod(phase, containers)))
-                .isTrue();
+        assertThat(Wellness.from(pods, Samples.pod(phase, containers)).isPresent())
+                .isEqualTo(well);
+        assertThat(Wellness.from(new ResourceType("x.io", "v1", "Pod"), Samples.pod(phase, containers)))
+                .isPresent();
     }
 }
