@@ -44,7 +44,7 @@ final class DemoClusterCommand implements Callable<Integer> {
             description = {
                 "What is shown: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
                 "faults: a GPU falls off the bus and comes back, while somebody works on another node.",
-                "operator: a GPU operator's pod does not come up on one node.",
+                "operator: a GPU operator's pod does not come up on one node, then crashes there again and again.",
                 "drain: of four pods on a node one leaves, or all, as far as their budgets permit."
             })
     Set<ClusterStory> stories = EnumSet.of(ClusterStory.faults, ClusterStory.drain);

@@ -64,6 +64,26 @@ final class OperatorStory {
                         explain("node-2", "state +healthy"),
                         explain("node-2", "no faults")),
                 ClusterAct.of(
+                        "node-2 loses its driver: the validator ends after three seconds, again and again, and the node stays"
+                                + " out of service while it tries once more",
+                        60,
+                        () -> {
+                            stage.run("kubectl delete events --field-selector reason=ReturnedToService");
+                            stage.run("kubectl label nodes node-2 nvidia.com/gpu.deploy.driver-");
+                        },
+                        // It has run once more since it had to wait, and ended again.
+                        validator("node-2 +Running +[2-9] +false"),
+                        node("node-2 +true .*gpu-operator-pods-health"),
+                        page("node-2", "state: quarantined"),
+                        explain("node-2", ".* ReturnedToService ").gone()),
+                ClusterAct.of(
+                        "node-2 gets its driver back, and the validator has run for longer than it did before",
+                        90,
+                        () -> stage.run("kubectl label nodes node-2 " + DRIVER),
+                        validator("node-2 +Running +[2-9] +true"),
+                        node("node-2 +<none> +<none> +Ready +<none>$"),
+                        explain("node-2", "state +healthy")),
+                ClusterAct.of(
                         "the operator is taken away",
                         30,
                         () -> {
@@ -76,7 +96,9 @@ final class OperatorStory {
     private static ClusterLook validator(String row) {
         return ClusterLook.of(
                 "kubectl get pods --namespace gpu-operator --selector app=nvidia-operator-validator"
-                        + " --output custom-columns=NODE:.spec.nodeName,PHASE:.status.phase,POD:.metadata.name",
+                        + " --output 'custom-columns=NODE:.spec.nodeName,PHASE:.status.phase,"
+                        + "RESTARTS:.status.containerStatuses[0].restartCount,"
+                        + "READY:.status.containerStatuses[0].ready,POD:.metadata.name'",
                 "^" + row);
     }
 }
