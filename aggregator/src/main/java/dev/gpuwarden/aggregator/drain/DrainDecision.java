@@ -203,8 +203,8 @@ public record DrainDecision(
                     Optional.ofNullable(refusals.get(pod.pod().uid())).map(Refusal::again);
             switch (pod.step()) {
                 case GOING -> pod.at().map(by -> by.plus(OVERDUE)).ifPresent(times::add);
-                case DELETE -> again.or(pod::at).ifPresent(times::add);
-                case EVICT, SIGNAL -> again.ifPresent(times::add);
+                case DELETE, SIGNAL -> again.or(pod::at).ifPresent(times::add);
+                case EVICT -> again.ifPresent(times::add);
                 case CHECKPOINT -> pod.at().ifPresent(times::add);
                 case AWAIT, STAYS, LEFT -> {}
             }

@@ -6,7 +6,6 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
-import dev.gpuwarden.aggregator.drain.PodPlan.Step;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import java.io.IOException;
@@ -254,11 +253,8 @@ public final class Drains implements AutoCloseable {
             forget(node.name());
             return;
         }
-        List<PodPlan> due = decision.plan().stream()
-                .filter(plan -> plan.step() == Step.EVICT
-                        || plan.step() == Step.SIGNAL
-                        || plan.step() == Step.DELETE && !plan.at().orElse(now).isAfter(now))
-                .toList();
+        List<PodPlan> due =
+                decision.plan().stream().filter(plan -> plan.isDue(now)).toList();
         for (PodPlan plan : drain.take(due, MOST_OF_A_NODE, now)) {
             removals.submit(node, drain, plan);
         }

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.drain.HandPod.State;
-import dev.gpuwarden.aggregator.drain.PodPlan.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -75,7 +74,7 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
             boolean late = was.map(HandPod::seen).orElse(now).isAfter(began.plus(ARRIVAL));
             HandPod pod = pod(one, was, refused, holders.contains(one.pod().path()), late, policies, now);
             pods.add(pod);
-            boolean asked = one.step() == Step.EVICT || one.step() == Step.SIGNAL;
+            boolean asked = one.isDue(now);
             if (asked && pod.state() != State.STAYS) {
                 due.add(one);
                 refused.map(Refusal::again).ifPresent(times::add);

@@ -21,7 +21,8 @@ import java.util.Optional;
  */
 record Notices(Map<String, Object> health, Map<String, String> untold, Duration most) {
 
-    static final Notices NONE = new Notices(Map.of(), Map.of(), Duration.ZERO);
+    /** So long a node takes at most, as a rule, to say that it has sent a signal. */
+    private static final Duration ANSWER = Duration.ofSeconds(5);
 
     /** The same plan with the notice before the end of those that would be evicted or deleted. */
     List<PodPlan> of(DrainRecord drain, List<PodPlan> plan, Instant now) {
@@ -84,6 +85,11 @@ record Notices(Map<String, Object> health, Map<String, String> untold, Duration 
                 .isPresent()) {
             return early(plan, sent + ", and its containers have ended", now);
         }
+        boolean pending = answer instanceof SignalAnswer.Pending;
+        if (pending && now.isBefore(at.plus(ANSWER))) {
+            // Nobody needs to know of it yet.
+            return new PodPlan(pod, Step.SIGNAL, request.signal() + " is being sent", Optional.of(at.plus(ANSWER)), at);
+        }
         Instant end = later(plan.at().orElse(plan.began()), at.plus(grace(wish)));
         if (!end.isAfter(now)) {
             return goes(plan, sent + ", and its time to save its work is over");
@@ -91,7 +97,7 @@ record Notices(Map<String, Object> health, Map<String, String> untold, Duration 
         return new PodPlan(
                 pod,
                 Step.CHECKPOINT,
-                (answer instanceof SignalAnswer.Pending ? request.signal() + " is being sent" : sent)
+                (pending ? request.signal() + " is being sent by its node" : sent)
                         + ", and it goes when it has saved its work (" + Checkpoint.SAVED + "), has ended, or at " + end
                         + odd(wish),
                 Optional.of(end),

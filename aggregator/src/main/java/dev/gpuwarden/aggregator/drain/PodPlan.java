@@ -31,6 +31,12 @@ public record PodPlan(PodRead pod, Step step, String reason, Optional<Instant> a
         LEFT
     }
 
+    /** Whether somebody has to ask for something now. */
+    boolean isDue(Instant now) {
+        boolean asks = step == Step.EVICT || step == Step.SIGNAL || step == Step.DELETE;
+        return asks && !at.orElse(now).isAfter(now);
+    }
+
     /** Whether the drain is not over while it is there. */
     public boolean inTheWay() {
         return step != Step.LEFT;

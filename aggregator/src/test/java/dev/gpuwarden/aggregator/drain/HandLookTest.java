@@ -185,8 +185,12 @@ class HandLookTest {
                 """.formatted(NOW));
         assertThat(look(pod).due()).isEmpty();
         assertThat(last.over()).isFalse();
-        assertThat(last.next()).contains(NOW.plus(Duration.ofMinutes(2)));
+        assertThat(last.next()).as("its node is to answer by then").contains(NOW.plusSeconds(5));
         assertThat(only().state()).isEqualTo(State.SAVES);
+
+        after(5);
+        assertThat(look(pod).due()).isEmpty();
+        assertThat(last.next()).contains(NOW.plus(Duration.ofMinutes(2)));
 
         after(121);
         assertThat(look(pod).due()).extracting(PodPlan::step).containsExactly(PodPlan.Step.EVICT);

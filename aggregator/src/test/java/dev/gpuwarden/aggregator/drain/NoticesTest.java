@@ -58,10 +58,13 @@ class NoticesTest {
     @Test
     void itIsToldAndThenHasItsTime() {
         assertThat(plan(NOW).step()).isEqualTo(Step.SIGNAL);
+        assertThat(plan(NOW).isDue(NOW)).isTrue();
         assertThat(plan(NOW).reason()).isEqualTo("it gets SIGUSR1 and 2m to save its work");
         told("");
-        assertThat(plan(TOLD).step()).isEqualTo(Step.CHECKPOINT);
-        assertThat(plan(TOLD).reason()).startsWith("SIGUSR1 is being sent");
+        assertThat(plan(TOLD).isDue(TOLD)).as("an answer is on its way").isFalse();
+        assertThat(plan(TOLD).at()).contains(TOLD.plusSeconds(5));
+        assertThat(plan(TOLD.plusSeconds(5)).step()).isEqualTo(Step.CHECKPOINT);
+        assertThat(plan(TOLD.plusSeconds(5)).reason()).startsWith("SIGUSR1 is being sent by its node");
         sent();
         assertThat(plan(TOLD).at()).contains(TOLD.plusSeconds(120));
         assertThat(plan(TOLD).began()).isEqualTo(TOLD);
