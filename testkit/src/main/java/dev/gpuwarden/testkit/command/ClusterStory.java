@@ -16,6 +16,8 @@ enum ClusterStory {
     operator(OperatorStory::of),
     /** Pods leave a node, all of them or one. */
     drain(DrainStory::of),
+    /** A pod is told before it has to leave. */
+    checkpoint(CheckpointStory::of),
     /** All that there are, one after the other. */
     all(stage -> List.of());
 

@@ -45,7 +45,8 @@ final class DemoClusterCommand implements Callable<Integer> {
                 "What is shown: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
                 "faults: a GPU falls off the bus and comes back, while somebody works on another node.",
                 "operator: a GPU operator's pod does not come up on one node, then crashes there again and again.",
-                "drain: of four pods on a node one leaves, or all, as far as their budgets permit."
+                "drain: of four pods on a node one leaves, or all, as far as their budgets permit.",
+                "checkpoint: a pod is told before it has to leave, and leaves when it has saved its work."
             })
     Set<ClusterStory> stories = EnumSet.of(ClusterStory.faults, ClusterStory.drain);
 
