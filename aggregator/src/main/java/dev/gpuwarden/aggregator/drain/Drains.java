@@ -238,7 +238,8 @@ public final class Drains implements AutoCloseable {
             return;
         }
         if (!decision.patch().isEmpty()) {
-            if (decision.kind() != DrainDecision.Kind.PROGRESS) {
+            if (decision.kind() != DrainDecision.Kind.PROGRESS
+                    && drain.isNews(decision.kind() + " " + DrainText.what(decision.record()))) {
                 log.decided(node, decision, now);
             }
             var unused = fleet.wrote(api.patch(Fleet.NODES.path(node.name()), decision.patch()));

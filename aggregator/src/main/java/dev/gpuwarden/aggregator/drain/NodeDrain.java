@@ -32,6 +32,7 @@ final class NodeDrain implements Mirror.Listener {
     private boolean stuck;
     private boolean begun;
     private boolean outrun;
+    private String said = "";
     private long endNanos = System.nanoTime();
     private Instant written = Instant.MIN;
 
@@ -193,7 +194,15 @@ final class NodeDrain implements Mirror.Listener {
         return first;
     }
 
+    /** Whether this was not said since the Node was written last: who is outrun by others decides the same again. */
+    synchronized boolean isNews(String decision) {
+        boolean news = !decision.equals(said);
+        said = decision;
+        return news;
+    }
+
     synchronized void written(Instant now) {
+        said = "";
         outrun = false;
         written = now;
     }

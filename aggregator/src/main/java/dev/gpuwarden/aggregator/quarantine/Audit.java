@@ -29,6 +29,27 @@ public record Audit(
         String breaker,
         List<Map<String, Object>> patch) {
 
+    /** Whether the same was decided again of another version of the Node, since somebody had written that meanwhile. */
+    boolean repeats(Audit before) {
+        return uid.equals(before.uid)
+                && mode == before.mode
+                && kind == before.kind
+                && reason.equals(before.reason)
+                && faults.equals(before.faults)
+                && rules.equals(before.rules)
+                && unanswered.equals(before.unanswered)
+                && breaker.equals(before.breaker)
+                && touched().equals(before.touched());
+    }
+
+    /** What of the Node is written, without the values, in which is the time. */
+    private List<String> touched() {
+        return patch.stream()
+                .filter(step -> !"test".equals(step.get("op")))
+                .map(step -> step.get("op") + " " + step.get("path"))
+                .toList();
+    }
+
     public Map<String, Object> toTree() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("at", at.toString());

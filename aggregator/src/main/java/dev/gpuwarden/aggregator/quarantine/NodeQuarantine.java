@@ -49,8 +49,10 @@ public final class NodeQuarantine {
 
     private Decision written(Report report, RuleBook rules, Mode mode) throws ClusterException, InterruptedException {
         Optional<NodeRead> node = fleet.node(report.node());
+        Optional<Audit> said = Optional.empty();
         for (int tries = 1; node.isPresent(); tries++) {
             Decision decision = decide(node.get(), report, rules, mode);
+            said = say(decision, said);
             if (!(decision instanceof Decision.Act act) || !act.writes()) {
                 return decision;
             }
@@ -88,12 +90,19 @@ public final class NodeQuarantine {
     }
 
     private Decision decide(NodeRead node, Report report, RuleBook rules, Mode mode) {
-        Decision decision = Quarantine.decide(
+        return Quarantine.decide(
                 node, report, rules, mode == Mode.ARMED ? gate::ask : gate::look, mode, clock.instant());
-        if (decision instanceof Decision.Act act) {
+    }
+
+    /** Once, however often the Node changes before it can be written. */
+    private Optional<Audit> say(Decision decision, Optional<Audit> before) {
+        if (!(decision instanceof Decision.Act act)) {
+            return before;
+        }
+        if (before.filter(act.audit()::repeats).isEmpty()) {
             audits.accept(act.audit());
         }
-        return decision;
+        return Optional.of(act.audit());
     }
 
     private Optional<NodeRead> read(String name) throws ClusterException, InterruptedException {

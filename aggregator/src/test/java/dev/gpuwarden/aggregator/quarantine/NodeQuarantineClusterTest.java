@@ -226,6 +226,16 @@ class NodeQuarantineClusterTest {
     }
 
     @Test
+    void whatIsDecidedAgainSinceSomebodyWroteSomethingElseIsRecordedOnce() {
+        node("q-again");
+        tell(xid("q-again"));
+        meanwhile = () -> plane.kubectl("annotate", "node", "q-again", "example.com/note=1");
+        assertThat(settle("q-again")).isInstanceOf(Decision.Act.class);
+        assertThat(get("q-again", ".spec.unschedulable")).isEqualTo("true");
+        assertThat(audits).hasSize(1);
+    }
+
+    @Test
     void aNodeThatIsNotThereIsLeft() {
         assertThat(settle("q-nowhere").reason()).isEqualTo("there is no Node q-nowhere");
     }
