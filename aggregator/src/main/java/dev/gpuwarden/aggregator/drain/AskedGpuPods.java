@@ -12,6 +12,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -35,6 +36,11 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
 
     private static final int TRIES = 2;
 
+    /** A node is asked anew for a pod that came after it had answered; not more often, and not for ever. */
+    private static final Duration PAUSE = Duration.ofSeconds(2);
+
+    private static final int MOST_ARRIVALS = 5;
+
     /** Each waits for one answer of the API server. */
     private static final int THREADS = 4;
 
@@ -42,10 +48,17 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
      * What became of asking a node.
      *
      * @param since when the drain began for which it is asked
+     * @param arrivals how often it was asked anew for who came meanwhile
      * @param id of the question; empty until the API server has it
      * @param failed why it could not be asked; empty where it could
      */
-    private record Question(Instant since, Instant asked, int tries, Optional<String> id, Optional<String> failed) {}
+    private record Question(
+            Instant since, Instant asked, int tries, int arrivals, Optional<String> id, Optional<String> failed) {
+
+        Question answered(Optional<String> theId, Optional<String> why) {
+            return new Question(since, asked, tries, arrivals, theId, why);
+        }
+    }
 
     private final GpuPods told;
     private final HolderLookups lookups;
@@ -86,7 +99,7 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
         }
         Question question = questions.get(node.name());
         if (question == null || !question.since().equals(since)) {
-            return ask(node.name(), since, 1);
+            return ask(node.name(), since, 1, 0);
         }
         if (question.failed().isPresent()) {
             return failed(node.name(), question, unknown, question.failed().get());
@@ -97,7 +110,7 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
         LookupAnswer answer = HoldingsReader.read(
                 memory.health(node.name()).orElse(Map.of()), question.id().get());
         if (answer instanceof LookupAnswer.Answered answered) {
-            return read(answered.holders(), gpus, pods);
+            return settled(node.name(), question, answered.holders(), gpus, pods);
         }
         if (answer instanceof LookupAnswer.Failed why) {
             return failed(node.name(), question, unknown, why.why());
@@ -112,7 +125,9 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
         return new Answer.Asked("its daemon is asked who holds its GPUs");
     }
 
-    private static Answer read(GpuHolders holders, Set<String> gpus, Collection<PodRead> pods) {
+    /** What a node has said, once it can have said it of all pods that are there. */
+    private Answer settled(
+            String node, Question question, GpuHolders holders, Set<String> gpus, Collection<PodRead> pods) {
         if (!holders.complete()) {
             return new Answer.Unknown("its daemon cannot tell of all devices whose they are: "
                     + holders.unresolved().stream()
@@ -121,6 +136,32 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
                                     + device.why())
                             .orElse(holders.unlisted() + " are not listed"));
         }
+        List<PodRead> came =
+                pods.stream().filter(pod -> cameAfter(pod, holders)).toList();
+        Instant now = clock.instant();
+        boolean taken = came.stream().allMatch(pod -> pod.taken().isPresent());
+        Instant until = question.asked().plus(taken ? PAUSE : PATIENCE);
+        if (!came.isEmpty() && now.isBefore(until)) {
+            look(node, Duration.between(now, until));
+            return new Answer.Asked(came.get(0).path() + " has come meanwhile, and may be given one of its GPUs");
+        }
+        return !came.isEmpty() && taken && question.arrivals() < MOST_ARRIVALS
+                ? ask(node, question.since(), question.tries(), question.arrivals() + 1)
+                : read(holders, gpus, pods, came);
+    }
+
+    /** Whether a pod that wants a GPU may have got one since. */
+    private static boolean cameAfter(PodRead pod, GpuHolders holders) {
+        boolean before = pod.taken()
+                .filter(second -> !second.plusSeconds(1).isAfter(holders.asOf()))
+                .isPresent();
+        boolean never = pod.taken().isEmpty() && pod.deleted().isPresent();
+        return pod.wantsGpu() && !pod.ended() && !before && !never && !holders.isHolder(pod.namespace(), pod.name());
+    }
+
+    /** @param came who may hold any of them: they have hardly begun, so they lose little */
+    private static Answer read(
+            GpuHolders holders, Set<String> gpus, Collection<PodRead> pods, Collection<PodRead> came) {
         Set<String> there = pods.stream().map(PodRead::path).collect(Collectors.toSet());
         Map<String, Set<String>> byPod = new TreeMap<>();
         for (String gpu : gpus) {
@@ -132,25 +173,34 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
                 }
             }
         }
+        came.forEach(pod -> byPod.put(pod.path(), new TreeSet<>(gpus)));
         return new Answer.Known(byPod, holders.asOf());
     }
 
     private Answer failed(String node, Question question, Answer.Unknown unknown, String why) {
         return question.tries() < TRIES
-                ? ask(node, question.since(), question.tries() + 1)
+                ? ask(node, question.since(), question.tries() + 1, question.arrivals())
                 : new Answer.Unknown(unknown.why() + ", and its daemon does not tell who holds its GPUs: " + why);
     }
 
-    private Answer ask(String node, Instant since, int tries) {
-        Question question = new Question(since, clock.instant(), tries, Optional.empty(), Optional.empty());
+    private Answer ask(String node, Instant since, int tries, int arrivals) {
+        Question question = new Question(since, clock.instant(), tries, arrivals, Optional.empty(), Optional.empty());
         questions.put(node, question);
         try {
             threads.execute(() -> asked(node, question));
-            var unused = threads.schedule(() -> again.accept(node), PATIENCE.toMillis() + 1, TimeUnit.MILLISECONDS);
+            look(node, PATIENCE);
         } catch (RejectedExecutionException e) {
             // The program stops; the next one asks anew.
         }
         return asks();
+    }
+
+    private void look(String node, Duration after) {
+        try {
+            var unused = threads.schedule(() -> again.accept(node), after.toMillis() + 1, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            // The program stops.
+        }
     }
 
     private void asked(String node, Question question) {
@@ -164,8 +214,7 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
             Thread.currentThread().interrupt();
             return;
         }
-        boolean unused = questions.replace(
-                node, question, new Question(question.since(), question.asked(), question.tries(), id, why));
+        boolean unused = questions.replace(node, question, question.answered(id, why));
         again.accept(node);
     }
 

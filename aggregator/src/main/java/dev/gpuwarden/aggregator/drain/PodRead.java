@@ -24,6 +24,7 @@ import java.util.stream.Stream;
  * @param devices what it has got, by the device plugin's names; empty where not all of it is told
  * @param checkpoint how its work can be saved before its end; empty where it does not say
  * @param exited when the last of its containers had ended, though they may have been started again; empty where one has not
+ * @param taken when its kubelet took it, which is when it was given its devices; in whole seconds, empty while it has not
  */
 public record PodRead(
         String namespace,
@@ -41,7 +42,8 @@ public record PodRead(
         boolean wantsGpu,
         Optional<Set<String>> devices,
         Optional<Checkpoint> checkpoint,
-        Optional<Instant> exited) {
+        Optional<Instant> exited,
+        Optional<Instant> taken) {
 
     private static final String MIRROR = "kubernetes.io/config.mirror";
     private static final String GPUS = "nvidia.com/";
@@ -78,7 +80,8 @@ public record PodRead(
                 !asking.isEmpty(),
                 devices(asking, status),
                 Checkpoint.of(annotations),
-                exited(status));
+                exited(status),
+                time(Trees.text(status, "startTime")));
     }
 
     // ---- its end ----

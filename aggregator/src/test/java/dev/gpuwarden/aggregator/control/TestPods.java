@@ -70,7 +70,7 @@ final class TestPods {
                 spec: {nodeName: %s, containers: [{name: main, image: example.com/main:1%s}]}}
                 """.formatted(name, namespace, namespace, meta, node, spec));
         status(name, """
-                {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
+                {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "conditions": [{"type": "Ready", "status": "True"}],
                 "containerStatuses": [{"name": "main", "image": "i", "imageID": "i", "ready": true, "restartCount": 0,
                 "state": {"running": {}}%s}]}""".formatted(container));
     }

@@ -49,6 +49,13 @@ public record GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedD
         return unresolved.isEmpty() && unlisted == 0;
     }
 
+    /** Whether a pod is listed, for any GPU. */
+    public boolean isHolder(String namespace, String pod) {
+        return holders.stream()
+                .anyMatch(
+                        holder -> holder.pod().equals(pod) && holder.namespace().equals(namespace));
+    }
+
     /** Pods by the GPU that they have any part of. */
     public Map<String, TreeSet<Pod>> podsByGpu() {
         return holders.stream()
