@@ -3,9 +3,9 @@ package dev.gpuwarden.aggregator.control;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.cluster.ToldAll;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -27,25 +27,11 @@ final class Sources implements AutoCloseable {
         synchronized (this) {
             waiting.add(kind.plural());
         }
-        Mirror mirror = api.mirror(kind, new Mirror.Listener() {
-            @Override
-            public void there(String name, Map<String, Object> tree) {
-                listener.there(name, tree);
+        Mirror mirror = api.mirror(kind, new ToldAll(listener, () -> {
+            if (told(kind)) {
+                complete.run();
             }
-
-            @Override
-            public void gone(String name) {
-                listener.gone(name);
-            }
-
-            @Override
-            public void complete() {
-                listener.complete();
-                if (told(kind)) {
-                    complete.run();
-                }
-            }
-        });
+        }));
         mirrors.add(mirror);
         return mirror;
     }

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Kind;
 import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.cluster.ToldAll;
 import dev.gpuwarden.aggregator.drain.GpuPods.Answer;
 import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
 import dev.gpuwarden.aggregator.fleet.Fleet;

@@ -89,7 +89,8 @@ public final class Drains implements AutoCloseable {
                 log,
                 tally,
                 again,
-                () -> open);
+                () -> open,
+                DrainAsk::drainable);
         this.together = new Together(again);
         this.alarms = new Alarms(again);
         fleet.follow((node, health) -> {
@@ -264,7 +265,9 @@ public final class Drains implements AutoCloseable {
     }
 
     private Notices notices(NodeRead node, NodeDrain drain) {
-        Map<String, Object> health = fleet.health(node.name()).orElse(Map.of());
+        // It lies packed in memory, and few pods want to be told.
+        boolean any = drain.pods().stream().anyMatch(pod -> pod.checkpoint().isPresent());
+        Map<String, Object> health = any ? fleet.health(node.name()).orElse(Map.of()) : Map.of();
         return new Notices(health, drain.untold(), settings.policies().notice());
     }
 

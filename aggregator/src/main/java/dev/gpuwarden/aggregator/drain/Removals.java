@@ -44,20 +44,10 @@ final class Removals implements AutoCloseable {
         return thread;
     });
 
-    /** @param open whether this replica is the one that acts */
-    Removals(
-            PodRemoval removal,
-            PodSignals signals,
-            Fleet fleet,
-            Clock clock,
-            DrainLog log,
-            DrainTally tally,
-            Consumer<String> again,
-            BooleanSupplier open) {
-        this(removal, signals, fleet, clock, log, tally, again, open, DrainAsk::drainable);
-    }
-
-    /** @param drainable whether a node's pods are to go still */
+    /**
+     * @param open whether this replica is the one that acts
+     * @param drainable whether a node's pods are to go still
+     */
     Removals(
             PodRemoval removal,
             PodSignals signals,

@@ -1,22 +1,21 @@
-package dev.gpuwarden.aggregator.drain;
+package dev.gpuwarden.aggregator.cluster;
 
-import dev.gpuwarden.aggregator.cluster.Mirror;
 import java.util.Map;
 
 /** Passes on what it is told, and knows whether that was all once. Thread-safe. */
-final class ToldAll implements Mirror.Listener {
+public final class ToldAll implements Mirror.Listener {
 
     private final Mirror.Listener told;
     private final Runnable then;
     private volatile boolean complete;
 
     /** @param then run whenever all has been told */
-    ToldAll(Mirror.Listener told, Runnable then) {
+    public ToldAll(Mirror.Listener told, Runnable then) {
         this.told = told;
         this.then = then;
     }
 
-    boolean isComplete() {
+    public boolean isComplete() {
         return complete;
     }
 
