@@ -1,0 +1,47 @@
+package dev.gpuwarden.runner;
+
+import java.io.PrintStream;
+import java.util.Locale;
+
+/** What a person sees while tests run. Any thread may use it. */
+public final class Console {
+
+    private final PrintStream out;
+
+    public Console(PrintStream out) {
+        this.out = out;
+    }
+
+    /** One line, or several. */
+    public synchronized void line(String text) {
+        out.println(text);
+    }
+
+    /** What became of a job: counts, its time, and each failure whole. */
+    public void ended(Outcome outcome) {
+        ended(outcome.job().title(), outcome);
+    }
+
+    /** The same under another title. */
+    synchronized void ended(String title, Outcome outcome) {
+        out.printf(
+                Locale.ROOT,
+                "  %-24s %5d passed%s%s  %.1f s%n",
+                title,
+                outcome.count(Line.Kind.PASSED),
+                many(outcome.count(Line.Kind.FAILED), "failed"),
+                many(outcome.count(Line.Kind.SKIPPED), "skipped"),
+                outcome.millis() / 1000.0);
+        outcome.all(Line.Kind.FAILED).forEach(this::failure);
+    }
+
+    private static String many(int count, String what) {
+        return count == 0 ? "" : ", " + count + " " + what;
+    }
+
+    private void failure(Line line) {
+        String where = line.name().isEmpty() ? line.subject() : line.subject() + "#" + line.name();
+        out.println("FAILED " + where);
+        line.detail().lines().forEach(text -> out.println("    " + text));
+    }
+}

@@ -1,0 +1,42 @@
+package dev.gpuwarden.runner;
+
+import dev.gpuwarden.runner.compile.CompileError;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Runs tests of the source tree. Arguments: the folder of the root pom, the folder of the tools, then what the user typed behind
+ * `./gpuwarden test`.
+ */
+public final class Main {
+
+    private Main() {}
+
+    /** See the class; exit code 0 passed, 1 failed, 2 usage. */
+    @SuppressForbidden("the launcher reads the exit code, and people the output")
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        List<String> words = List.of(arguments);
+        Workspace workspace = new Workspace(Path.of(words.get(0)), Path.of(words.get(1)));
+        System.exit(run(workspace, words.subList(2, words.size()), System.out, System.err));
+    }
+
+    static int run(Workspace workspace, List<String> words, PrintStream out, PrintStream err)
+            throws IOException, InterruptedException {
+        Console console = new Console(out);
+        try {
+            Arguments arguments = Arguments.parse(words);
+            boolean passed = arguments.module().isPresent()
+                    ? new InnerLoop(workspace, console).run(arguments)
+                    : new Suite(workspace, console).run(arguments.tiers());
+            return passed ? 0 : 1;
+        } catch (UsageError e) {
+            err.println("gpuwarden test: " + e.getMessage());
+            return 2;
+        } catch (CompileError e) {
+            err.println(e.getMessage());
+            return 1;
+        }
+    }
+}

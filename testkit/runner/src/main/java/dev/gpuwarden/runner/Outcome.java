@@ -1,0 +1,32 @@
+package dev.gpuwarden.runner;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What became of a job.
+ *
+ * @param lines of its tests, as they ended
+ * @param millis how long the job took
+ * @param log what it printed
+ */
+public record Outcome(Job job, List<Line> lines, long millis, Path log) {
+
+    /** How many tests ended so. */
+    public int count(Line.Kind kind) {
+        return (int) lines.stream().filter(line -> line.kind() == kind).count();
+    }
+
+    /** Lines of one kind. */
+    public List<Line> all(Line.Kind kind) {
+        return lines.stream().filter(line -> line.kind() == kind).toList();
+    }
+
+    /** The same with one more failure, for what no test reports. */
+    Outcome failedToo(String subject, String why) {
+        List<Line> more = new ArrayList<>(lines);
+        more.add(new Line(Line.Kind.FAILED, subject, "", 0, why));
+        return new Outcome(job, more, millis, log);
+    }
+}

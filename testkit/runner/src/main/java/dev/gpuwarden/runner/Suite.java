@@ -1,0 +1,92 @@
+package dev.gpuwarden.runner;
+
+import dev.gpuwarden.runner.jvm.Selection;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Runs the jobs of `jobs.tsv` in two lanes, and reports. */
+final class Suite {
+
+    private static final int LANES = 2;
+
+    private final Workspace workspace;
+    private final Console console;
+
+    Suite(Workspace workspace, Console console) {
+        this.workspace = workspace;
+        this.console = console;
+    }
+
+    /**
+     * Blocks until all have ended.
+     *
+     * @param tiers those to run; empty means each that runs without being asked for
+     * @return whether nothing failed
+     */
+    boolean run(Set<Tier> tiers) throws IOException, InterruptedException {
+        List<Job> all = Table.rows("jobs.tsv").stream().map(Job::parse).toList();
+        List<Job> jobs = all.stream()
+                .filter(job -> tiers.isEmpty() ? job.tier() != Tier.SOAK : tiers.contains(job.tier()))
+                .toList();
+        Starts starts = Starts.none(workspace.results());
+        TestJvm jvm = new TestJvm(workspace, starts);
+        long start = System.nanoTime();
+        List<Outcome> outcomes = new ArrayList<>(Lanes.run(LANES, jobs, job -> one(jvm, job)));
+        report(new Summary(checked(outcomes, all)), tiers, starts, System.nanoTime() - start);
+        return new Summary(outcomes).count(Line.Kind.FAILED) == 0;
+    }
+
+    private Outcome one(TestJvm jvm, Job job) {
+        Outcome outcome;
+        try {
+            outcome = job.ofTests() ? jvm.tests(job, new Selection(Set.of(job.tier()), List.of())) : jvm.command(job);
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            outcome = new Outcome(job, List.of(), 0, workspace.results()).failedToo(job.title(), e.toString());
+        }
+        console.ended(outcome);
+        return outcome;
+    }
+
+    /** Fails what nobody would miss: tests of a tier that no job runs, and classes that became slow. */
+    private List<Outcome> checked(List<Outcome> outcomes, List<Job> jobs) {
+        SlowClasses slow = SlowClasses.listed();
+        for (int i = 0; i < outcomes.size(); i++) {
+            Outcome outcome = outcomes.get(i);
+            List<String> complaints = new ArrayList<>(new Summary(List.of(outcome)).tooSlow(slow));
+            for (Line line : outcome.all(Line.Kind.TIER)) {
+                Job job = outcome.job();
+                if (!line.subject().equals(Tier.GPU.tag())
+                        && jobs.stream()
+                                .noneMatch(one -> one.module().equals(job.module())
+                                        && one.tier().tag().equals(line.subject()))) {
+                    complaints.add(job.module() + ": " + line.millis() + " tests of tier " + line.subject()
+                            + " that no job runs: add it to jobs.tsv");
+                }
+            }
+            for (String complaint : complaints) {
+                console.line("FAILED " + complaint);
+                outcomes.set(i, outcomes.get(i).failedToo(outcome.job().title(), complaint));
+            }
+        }
+        return outcomes;
+    }
+
+    private void report(Summary summary, Set<Tier> tiers, Starts starts, long nanos) throws IOException {
+        List<String> skipped = summary.skipped();
+        if (!skipped.isEmpty()) {
+            console.line("not looked at:");
+            skipped.forEach(console::line);
+        }
+        console.line("time: " + summary.tiers() + "; in " + LANES + " lanes " + nanos / 1_000_000_000L + " s");
+        console.line("slowest classes:");
+        summary.slowest().forEach(console::line);
+        console.line("started: " + starts.text());
+        if (!tiers.isEmpty()) {
+            console.line(
+                    "only these tiers ran: " + tiers.stream().map(Tier::tag).toList());
+        }
+        console.line(summary.total());
+    }
+}

@@ -1,0 +1,86 @@
+package dev.gpuwarden.runner;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** What a run came to, as text. Pure. */
+final class Summary {
+
+    private static final int SLOWEST = 10;
+
+    private final List<Outcome> outcomes;
+
+    Summary(List<Outcome> outcomes) {
+        this.outcomes = outcomes;
+    }
+
+    int count(Line.Kind kind) {
+        return outcomes.stream().mapToInt(outcome -> outcome.count(kind)).sum();
+    }
+
+    /** The last line, which programs read. */
+    String total() {
+        return String.format(
+                Locale.ROOT,
+                "%d passed, %d failed, %d skipped",
+                count(Line.Kind.PASSED),
+                count(Line.Kind.FAILED),
+                count(Line.Kind.SKIPPED));
+    }
+
+    /** Every test that did not look, with its reason. */
+    List<String> skipped() {
+        return outcomes.stream()
+                .flatMap(outcome -> outcome.all(Line.Kind.SKIPPED).stream())
+                .map(line -> "  " + line.subject() + (line.name().isEmpty() ? "" : "#" + line.name()) + ": "
+                        + line.detail().lines().findFirst().orElse("no reason given"))
+                .toList();
+    }
+
+    /** Seconds of test JVMs by tier; lanes side by side take less than their sum. */
+    String tiers() {
+        Map<Tier, Long> millis = new TreeMap<>();
+        outcomes.forEach(outcome -> millis.merge(outcome.job().tier(), outcome.millis(), Long::sum));
+        return millis.entrySet().stream()
+                .map(entry ->
+                        String.format(Locale.ROOT, "%s %.0f s", entry.getKey().tag(), entry.getValue() / 1000.0))
+                .collect(Collectors.joining(", "));
+    }
+
+    /** The classes that took longest, the slowest first. */
+    List<String> slowest() {
+        return classes().stream()
+                .sorted(Comparator.comparingLong(Line::millis).reversed())
+                .limit(SLOWEST)
+                .map(line -> String.format(Locale.ROOT, "  %6.1f s  %s", line.millis() / 1000.0, line.subject()))
+                .toList();
+    }
+
+    /** Classes over the limit that are not on the list, each with what to do. */
+    List<String> tooSlow(SlowClasses list) {
+        List<String> complaints = new ArrayList<>();
+        for (Line line : classes()) {
+            if (line.millis() > SlowClasses.LIMIT_MILLIS && !list.has(line.subject())) {
+                complaints.add(String.format(
+                        Locale.ROOT,
+                        "%s: expected at most %d s, took %.1f s: make it faster, or give its reason in slow-classes.tsv",
+                        line.subject(),
+                        SlowClasses.LIMIT_MILLIS / 1000,
+                        line.millis() / 1000.0));
+            }
+        }
+        return complaints;
+    }
+
+    private List<Line> classes() {
+        return outcomes.stream()
+                .filter(outcome -> outcome.job().tier() != Tier.SOAK)
+                .flatMap(outcome -> outcome.all(Line.Kind.CLASS).stream())
+                .toList();
+    }
+}

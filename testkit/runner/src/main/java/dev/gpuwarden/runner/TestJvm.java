@@ -1,0 +1,113 @@
+package dev.gpuwarden.runner;
+
+import dev.gpuwarden.runner.jvm.Selection;
+import dev.gpuwarden.runner.jvm.TestMain;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** Runs jobs as child processes; each blocks until its process has ended. Any number of threads may use it. */
+public final class TestJvm {
+
+    /** Beyond it a job hangs: the longest takes a few minutes. Soak runs have no limit. */
+    private static final long LIMIT_MINUTES = 20;
+
+    private static final String STARTS = "TESTKIT_STARTS";
+
+    private final Workspace workspace;
+    private final Starts starts;
+
+    /** @param starts where the testkit notes which programs it starts */
+    public TestJvm(Workspace workspace, Starts starts) {
+        this.workspace = workspace;
+        this.starts = starts;
+    }
+
+    /** Runs the tests of a module. */
+    public Outcome tests(Job job, Selection selection) throws IOException, InterruptedException {
+        TestModule module = workspace.module(job.module()).orElseThrow();
+        Path results = workspace.results().resolve(job.name() + ".tsv");
+        Files.createDirectories(results.getParent());
+        Files.deleteIfExists(results);
+        try (Scratch scratch = Scratch.forTier(job.tier())) {
+            List<String> command = new ArrayList<>(List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-XX:TieredStopAtLevel=1",
+                    "-Xmx512m",
+                    "-cp",
+                    classPath(module)));
+            workspace.properties(module).forEach((name, value) -> command.add("-D" + name + "=" + value));
+            scratch.folder().ifPresent(folder -> command.add("-Djava.io.tmpdir=" + folder));
+            command.add(TestMain.class.getName());
+            command.add(results.toString());
+            command.add(module.testClasses().toString());
+            command.addAll(selection.arguments());
+            Outcome outcome = run(job, command, module.folder(), results);
+            return outcome.count(Line.Kind.END) == 1
+                    ? outcome
+                    : outcome.failedToo(job.title(), "the test JVM ended before its tests did; see " + outcome.log());
+        }
+    }
+
+    private String classPath(TestModule module) {
+        String own = System.getProperty("java.class.path");
+        return workspace.classPath(module).stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator))
+                + File.pathSeparator
+                + own;
+    }
+
+    /** Runs a command, which passes with exit code 0. */
+    public Outcome command(Job job) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(job.command());
+        command.set(0, workspace.root().resolve(command.get(0)).toString());
+        return run(job, command, workspace.root(), workspace.results().resolve("none"));
+    }
+
+    private Outcome run(Job job, List<String> command, Path folder, Path results)
+            throws IOException, InterruptedException {
+        Path log = workspace.results().resolve(job.name() + ".log");
+        Files.createDirectories(log.getParent());
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(folder.toFile())
+                .redirectErrorStream(true)
+                .redirectInput(new File("/dev/null"))
+                .redirectOutput(log.toFile());
+        builder.environment().putAll(Map.of(STARTS, starts.file().toString()));
+        long start = System.nanoTime();
+        Process process = builder.start();
+        boolean ended = true;
+        try {
+            if (job.tier() == Tier.SOAK) {
+                process.waitFor();
+            } else {
+                ended = process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES);
+            }
+        } finally {
+            process.destroyForcibly();
+        }
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        List<Line> lines = new ArrayList<>(
+                Files.exists(results)
+                        ? Files.readAllLines(results).stream().map(Line::parse).toList()
+                        : List.of());
+        if (!ended) {
+            lines.add(new Line(
+                    Line.Kind.FAILED, job.title(), "", millis, "did not end within " + LIMIT_MINUTES + " minutes"));
+        } else if (!job.ofTests()) {
+            int code = process.waitFor();
+            lines.add(new Line(
+                    code == 0 ? Line.Kind.PASSED : Line.Kind.FAILED,
+                    job.title(),
+                    "",
+                    millis,
+                    code == 0 ? "" : "exit code " + code + "; the end of " + log + ":\n" + Logs.tail(log)));
+        }
+        return new Outcome(job, lines, millis, log);
+    }
+}

@@ -1,0 +1,42 @@
+package dev.gpuwarden.runner;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A Maven module, by its name, as in `daemon`. */
+public record TestModule(String name, Path folder) {
+
+    public Path target() {
+        return folder.resolve("target");
+    }
+
+    public Path classes() {
+        return target().resolve("classes");
+    }
+
+    public Path testClasses() {
+        return target().resolve("test-classes");
+    }
+
+    /** What Maven says that its tests run with, itself left out. */
+    public List<Path> dependencies() {
+        try {
+            String text = Files.readString(target().resolve("test.classpath")).strip();
+            return Stream.of(text.split(":"))
+                    .filter(entry -> !entry.isEmpty())
+                    .map(Path::of)
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Whether Maven has compiled its tests. */
+    public boolean built() {
+        return Files.exists(target().resolve("test.classpath")) && Files.isDirectory(testClasses());
+    }
+}

@@ -1,0 +1,80 @@
+package dev.gpuwarden.runner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.runner.jvm.Selection;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Starts real test JVMs on {@link Sample}, and looks at what is heard of them. */
+@Tag("programs")
+class TestJvmTest {
+
+    @TempDir
+    Path folder;
+
+    /** Is run by the other class alone. */
+    static class Sample {
+
+        private static boolean inSample() {
+            return System.getProperty("gpuwarden.repository", "").contains("sample-tree");
+        }
+
+        @Test
+        void passes() {
+            assumeTrue(inSample(), "only as a sample");
+        }
+
+        @Test
+        void fails() {
+            assumeTrue(inSample(), "only as a sample");
+            assertThat(1).as("one").isEqualTo(2);
+        }
+
+        @Test
+        void ends() {
+            if (inSample()) {
+                Runtime.getRuntime().halt(0);
+            }
+        }
+    }
+
+    private Outcome run(String test) throws Exception {
+        Path tree = Files.createDirectories(folder.resolve("sample-tree"));
+        Files.writeString(tree.resolve("pom.xml"), "<module>one</module>");
+        Path target = Files.createDirectories(tree.resolve("one/target"));
+        Files.writeString(target.resolve("test.classpath"), System.getProperty("java.class.path"));
+        Workspace workspace = new Workspace(tree, folder);
+        return new TestJvm(workspace, Starts.none(folder))
+                .tests(
+                        new Job(Tier.PROGRAMS, "one", "", List.of()),
+                        new Selection(Set.of(), List.of(Sample.class.getName() + "#" + test)));
+    }
+
+    @Test
+    void aTestThatPassesAndOneThatFails() throws Exception {
+        assertThat(run("passes").count(Line.Kind.PASSED)).isEqualTo(1);
+        Outcome failed = run("fails");
+        assertThat(failed.count(Line.Kind.PASSED)).isZero();
+        assertThat(failed.all(Line.Kind.FAILED)).singleElement().satisfies(line -> {
+            assertThat(line.subject()).isEqualTo(Sample.class.getName());
+            assertThat(line.name()).isEqualTo("fails");
+            assertThat(line.detail()).contains("[one]").contains("TestJvmTest");
+        });
+    }
+
+    @Test
+    void aJvmThatEndsBeforeItsTestsIsAFailure() throws Exception {
+        assertThat(run("ends").all(Line.Kind.FAILED))
+                .singleElement()
+                .extracting(Line::detail)
+                .asString()
+                .contains("ended before its tests did");
+    }
+}
