@@ -1,0 +1,65 @@
+# What `./gpuwarden test` does. The script `gpuwarden` reads this file; steps, messages and the build are there. Which tests run,
+# and beside which others, is the runner's: testkit/runner, its jobs.tsv.
+# shellcheck shell=bash disable=SC2154 # the script's variables
+
+runner_class_path=$root/testkit/runner/target/classpath
+
+# Runs the runner with what the user typed; its exit code is the script's.
+run_runner() {
+    export GPUWARDEN_TOOLS=$tools
+    "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+        -cp "$root/testkit/runner/target/classes:$(cat "$runner_class_path")" dev.gpuwarden.runner.Main "$root" "$tools" "$@"
+}
+
+# Whether Maven has to build before an edit of Java can be tried: class paths, generated sources and resources are its.
+base_is_stale() {
+    [ -e "$test_stamp" ] || return 0
+    [ -n "$(cd "$root" && find pom.xml ./*/pom.xml testkit/runner/pom.xml ./*/src/main/proto -newer "$test_stamp" -print -quit 2>/dev/null)" ]
+}
+
+# One module, class or test: from an edit to its result in seconds.
+test_some() {
+    need_build_tools
+    if base_is_stale; then
+        touch "$test_stamp.new"
+        maven "build what tests need (once)" -T 2 -DskipTests package || { show_errors "the build failed"; exit 1; }
+        mv "$test_stamp.new" "$test_stamp"
+    elif [ -n "$(find "$root/testkit/runner/src" -newer "$runner_class_path" -print -quit)" ]; then
+        maven "build the runner" -o -pl testkit/runner -DskipTests package || { show_errors "the build failed"; exit 1; }
+        touch "$runner_class_path"
+    fi
+    make -C "$root/native" all >"$log" 2>&1 || { show_errors "the C parts do not build"; exit 1; }
+    run_runner "$@"
+}
+
+# All of it, as continuous integration runs it, or some tiers of it.
+test_all() {
+    need_build_tools
+    need_test_tools
+    touch "$stamp.new" "$test_stamp.new"
+    step "build and check the C parts"
+    make -C "$root/native" all check >"$log" 2>&1 || { show_errors "the C parts fail"; no_tests; }
+    step_done
+    maven "build and check" -T 2 -DskipTests verify || { show_errors "mvn verify failed"; no_tests; }
+    mv "$stamp.new" "$stamp" && mv "$test_stamp.new" "$test_stamp"
+    local one code=0
+    for one in "${absent[@]}"; do say "missing: $one"; done
+    if [ ${#absent[@]} != 0 ]; then say "incomplete: what is named above is not looked at"; fi
+    run_runner "$@" || code=$?
+    return $code
+}
+
+# A build that breaks before its tests run has no failed test to count.
+no_tests() {
+    printf '0 passed, 1 failed, 0 skipped\n'
+    exit 1
+}
+
+run_tests() {
+    case ${1:-} in
+        --help | -h)
+            cat "$root/testkit/src/main/sh/test-usage.txt" ;;
+        '' | --*) test_all "$@" ;;
+        *) test_some "$@" ;;
+    esac
+}
