@@ -44,9 +44,8 @@ final class InnerLoop {
         List<String> compiled = new Edits(workspace).compile(module);
         compiled.forEach(console::line);
         Tier tier = tiers.size() == 1 ? tiers.iterator().next() : Tier.PROGRAMS;
-        Starts starts = Starts.none(workspace.results());
-        Outcome outcome = new TestJvm(workspace, starts)
-                .tests(new Job(tier, module.name(), "", List.of()), new Selection(tiers, names));
+        Outcome outcome =
+                new TestJvm(workspace).tests(new Job(tier, module.name(), "", List.of()), new Selection(tiers, names));
         console.ended(module.name() + arguments.test().map(test -> " " + test).orElse(""), outcome);
         Summary summary = new Summary(List.of(outcome));
         summary.skipped().forEach(console::line);

@@ -1,28 +1,102 @@
 package dev.gpuwarden.runner;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Which programs the tests started, as the testkit noted it in a file: a line for each, with the program's name. */
-public record Starts(Path file) {
+/**
+ * Counts the programs that begin on this machine while tests run, by looking at /proc again and again: what a test starts through
+ * scripts and other programs is counted too. One thread calls {@link #look()}.
+ */
+final class Starts {
 
-    /** Begins at none. */
-    public static Starts none(Path folder) throws IOException {
-        Files.createDirectories(folder);
-        Path file = folder.resolve("starts");
-        Files.deleteIfExists(file);
-        Files.createFile(file);
-        return new Starts(file);
+    /** A process has the name of the one that made it until it runs its own program. */
+    private static final int LOOKS = 4;
+
+    /** Their names as Linux has them, cut to 15 letters, and what people call them. */
+    private static final Map<String, String> PROGRAMS = Map.of(
+            "kube-apiserver", "API servers",
+            "kubelet", "nodes",
+            "kubectl", "kubectl",
+            "etcd", "etcd",
+            "containerd", "containerd",
+            "openssl", "openssl");
+
+    private final Path proc;
+    private final Set<String> before;
+    private final Map<String, Integer> looks = new HashMap<>();
+    private final Map<String, String> kinds = new HashMap<>();
+
+    /** @param proc of which what is there now is not counted; /proc itself but in tests */
+    Starts(Path proc) {
+        this.proc = proc;
+        this.before = processes();
     }
 
-    /** For people, the most frequent first, as in `312 kubectl, 40 openssl`. */
-    public String text() throws IOException {
+    /** Looks at each new process a few times, then no more. */
+    synchronized void look() {
+        for (String process : processes()) {
+            if (!before.contains(process) && looks.merge(process, 1, Integer::sum) <= LOOKS) {
+                kind(process).ifPresent(kind -> kinds.put(process, kind));
+            }
+        }
+    }
+
+    private Set<String> processes() {
+        Set<String> found = new HashSet<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(proc, "[0-9]*")) {
+            all.forEach(one -> found.add(String.valueOf(one.getFileName())));
+        } catch (IOException unreadable) {
+            return found;
+        }
+        return found;
+    }
+
+    private Optional<String> kind(String process) {
+        try {
+            Path folder = proc.resolve(process);
+            String name = Files.readString(folder.resolve("comm")).strip();
+            if (PROGRAMS.containsKey(name)) {
+                return Optional.of(PROGRAMS.get(name));
+            }
+            String words = new String(Files.readAllBytes(folder.resolve("cmdline")), StandardCharsets.UTF_8);
+            return kind(name, Arrays.asList(words.split("\0")));
+        } catch (IOException ended) {
+            return Optional.empty();
+        }
+    }
+
+    /** Of programs that their name alone does not tell apart. */
+    static Optional<String> kind(String name, List<String> words) {
+        if (name.equals("chromium")) {
+            boolean part = words.stream().anyMatch(word -> word.startsWith("--type="));
+            return part ? Optional.empty() : Optional.of("browsers");
+        }
+        if (!name.equals("java")) {
+            return Optional.empty();
+        }
+        int main = words.indexOf("dev.gpuwarden.cli.Main");
+        if (main >= 0 && main + 1 < words.size() && words.get(main + 1).equals("daemon")) {
+            return Optional.of("daemons");
+        }
+        return Optional.of("other JVMs");
+    }
+
+    /** For people, the most frequent first, as in `312 kubectl, 8 API servers`. */
+    synchronized String text() {
         Map<String, Integer> counts = new TreeMap<>();
-        Files.readAllLines(file).forEach(name -> counts.merge(name, 1, Integer::sum));
+        kinds.values().forEach(kind -> counts.merge(kind, 1, Integer::sum));
         return counts.entrySet().stream()
                 .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
                 .map(entry -> entry.getValue() + " " + entry.getKey())

@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
@@ -18,15 +17,10 @@ public final class TestJvm {
     /** Beyond it a job hangs: the longest takes a few minutes. Soak runs have no limit. */
     private static final long LIMIT_MINUTES = 20;
 
-    private static final String STARTS = "TESTKIT_STARTS";
-
     private final Workspace workspace;
-    private final Starts starts;
 
-    /** @param starts where the testkit notes which programs it starts */
-    public TestJvm(Workspace workspace, Starts starts) {
+    public TestJvm(Workspace workspace) {
         this.workspace = workspace;
-        this.starts = starts;
     }
 
     /** Runs the tests of a module. */
@@ -78,7 +72,6 @@ public final class TestJvm {
                 .redirectErrorStream(true)
                 .redirectInput(new File("/dev/null"))
                 .redirectOutput(log.toFile());
-        builder.environment().putAll(Map.of(STARTS, starts.file().toString()));
         long start = System.nanoTime();
         Process process = builder.start();
         boolean ended = true;

@@ -51,7 +51,7 @@ class TestJvmTest {
         Path target = Files.createDirectories(tree.resolve("one/target"));
         Files.writeString(target.resolve("test.classpath"), System.getProperty("java.class.path"));
         Workspace workspace = new Workspace(tree, folder);
-        return new TestJvm(workspace, Starts.none(folder))
+        return new TestJvm(workspace)
                 .tests(
                         new Job(Tier.PROGRAMS, "one", "", List.of()),
                         new Selection(Set.of(), List.of(Sample.class.getName() + "#" + test)));
