@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -32,26 +33,11 @@ public final class Edits {
      */
     public List<String> compile(TestModule module) throws IOException {
         List<String> done = new ArrayList<>();
-        boolean all = false;
+        FileTime seen = Stamp.NEVER;
         for (Part part : parts(module)) {
             long start = System.nanoTime();
-            int files = 0;
-            part.copyResources();
-            List<Path> orphans = part.orphans();
-            for (Path orphan : orphans) {
-                Files.delete(orphan);
-            }
-            all |= !orphans.isEmpty();
-            if (!all) {
-                List<Path> edited = part.edited();
-                Services.need(part, edited);
-                files = edited.size();
-                all = !edited.isEmpty() && replace(part, edited);
-            }
-            if (all) {
-                files = part.files().size();
-                replace(part, part.files());
-            }
+            int files = compile(part, seen);
+            seen = Stamp.later(seen, Stamp.INTERFACE.of(part));
             if (files > 0) {
                 done.add(String.format(
                         Locale.ROOT,
@@ -62,6 +48,37 @@ public final class Edits {
             }
         }
         return done;
+    }
+
+    /**
+     * Returns how many files were compiled.
+     *
+     * @param below when others last saw a difference in what this part may use
+     */
+    private int compile(Part part, FileTime below) throws IOException {
+        part.copyResources();
+        for (Path orphan : part.orphans()) {
+            Stamp.INTERFACE.set(part);
+            Files.delete(orphan);
+        }
+        int files = 0;
+        if (!older(part, below)) {
+            List<Path> edited = part.edited();
+            Services.need(part, edited);
+            replace(part, edited);
+            files = edited.size();
+        }
+        if (older(part, below)) {
+            files = part.files().size();
+            replace(part, part.files());
+            Stamp.WHOLE.set(part);
+        }
+        return files;
+    }
+
+    /** Whether all of it must be compiled, for a difference below it or in it; true until that has succeeded. */
+    private static boolean older(Part part, FileTime below) throws IOException {
+        return Stamp.WHOLE.of(part).compareTo(Stamp.later(below, Stamp.INTERFACE.of(part))) < 0;
     }
 
     /** In the order in which they are compiled. */
@@ -78,10 +95,10 @@ public final class Edits {
         return parts;
     }
 
-    /** Returns whether others see a difference. */
-    private boolean replace(Part part, List<Path> files) throws IOException {
+    /** Compiles these files; notes it where others see a difference. */
+    private void replace(Part part, List<Path> files) throws IOException {
         if (files.isEmpty()) {
-            return false;
+            return;
         }
         Path fresh = Files.createTempDirectory(
                 Files.createDirectories(part.classes()).getParent(), "edited");
@@ -91,7 +108,9 @@ public final class Edits {
                     .flatMap(file -> classFiles(part, file).stream())
                     .toList();
             List<Path> after = Part.in(fresh);
-            boolean differs = Interface.differs(part.classes(), fresh, before, after);
+            if (Interface.differs(part.classes(), fresh, before, after)) {
+                Stamp.INTERFACE.set(part);
+            }
             for (Path old : before) {
                 Files.delete(old);
             }
@@ -100,7 +119,6 @@ public final class Edits {
                 Files.createDirectories(to.getParent());
                 Files.move(file, to, StandardCopyOption.REPLACE_EXISTING);
             }
-            return differs;
         } finally {
             try (var left = Files.walk(fresh)) {
                 for (Path path : left.sorted(Comparator.reverseOrder()).toList()) {

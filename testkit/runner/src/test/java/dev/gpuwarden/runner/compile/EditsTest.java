@@ -23,7 +23,6 @@ class EditsTest {
 
     private Workspace workspace;
     private TestModule upper;
-    private long edits;
 
     @BeforeEach
     void build() throws IOException {
@@ -51,26 +50,22 @@ class EditsTest {
         Path file = tree.resolve(module + "/src/" + part + "/java/" + name + ".java");
         Files.createDirectories(file.getParent());
         Files.writeString(file, text);
-        Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(edits)));
     }
 
-    /** An edit a minute after all that was compiled. */
+    /** An edit an hour after all that is there. */
     private void edit(String module, String part, String name, String text) throws IOException {
-        edits += 60;
+        FileTime earlier = FileTime.from(Instant.now().minusSeconds(3600));
+        for (Path file : Part.in(tree)) {
+            Files.setLastModifiedTime(file, earlier);
+        }
         write(module, part, name, text);
     }
 
     private List<String> compiled() throws IOException {
-        List<String> done = new Edits(workspace)
+        return new Edits(workspace)
                 .compile(upper).stream()
                         .map(line -> line.replaceAll("compiled (.*) files in .*", "$1"))
                         .toList();
-        for (Path classFile : Part.in(tree)) {
-            if (classFile.toString().endsWith(".class")) {
-                Files.setLastModifiedTime(classFile, FileTime.from(Instant.now().plusSeconds(edits)));
-            }
-        }
-        return done;
     }
 
     @Test
@@ -104,6 +99,25 @@ class EditsTest {
         assertThatThrownBy(this::compiled)
                 .isInstanceOf(CompileError.class)
                 .hasMessageContaining("Beside.java:1: error");
+    }
+
+    @Test
+    void whatDidNotCompileIsNotForgotten() throws IOException {
+        edit("lower", "main", "Low", "public class Low { public static final int N = 1; }");
+        assertThatThrownBy(this::compiled).isInstanceOf(CompileError.class);
+        assertThatThrownBy(this::compiled).isInstanceOf(CompileError.class);
+    }
+
+    @Test
+    void aModuleSeesWhatWasCompiledForAnother() throws IOException {
+        edit(
+                "lower",
+                "main",
+                "Low",
+                "public class Low { public static final int N = 2; public static int n() { return 1; } }");
+        new Edits(workspace).compile(workspace.module("lower").orElseThrow());
+        assertThat(compiled()).containsExactly("upper: 1", "upper tests: 1");
+        assertThat(compiled()).isEmpty();
     }
 
     @Test
