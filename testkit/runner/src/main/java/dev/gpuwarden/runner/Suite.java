@@ -58,7 +58,7 @@ final class Suite {
         return outcome;
     }
 
-    /** Fails what nobody would miss: tests of a tier that no job runs, and classes that became slow. */
+    /** Adds a failure for each tier that no job runs, and for each class that became slow. */
     private List<Outcome> checked(List<Outcome> outcomes, List<Job> jobs) {
         SlowClasses slow = SlowClasses.listed();
         for (int i = 0; i < outcomes.size(); i++) {

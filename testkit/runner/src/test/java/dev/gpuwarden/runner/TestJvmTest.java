@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Starts real test JVMs on {@link Sample}, and looks at what is heard of them. */
+/** Starts real test JVMs on {@link Sample}, and checks what they report. */
 @Tag("programs")
 class TestJvmTest {
 
