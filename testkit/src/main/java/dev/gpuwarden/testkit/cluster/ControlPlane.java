@@ -299,15 +299,14 @@ public final class ControlPlane implements AutoCloseable {
         programs.forEach(program -> program.whenItEnds(() -> told.accept(program.name())));
     }
 
-    /** Ends what asks before who answers (an API server without its etcd would not end but by force), and deletes the folder. */
+    /**
+     * Kills what asks before who answers, and deletes the folder. Nothing is left that an orderly end would save, and an API
+     * server waits for its connections for as long as it is let.
+     */
     @Override
     public synchronized void close() {
         for (int i = programs.size() - 1; i >= 0; i--) {
-            if (programs.get(0).running()) {
-                programs.get(i).close();
-            } else {
-                programs.get(i).kill();
-            }
+            programs.get(i).kill();
         }
         Folder.delete(folder);
     }

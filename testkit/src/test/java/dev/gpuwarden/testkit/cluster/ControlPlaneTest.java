@@ -12,14 +12,18 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("api")
 @Timeout(600)
 class ControlPlaneTest {
 
@@ -111,6 +115,24 @@ class ControlPlaneTest {
     }
 
     @Test
+    void theApiServerEndsInOrderWhenItIsAskedTo() {
+        Path folder = parent.resolve("cluster");
+        try (ControlPlane plane = ControlPlane.start(folder)) {
+            assertThat(plane.kubectl("get", "--raw=/readyz")).isEqualTo("ok");
+            for (String name : List.of("kube-apiserver", "etcd")) {
+                ProcessHandle program = processesOf(folder)
+                        .filter(process -> name(process).equals(name))
+                        .findFirst()
+                        .orElseThrow();
+                assertThat(program.destroy()).isTrue();
+                assertThat(program.onExit()).as(name).succeedsWithin(Duration.ofMinutes(1));
+            }
+            assertThat(folder.resolve("kube-apiserver.log")).content().contains("Stopped listening on");
+        }
+        assertThat(folder).doesNotExist();
+    }
+
+    @Test
     void nothingStaysWhenItsOwnerIsKilled() throws IOException {
         Path folder = parent.resolve("cluster");
         Process owner = new ProcessBuilder(
@@ -160,12 +182,16 @@ class ControlPlaneTest {
 
     /** The first words of what runs and knows this folder, without their paths. */
     private static List<String> programsOf(Path folder) {
+        return processesOf(folder).map(ControlPlaneTest::name).toList();
+    }
+
+    private static Stream<ProcessHandle> processesOf(Path folder) {
         return ProcessHandle.allProcesses()
                 .filter(process -> process.pid() != ProcessHandle.current().pid())
-                .filter(process -> process.info().commandLine().orElse("").contains(folder.toString()))
-                .map(process -> Path.of(process.info().command().orElse("unknown"))
-                        .getFileName()
-                        .toString())
-                .toList();
+                .filter(process -> process.info().commandLine().orElse("").contains(folder.toString()));
+    }
+
+    private static String name(ProcessHandle process) {
+        return Path.of(process.info().command().orElse("unknown")).getFileName().toString();
     }
 }
