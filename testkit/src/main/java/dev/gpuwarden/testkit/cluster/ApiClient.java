@@ -1,0 +1,244 @@
+package dev.gpuwarden.testkit.cluster;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/**
+ * Requests to an API server from the test's own process: a hundredth of what kubectl takes, which is a process for each.
+ *
+ * <p>An object is named `RESOURCE/NAME`, or `RESOURCE/NAMESPACE/NAME` where its kind has namespaces: `node/n1`,
+ * `pod/work/one`; a subresource follows: `pod/work/one/eviction`. All objects are `nodes`, `pods/work`, or `pods` in all
+ * namespaces. A resource has every name that kubectl takes. A query may follow: `pods/work?labelSelector=app%3Da`. One that a
+ * CustomResourceDefinition has just brought is waited for.
+ *
+ * <p>Objects are plain trees: maps, lists, texts, numbers, booleans. Every method blocks until the API server has answered, and
+ * throws {@link ApiException} when it refuses. Thread-safe.
+ */
+public final class ApiClient {
+
+    private static final Duration REQUEST_LIMIT = Duration.ofMinutes(1);
+    private static final Duration NEW_KIND = Duration.ofSeconds(20);
+    private static final Duration WAITING_LIMIT = Duration.ofMinutes(1);
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final String JSON = "application/json";
+
+    private final String url;
+    private final @Nullable String token;
+    private final Duration newKind;
+    private final HttpClient http;
+    private volatile ApiResources resources = ApiResources.NONE;
+
+    /** @param token of who asks; null for the administrator */
+    ApiClient(ControlPlane plane, @Nullable String token) {
+        this(plane, token, NEW_KIND);
+    }
+
+    /** @param newKind how long it waits for a kind that the API server does not have */
+    ApiClient(ControlPlane plane, @Nullable String token, Duration newKind) {
+        this.url = plane.url();
+        this.token = token;
+        this.newKind = newKind;
+        this.http = HttpClient.newBuilder()
+                .sslContext(ClientTls.context(plane, token == null))
+                .build();
+    }
+
+    // ---- reading ----
+
+    /** The object, or the list of objects with its `items`. */
+    public Map<String, Object> get(String reference) {
+        return object(send("GET", path(reference), JSON, ""));
+    }
+
+    /** What {@link JsonPath#text} finds in it. */
+    public String get(String reference, String path) {
+        return JsonPath.text(get(reference), path);
+    }
+
+    /** Empty where there is no such object. */
+    public Optional<Map<String, Object>> find(String reference) {
+        try {
+            return Optional.of(get(reference));
+        } catch (ApiException e) {
+            if (e.status() == ApiException.NOT_FOUND) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    /** Like {@link #get(String, String)}; empty, too, where there is no such object. */
+    public String find(String reference, String path) {
+        return find(reference).map(object -> JsonPath.text(object, path)).orElse("");
+    }
+
+    /**
+     * Asks again and again until {@link #find(String, String)} returns this text.
+     *
+     * @throws IllegalStateException when that takes longer than a minute, with what it returned last
+     */
+    public void await(String reference, String path, String wanted) {
+        await(reference, path, "'" + wanted + "'", wanted::equals);
+    }
+
+    /** @param what describes the wanted text */
+    public void await(String reference, String path, String what, Predicate<String> wanted) {
+        long end = System.nanoTime() + WAITING_LIMIT.toNanos();
+        for (String now = find(reference, path); !wanted.test(now); now = find(reference, path)) {
+            if (System.nanoTime() - end > 0) {
+                throw new IllegalStateException(reference + ": expected " + what + " at " + path + " within "
+                        + WAITING_LIMIT.toSeconds() + " s, found '" + now + "'");
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    // ---- writing ----
+
+    /**
+     * Makes each object of the manifest so, whether it is there or not: by server-side apply, and against other owners of its
+     * fields. A field that does not exist is refused.
+     *
+     * @param manifest documents of YAML
+     */
+    public void apply(String manifest) {
+        for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(manifest)) {
+            if (document instanceof Map<?, ?> object) {
+                String query = "?fieldManager=testkit&force=true&fieldValidation=Strict";
+                String name = JsonPath.text(object, ".metadata.name");
+                send("PATCH", path(object) + "/" + name + query, "application/apply-patch+yaml", JsonPath.json(object));
+            }
+        }
+    }
+
+    /**
+     * Makes a new object, and returns it as the API server keeps it.
+     *
+     * @param object one document of YAML
+     */
+    public Map<String, Object> create(String object) {
+        Object tree = new Load(LoadSettings.builder().build()).loadFromString(object);
+        if (!(tree instanceof Map<?, ?> map)) {
+            throw new IllegalArgumentException("expected an object, found: " + object);
+        }
+        return object(send("POST", path(map) + "?fieldValidation=Strict", JSON, JsonPath.json(map)));
+    }
+
+    /** Posts to a subresource, as in `pod/work/one/eviction`; returns the answer. */
+    public Map<String, Object> post(String reference, String json) {
+        return object(send("POST", path(reference), JSON, json));
+    }
+
+    /**
+     * Changes an object by a merge patch: lists are replaced whole, a field that is null goes.
+     *
+     * @return the object as it is now
+     */
+    public Map<String, Object> patch(String reference, String json) {
+        return object(send("PATCH", path(reference), "application/merge-patch+json", json));
+    }
+
+    /** Asks for the end of an object, or of all that a list names. Returns whether it was there; does not wait for its end. */
+    public boolean delete(String reference) {
+        try {
+            send("DELETE", path(reference), JSON, "");
+            return true;
+        } catch (ApiException e) {
+            if (e.status() == ApiException.NOT_FOUND) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** The same without any time for the containers of a pod. */
+    public boolean deleteNow(String reference) {
+        return delete(reference + (reference.contains("?") ? "&" : "?") + "gracePeriodSeconds=0");
+    }
+
+    // ---- paths ----
+
+    private String path(String reference) {
+        String[] parts = reference.split("\\?", 2);
+        String[] names = parts[0].split("/", -1);
+        ApiResources.Resource resource =
+                resource(found -> found.names().contains(names[0]), "a resource called " + names[0]);
+        int next = resource.namespaced() && names.length > 1 ? 2 : 1;
+        StringBuilder path = new StringBuilder(resource.path(next == 2 ? names[1] : ""));
+        for (int i = next; i < names.length; i++) {
+            path.append('/').append(names[i]);
+        }
+        return parts.length == 2 ? path + "?" + parts[1] : path.toString();
+    }
+
+    /** Of all objects of its kind in its namespace. */
+    private String path(Map<?, ?> object) {
+        String version = JsonPath.text(object, ".apiVersion");
+        String base = (version.contains("/") ? "/apis/" : "/api/") + version;
+        String kind = JsonPath.text(object, ".kind");
+        ApiResources.Resource resource = resource(
+                found -> found.base().equals(base) && found.kind().equals(kind), "kind " + kind + " in " + version);
+        String namespace = JsonPath.text(object, ".metadata.namespace");
+        return resource.path(namespace.isEmpty() ? "default" : namespace);
+    }
+
+    private ApiResources.Resource resource(Predicate<ApiResources.Resource> fits, String what) {
+        ApiResources.Resource found = resources.first(fits);
+        long end = System.nanoTime() + newKind.toNanos();
+        while (found == null) {
+            if (System.nanoTime() - end > 0) {
+                throw new IllegalStateException(url + ": expected " + what + " within " + newKind.toMillis()
+                        + " ms, the API server has none");
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+            resources = ApiResources.discover(root -> JsonPath.read(send("GET", root, ApiResources.ACCEPT, "")));
+            found = resources.first(fits);
+        }
+        return found;
+    }
+
+    // ---- requests ----
+
+    /** @param type of what is sent, and for a GET of what is wanted */
+    private String send(String method, String path, String type, String body) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
+                .timeout(REQUEST_LIMIT)
+                .header(method.equals("GET") ? "Accept" : "Content-Type", type)
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        if (token != null) {
+            request.header("Authorization", "Bearer " + token);
+        }
+        try {
+            HttpResponse<String> answer = http.send(request.build(), BodyHandlers.ofString());
+            if (answer.statusCode() / 100 != 2) {
+                throw new ApiException(method + " " + path, answer.statusCode(), answer.body());
+            }
+            return answer.body();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while an API server is asked", e);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // names of fields are texts
+    private static Map<String, Object> object(String json) {
+        return (Map<String, Object>) JsonPath.read(json);
+    }
+}

@@ -1,0 +1,91 @@
+package dev.gpuwarden.testkit.cluster;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The part of kubectl's JSONPath that tests need: `.name`, with `\.` for a dot in a name, `[0]`, `[*]`, and
+ * `[?(@.name=="text")]`.
+ */
+public final class JsonPath {
+
+    private static final ObjectMapper JSON =
+            new ObjectMapper().configure(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS, true);
+
+    private static final Pattern STEP =
+            Pattern.compile("\\.(?<name>(?:\\\\.|[^.\\[\\\\])+)|\\[(?<index>\\d+|\\*)]|\\[\\?\\(@(?<filter>[^=]+)==\"(?<wanted>[^\"]*)\"\\)]");
+
+    private JsonPath() {}
+
+    /**
+     * As `kubectl --output=jsonpath={PATH}` prints it: texts as they are, other values as JSON, several with spaces between
+     * them. What is not there is empty.
+     *
+     * @param tree of maps, lists, texts, numbers and booleans
+     * @throws IllegalArgumentException when the path is none of this form
+     */
+    public static String text(Object tree, String path) {
+        return select(Stream.of(tree), path).map(JsonPath::text).collect(Collectors.joining(" "));
+    }
+
+    private static Stream<Object> select(Stream<Object> found, String path) {
+        Matcher step = STEP.matcher(path);
+        int end = 0;
+        while (step.find() && step.start() == end) {
+            found = step(found, step);
+            end = step.end();
+        }
+        if (end < path.length()) {
+            throw new IllegalArgumentException(path + ": expected a step at '" + path.substring(end)
+                    + "', as in .name, [0], [*] or [?(@.name==\"text\")]");
+        }
+        return found;
+    }
+
+    private static Stream<Object> step(Stream<Object> found, Matcher step) {
+        String name = step.group("name");
+        if (name != null) {
+            String key = name.replaceAll("\\\\(.)", "$1");
+            return found.map(node -> node instanceof Map<?, ?> map ? map.get(key) : null)
+                    .filter(Objects::nonNull)
+                    .map(Object.class::cast);
+        }
+        Stream<Object> items = found.flatMap(node -> node instanceof List<?> list ? list.stream() : Stream.of());
+        String index = step.group("index");
+        if (index == null) {
+            String filter = step.group("filter");
+            String wanted = step.group("wanted");
+            return items.filter(item -> text(item, filter).equals(wanted));
+        }
+        return index.equals("*") ? items : items.skip(Long.parseLong(index)).limit(1);
+    }
+
+    private static String text(Object node) {
+        return node instanceof String text ? text : json(node);
+    }
+
+    static String json(Object tree) {
+        try {
+            return JSON.writeValueAsString(tree);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("expected a tree of what JSON knows", e);
+        }
+    }
+
+    /** @throws IllegalArgumentException when the text is not JSON */
+    static Object read(String json) {
+        try {
+            return JSON.readValue(json, Object.class);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("expected JSON, found: " + json, e);
+        }
+    }
+}
