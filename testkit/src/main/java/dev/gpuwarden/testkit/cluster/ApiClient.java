@@ -117,11 +117,12 @@ public final class ApiClient {
      * @param manifest documents of YAML
      */
     public void apply(String manifest) {
-        for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(manifest)) {
-            if (document instanceof Map<?, ?> object) {
+        for (String document : manifest.split("(?m)^---.*$")) {
+            // The API server reads the text itself, as kubectl does: YAML 1.1, where 0440 is octal.
+            if (parse(document) instanceof Map<?, ?> object) {
                 String query = "?fieldManager=testkit&force=true&fieldValidation=Strict";
                 String name = JsonPath.text(object, ".metadata.name");
-                send("PATCH", path(object) + "/" + name + query, "application/apply-patch+yaml", JsonPath.json(object));
+                send("PATCH", path(object) + "/" + name + query, "application/apply-patch+yaml", document);
             }
         }
     }
@@ -132,11 +133,14 @@ public final class ApiClient {
      * @param object one document of YAML
      */
     public Map<String, Object> create(String object) {
-        Object tree = new Load(LoadSettings.builder().build()).loadFromString(object);
-        if (!(tree instanceof Map<?, ?> map)) {
-            throw new IllegalArgumentException("expected an object, found: " + object);
+        if (parse(object) instanceof Map<?, ?> map) {
+            return object(send("POST", path(map) + "?fieldValidation=Strict", "application/yaml", object));
         }
-        return object(send("POST", path(map) + "?fieldValidation=Strict", JSON, JsonPath.json(map)));
+        throw new IllegalArgumentException("expected an object, found: " + object);
+    }
+
+    private static @Nullable Object parse(String document) {
+        return new Load(LoadSettings.builder().build()).loadFromString(document);
     }
 
     /** Posts to a subresource, as in `pod/work/one/eviction`; returns the answer. */
@@ -202,8 +206,8 @@ public final class ApiClient {
         long end = System.nanoTime() + newKind.toNanos();
         while (found == null) {
             if (System.nanoTime() - end > 0) {
-                throw new IllegalStateException(url + ": expected " + what + " within " + newKind.toMillis()
-                        + " ms, the API server has none");
+                throw new IllegalStateException(
+                        url + ": expected " + what + " within " + newKind.toMillis() + " ms, the API server has none");
             }
             LockSupport.parkNanos(POLL_NANOS);
             resources = ApiResources.discover(root -> JsonPath.read(send("GET", root, ApiResources.ACCEPT, "")));
@@ -218,7 +222,8 @@ public final class ApiClient {
     private String send(String method, String path, String type, String body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
                 .timeout(REQUEST_LIMIT)
-                .header(method.equals("GET") ? "Accept" : "Content-Type", type)
+                .header("Accept", method.equals("GET") ? type : JSON)
+                .header("Content-Type", type)
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
         if (token != null) {
             request.header("Authorization", "Bearer " + token);
