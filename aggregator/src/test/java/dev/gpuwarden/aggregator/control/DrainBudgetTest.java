@@ -11,10 +11,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Budgets as the real controller keeps them. */
+@Tag("api")
 class DrainBudgetTest {
 
     @TempDir
@@ -30,12 +32,7 @@ class DrainBudgetTest {
     }
 
     private static String allowed(TestFleet fleet, String budget) {
-        return fleet.plane.kubectl(
-                "get",
-                "poddisruptionbudget",
-                budget,
-                "--namespace=work",
-                "--output=jsonpath={.status.disruptionsAllowed}");
+        return fleet.client.get("poddisruptionbudget/work/" + budget, ".status.disruptionsAllowed");
     }
 
     @Test
@@ -45,7 +42,7 @@ class DrainBudgetTest {
             fleet.node("good");
             TestPods pods = new TestPods(fleet, "work");
             pods.run("bad", "guarded");
-            fleet.plane.apply(budget("web", 1));
+            fleet.client.apply(budget("web", 1));
             until(() -> allowed(fleet, "web").equals("0"), "the budget counts its pod");
             try (ClusterApi api = fleet.asAggregator();
                     Steering steering = TestPods.steer(
@@ -69,8 +66,8 @@ class DrainBudgetTest {
             }
             // Kubernetes evicts nobody with two of them.
             fleet.node("worse");
-            fleet.plane.apply(budget("web", 0));
-            fleet.plane.apply(budget("second", 0));
+            fleet.client.apply(budget("web", 0));
+            fleet.client.apply(budget("second", 0));
             pods.run("worse", "twice");
             until(() -> !allowed(fleet, "second").isEmpty(), "the second one counts too");
             try (ClusterApi api = fleet.asAggregator();

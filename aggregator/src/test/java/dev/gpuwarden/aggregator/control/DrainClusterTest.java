@@ -18,12 +18,9 @@ import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiException;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,26 +30,26 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** From a node in quarantine to a node without pods, on a real API server and with the rights that are shipped. */
+@Tag("api")
 class DrainClusterTest {
 
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
-    @TempDir
-    Path folder;
-
     private final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
     private TestFleet fleet;
     private TestPods pods;
+    private String bad;
 
     @BeforeEach
     void start() {
-        fleet = TestFleet.start(folder);
-        pods = new TestPods(fleet, "work");
-        fleet.node("bad");
+        fleet = TestFleet.start();
+        pods = new TestPods(fleet, fleet.named("work"));
+        bad = fleet.named("bad");
+        fleet.node(bad);
     }
 
     @AfterEach
@@ -67,11 +64,11 @@ class DrainClusterTest {
     }
 
     private String state() {
-        return fleet.get("bad", ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
+        return fleet.get(bad, ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
     }
 
     private String drain() {
-        return fleet.get("bad", ".metadata.annotations.gpuwarden\\.dev/drain");
+        return fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/drain");
     }
 
     private List<String> decisions() {
@@ -81,11 +78,11 @@ class DrainClusterTest {
 
     @Test
     void aNodeInQuarantineIsDrainedAndSaysSo() {
-        pods.run("bad", "one");
+        pods.run(bad, "one");
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
-            fleet.fail("bad");
+            fleet.fail(bad);
             until(() -> pods.asked("one"), "the pod is evicted");
             assertThat(pods.get("one", ".status.conditions[?(@.type==\"DisruptionTarget\")].reason"))
                     .as("by eviction, which Jobs know from a failure")
@@ -95,12 +92,12 @@ class DrainClusterTest {
             pods.end("one");
             until(() -> state().equals("drain-succeeded"), "it is drained");
             assertThat(drain()).contains("\"finished\"", "\"left\":0");
-            until(() -> fleet.said("bad").contains("Drained"), "an Event says so");
+            until(() -> fleet.said(bad).contains("Drained"), "an Event says so");
             assertThat(decisions()).containsExactly("start", "evict", "evicted", "finish");
             assertThat(steering.drains().orElseThrow().nodes()).isZero();
 
-            fleet.heal("bad");
-            until(() -> !fleet.cordoned("bad"), "it returns");
+            fleet.heal(bad);
+            until(() -> !fleet.cordoned(bad), "it returns");
             assertThat(drain()).isEmpty();
             assertThat(state()).isEmpty();
             assertThat(steering.failing()).isZero();
@@ -108,7 +105,7 @@ class DrainClusterTest {
     }
 
     private HealthEvent reset(String... gpus) {
-        return fleet.xid("bad")
+        return fleet.xid(bad)
                 .errorCodes(List.of("48"))
                 .action(RecommendedAction.COMPONENT_RESET)
                 // As the kernel writes it, and what JSON has several words for.
@@ -118,8 +115,7 @@ class DrainClusterTest {
     }
 
     private void runWithGpu(String name, String gpu) {
-        pods.run(
-                "bad", name, "", ", resources: {limits: {nvidia.com/gpu: 1}}", gpu.isEmpty() ? "" : """
+        pods.run(bad, name, "", ", resources: {limits: {nvidia.com/gpu: 1}}", gpu.isEmpty() ? "" : """
                         , "allocatedResourcesStatus": [{"name": "nvidia.com/gpu", "resources": [{"resourceID": "%s", "health": "Healthy"}]}]
                         """.formatted(gpu));
     }
@@ -129,17 +125,17 @@ class DrainClusterTest {
         runWithGpu("holds", "GPU-1");
         runWithGpu("other", "GPU-2");
         runWithGpu("third", "GPU-3");
-        pods.run("bad", "none");
+        pods.run(bad, "none");
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
-            fleet.tell("bad", reset("GPU-1"));
+            fleet.tell(bad, reset("GPU-1"));
             until(() -> pods.asked("holds"), "the one that holds it is evicted");
             pods.end("holds");
             until(() -> state().equals("drain-succeeded"), "it is drained of that GPU");
             assertThat(pods.untouched()).containsExactly("none", "other", "third");
 
-            fleet.fail("bad");
+            fleet.fail(bad);
             until(() -> pods.untouched().isEmpty(), "a fault of the whole node drains them all");
             assertThat(state()).isEqualTo("draining");
             assertThat(audits.stream().filter(audit -> audit.decision().equals("evict")))
@@ -156,17 +152,16 @@ class DrainClusterTest {
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
-            fleet.tell("bad", reset(gpu));
-            until(() -> !fleet.lookup("bad").isEmpty(), "the node is asked");
+            fleet.tell(bad, reset(gpu));
+            until(() -> !fleet.lookup(bad).isEmpty(), "the node is asked");
             assertThat(pods.untouched()).containsExactly("holds", "other");
             // As the replica to which the node reports writes what its daemon says.
-            GpuHolder holder = new GpuHolder("work", "holds", "main", gpu, GpuHolder.Kind.EXCLUSIVE, gpu);
+            GpuHolder holder = new GpuHolder(pods.namespace, "holds", "main", gpu, GpuHolder.Kind.EXCLUSIVE, gpu);
             Map<String, Object> answer = HoldingsTree.of(
-                    fleet.lookup("bad"),
+                    fleet.lookup(bad),
                     new Reading.Present<>(new GpuHolders(Instant.now(), List.of(holder), List.of(), 0)),
                     Instant.now());
-            assertThat(new HolderLookups(api, Memory.NONE, Clock.systemUTC())
-                            .answer("bad", fleet.lookup("bad"), answer))
+            assertThat(new HolderLookups(api, Memory.NONE, Clock.systemUTC()).answer(bad, fleet.lookup(bad), answer))
                     .isTrue();
             until(() -> pods.asked("holds"), "the one that holds it is evicted");
             pods.end("holds");
@@ -179,21 +174,24 @@ class DrainClusterTest {
     void whereAPodDoesNotTellItsGpuAllGoAndItIsSaid() {
         runWithGpu("holds", "GPU-1");
         runWithGpu("mute", "");
-        pods.run("bad", "none");
+        pods.run(bad, "none");
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
-            fleet.tell("bad", reset("GPU-1"));
+            fleet.tell(bad, reset("GPU-1"));
             until(() -> pods.untouched().isEmpty(), "all are evicted");
             assertThat(drain())
-                    .contains("does not tell which GPUs it has", "work/mute", "daemon has not answered within 15 s");
-            assertThat(audits).anyMatch(audit -> audit.reason().contains("work/mute"));
+                    .contains(
+                            "does not tell which GPUs it has",
+                            pods.path("mute"),
+                            "daemon has not answered within 15 s");
+            assertThat(audits).anyMatch(audit -> audit.reason().contains(pods.path("mute")));
         }
     }
 
     @Test
     void aReturnInTheMiddleLeavesThoseThatAreNotEvictedYet() throws Exception {
-        List.of("a", "b", "c").forEach(name -> pods.run("bad", name));
+        List.of("a", "b", "c").forEach(name -> pods.run(bad, name));
         try (FaultyApi faulty = new FaultyApi(fleet.plane);
                 ClusterApi api = fleet.asAggregator(faulty);
                 Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
@@ -202,7 +200,7 @@ class DrainClusterTest {
                     ApiCall.of("POST", "/b/eviction").or(ApiCall.of("POST", "/c/eviction")),
                     ApiFault.tooMany(Duration.ofSeconds(5)));
             until(steering::works, "it leads");
-            fleet.fail("bad");
+            fleet.fail(bad);
             until(() -> pods.asked("a"), "one is evicted");
             until(
                     () -> audits.stream()
@@ -211,8 +209,8 @@ class DrainClusterTest {
                             >= 2,
                     "two are refused");
             until(() -> drain().contains("the API server is busy"), "the node says so");
-            until(() -> fleet.said("bad").contains("DrainBlocked"), "an Event says so");
-            fleet.heal("bad");
+            until(() -> fleet.said(bad).contains("DrainBlocked"), "an Event says so");
+            fleet.heal(bad);
             until(() -> decisions().contains("cancel"), "it is cancelled");
             faulty.heal();
             assertThat(audits.stream()
@@ -220,7 +218,7 @@ class DrainClusterTest {
                             .findFirst()
                             .orElseThrow()
                             .pods())
-                    .containsExactly("work/b", "work/c");
+                    .containsExactly(pods.path("b"), pods.path("c"));
             Thread.sleep(6_000);
             assertThat(pods.untouched()).containsExactly("b", "c");
             assertThat(drain()).isEmpty();
@@ -229,15 +227,15 @@ class DrainClusterTest {
 
     @Test
     void anUncordonStopsItAtOnce() throws Exception {
-        List.of("a", "b").forEach(name -> pods.run("bad", name));
+        List.of("a", "b").forEach(name -> pods.run(bad, name));
         try (FaultyApi faulty = new FaultyApi(fleet.plane);
                 ClusterApi api = fleet.asAggregator(faulty);
                 Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             faulty.fail(ApiCall.of("POST", "/eviction"), ApiFault.tooMany(Duration.ofSeconds(5)));
             until(steering::works, "it leads");
-            fleet.fail("bad");
+            fleet.fail(bad);
             until(() -> decisions().contains("refused"), "they are refused");
-            fleet.plane.kubectl("uncordon", "bad");
+            fleet.uncordon(bad);
             until(() -> decisions().contains("cancel"), "it is cancelled");
             faulty.heal();
             Thread.sleep(6_000);
@@ -248,15 +246,15 @@ class DrainClusterTest {
 
     @Test
     void whoIsGivenTimeIsDeletedWhenItIsOver() {
-        pods.run("bad", "slow");
+        pods.run(bad, "slow");
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering =
                         steer(api, true, TestPods.policies(DrainMode.DELETE_AFTER_TIMEOUT, Duration.ofSeconds(4)))) {
             until(steering::works, "it leads");
-            fleet.fail("bad");
+            fleet.fail(bad);
             until(() -> drain().contains("it is deleted at"), "the node says when");
             assertThat(pods.asked("slow")).isFalse();
-            until(() -> fleet.said("bad").contains("WaitingBeforeForceDelete"), "an Event says so");
+            until(() -> fleet.said(bad).contains("WaitingBeforeForceDelete"), "an Event says so");
             until(() -> pods.asked("slow"), "it is deleted");
             assertThat(decisions()).containsExactly("start", "delete", "deleted");
             pods.end("slow");
@@ -266,14 +264,15 @@ class DrainClusterTest {
 
     @Test
     void aDryRunTellsAndTouchesNothing() {
-        pods.run("bad", "one");
+        pods.run(bad, "one");
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = steer(api, false, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
-            fleet.fail("bad");
-            until(() -> fleet.said("bad").contains("DrainDryRun"), "an Event says so");
+            fleet.fail(bad);
+            until(() -> fleet.said(bad).contains("DrainDryRun"), "an Event says so");
             assertThat(audits).hasSize(1);
-            assertThat(JsonText.write(audits.get(0).toTree())).contains("\"mode\":\"dry_run\"", "would evict work/one");
+            assertThat(JsonText.write(audits.get(0).toTree()))
+                    .contains("\"mode\":\"dry_run\"", "would evict " + pods.path("one"));
             assertThat(pods.untouched()).containsExactly("one");
             assertThat(drain()).isEmpty();
             assertThat(state()).isEqualTo("quarantined");
@@ -284,25 +283,17 @@ class DrainClusterTest {
     /** Whether the API server would not let it be evicted. */
     private boolean refuses(String name) {
         try {
-            Path eviction = Files.writeString(folder.resolve("eviction.json"), """
-                    {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "%s", "namespace": "work"},
-                    "deleteOptions": {"dryRun": ["All"]}}
-                    """.formatted(name));
-            fleet.plane.kubectl(
-                    "create",
-                    "--raw=/api/v1/namespaces/work/pods/" + name + "/eviction?dryRun=All",
-                    "--filename=" + eviction);
+            fleet.client.post("pod/" + pods.path(name) + "/eviction?dryRun=All", """
+                    {"metadata": {"name": "%s"}, "deleteOptions": {"dryRun": ["All"]}}""".formatted(name));
             return false;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (IllegalStateException e) {
+        } catch (ApiException e) {
             return String.valueOf(e.getMessage()).contains("not before tonight");
         }
     }
 
     @Test
     void whoeverRefusesIsHeardAndAPodEndsWithItsContainers() {
-        fleet.plane.apply("""
+        fleet.client.apply("""
                 apiVersion: admissionregistration.k8s.io/v1
                 kind: ValidatingAdmissionPolicy
                 metadata: {name: keeps}
@@ -317,17 +308,17 @@ class DrainClusterTest {
                 metadata: {name: keeps}
                 spec: {policyName: keeps, validationActions: [Deny]}
                 """);
-        pods.run("bad", "kept");
-        pods.run("bad", "held", ", finalizers: [example.com/hold]", "");
+        pods.run(bad, "kept");
+        pods.run(bad, "held", ", finalizers: [example.com/hold]", "");
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
             until(() -> refuses("kept"), "the policy is in force");
-            fleet.fail("bad");
+            fleet.fail(bad);
             until(() -> pods.asked("held"), "one is evicted");
             until(() -> drain().contains("not before tonight"), "the node says who refuses");
             assertThat(pods.asked("kept")).isFalse();
-            fleet.plane.kubectl("delete", "validatingadmissionpolicybinding", "keeps");
+            fleet.client.delete("validatingadmissionpolicybinding/keeps");
             until(() -> pods.asked("kept"), "it is tried again");
             pods.end("kept");
             pods.status("held", """

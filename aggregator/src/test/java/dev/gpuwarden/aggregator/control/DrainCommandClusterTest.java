@@ -40,10 +40,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A person drains a node, with no aggregator anywhere, on a real API server. Each test has a node and a namespace of its own. */
+@Tag("api")
 class DrainCommandClusterTest {
 
     private static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
@@ -61,7 +63,7 @@ class DrainCommandClusterTest {
 
     @BeforeAll
     static void start() {
-        fleet = TestFleet.start(folder);
+        fleet = TestFleet.start();
     }
 
     @AfterAll
@@ -154,19 +156,11 @@ class DrainCommandClusterTest {
 
     /** As the controller, which is not there, would count it. */
     private static void budget(String namespace, int allowed) {
-        fleet.plane.apply("""
+        fleet.client.apply("""
                 {apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web, namespace: %s},
                 spec: {minAvailable: 1, selector: {matchLabels: {app: %s}}}}
                 """.formatted(namespace, namespace));
-        fleet.plane.kubectl(
-                "patch",
-                "poddisruptionbudget",
-                "web",
-                "--namespace=" + namespace,
-                "--subresource=status",
-                "--type=merge",
-                "--patch",
-                """
+        fleet.client.patch("poddisruptionbudget/" + namespace + "/web/status", """
                 {"status": {"observedGeneration": 1, "disruptionsAllowed": %d, "currentHealthy": %d, "desiredHealthy": 1, "expectedPods": 2}}
                 """.formatted(allowed, 1 + allowed));
     }
@@ -181,15 +175,16 @@ class DrainCommandClusterTest {
                     .lines()
                     .filter(line -> without.isEmpty() || !line.contains(without))
                     .reduce("", (a, b) -> a + b + "\n");
-            fleet.plane.apply(role);
-            fleet.plane.apply(
-                    "{apiVersion: v1, kind: ServiceAccount, metadata: {name: " + name + ", namespace: gpuwarden}}");
-            fleet.plane.kubectl(
-                    "create",
-                    "clusterrolebinding",
-                    name,
-                    "--clusterrole=" + name,
-                    "--serviceaccount=gpuwarden:" + name);
+            fleet.client.apply(role);
+            fleet.client.apply("""
+                    {apiVersion: v1, kind: ServiceAccount, metadata: {name: NAME, namespace: gpuwarden}}
+                    ---
+                    apiVersion: rbac.authorization.k8s.io/v1
+                    kind: ClusterRoleBinding
+                    metadata: {name: NAME}
+                    roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: NAME}
+                    subjects: [{kind: ServiceAccount, name: NAME, namespace: gpuwarden}]
+                    """.replace("NAME", name));
             return fleet.plane.kubeconfig(fleet.plane.token("gpuwarden", name));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -358,11 +353,11 @@ class DrainCommandClusterTest {
         Running drain = drain("saving", "--notice", "10m");
         drain.says("saving/train: SIGUSR1 is being sent");
         assertThat(pods.untouched()).containsExactly("train");
-        fleet.plane.kubectl("annotate", "pod", "train", "--namespace=saving", "gpuwarden.dev/checkpointed=yes");
+        pods.annotate("train", "gpuwarden.dev/checkpointed", "yes");
         drain.says("saving/train: evicted");
         pods.end("train");
         assertThat(drain.end()).as(drain.err().toString()).isZero();
-        assertThat(fleet.plane.kubectl("get", "nodehealth", "saving", "--output=jsonpath={.spec.signals}"))
+        assertThat(fleet.client.get("nodehealth/saving", ".spec.signals"))
                 .as("nothing is asked of it any more")
                 .isIn("", "{}");
     }
@@ -392,7 +387,7 @@ class DrainCommandClusterTest {
         budget("released", 0);
         Running drain = drain("released");
         drain.says("not let go");
-        fleet.plane.kubectl("uncordon", "released");
+        fleet.uncordon("released");
         assertThat(drain.end()).isEqualTo(1);
         assertThat(drain.tree()).containsEntry("outcome", "released");
 

@@ -9,7 +9,6 @@ import dev.gpuwarden.aggregator.drain.DrainMode;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -18,24 +17,22 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Kills the one that drains at each of its writes, before and after the API server has it: the next one ends it. */
+@Tag("api")
 class DrainKillTest {
 
     private static final Set<String> WRITES = Set.of("POST", "PUT", "PATCH", "DELETE");
-
-    @TempDir
-    Path folder;
 
     private TestFleet fleet;
     private TestPods pods;
 
     @BeforeEach
     void start() {
-        fleet = TestFleet.start(folder);
-        pods = new TestPods(fleet, "work");
+        fleet = TestFleet.start();
+        pods = new TestPods(fleet, fleet.named("work"));
     }
 
     @AfterEach
@@ -76,7 +73,7 @@ class DrainKillTest {
     }
 
     private void lease() {
-        fleet.plane.kubectl("delete", "lease", "gpuwarden-aggregator", "--namespace=gpuwarden", "--ignore-not-found");
+        fleet.client.delete("lease/gpuwarden/gpuwarden-aggregator");
     }
 
     @Test

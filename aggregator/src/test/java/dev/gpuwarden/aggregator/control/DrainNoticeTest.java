@@ -11,7 +11,6 @@ import dev.gpuwarden.aggregator.drain.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.health.Memory;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,28 +20,28 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Pods that are told before they are evicted, on a real API server and with the rights that are shipped. The test is the node. */
+@Tag("api")
 class DrainNoticeTest {
 
     private static final DrainPolicies AT_ONCE = TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1));
 
-    @TempDir
-    Path folder;
-
     private final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
     private TestFleet fleet;
     private TestPods pods;
+    private String bad;
 
     @BeforeEach
     void start() {
-        fleet = TestFleet.start(folder);
-        pods = new TestPods(fleet, "work");
-        fleet.node("bad");
+        fleet = TestFleet.start();
+        pods = new TestPods(fleet, fleet.named("work"));
+        bad = fleet.named("bad");
+        fleet.node(bad);
         pods.run(
-                "bad",
+                bad,
                 "trainer",
                 ", annotations: {gpuwarden.dev/checkpoint-signal: SIGUSR1, gpuwarden.dev/checkpoint-grace: 5m}",
                 "");
@@ -56,7 +55,7 @@ class DrainNoticeTest {
     }
 
     private Optional<SignalRequest> asked(ClusterApi api) throws Exception {
-        Map<String, Object> health = api.get("/apis/gpuwarden.dev/v1alpha1/nodehealths/bad");
+        Map<String, Object> health = api.get("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + bad);
         return SignalRequest.open(health).stream().findFirst();
     }
 
@@ -68,14 +67,14 @@ class DrainNoticeTest {
         return asked(api).orElseThrow();
     }
 
-    private static void answer(ClusterApi api, SignalRequest request, int processes, String error) throws Exception {
+    private void answer(ClusterApi api, SignalRequest request, int processes, String error) throws Exception {
         boolean kept = new PodSignals(api, Memory.NONE, Clock.systemUTC())
-                .answer("bad", request, SignalAnswer.tree(request.id(), processes, error, Instant.now()));
+                .answer(bad, request, SignalAnswer.tree(request.id(), processes, error, Instant.now()));
         assertThat(kept).isTrue();
     }
 
     private String signals() {
-        return fleet.plane.kubectl("get", "nodehealth", "bad", "--output=jsonpath={.spec.signals}");
+        return fleet.client.get("nodehealth/" + bad, ".spec.signals");
     }
 
     private List<String> decisions() {
@@ -83,7 +82,7 @@ class DrainNoticeTest {
     }
 
     private String drain() {
-        return fleet.get("bad", ".metadata.annotations.gpuwarden\\.dev/drain");
+        return fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/drain");
     }
 
     @Test
@@ -92,7 +91,7 @@ class DrainNoticeTest {
             SignalRequest request;
             try (Steering first = TestPods.steer(api, "one", true, AT_ONCE, audits)) {
                 until(first::works, "it leads");
-                fleet.fail("bad");
+                fleet.fail(bad);
                 request = awaitAsked(api);
                 assertThat(request.podUid()).isEqualTo(pods.get("trainer", ".metadata.uid"));
                 assertThat(request.signal()).isEqualTo("SIGUSR1");
@@ -103,14 +102,10 @@ class DrainNoticeTest {
                 until(second::works, "another one leads");
                 answer(api, request, 1, "");
                 until(() -> drain().contains("SIGUSR1 was sent at"), "it was sent");
-                until(() -> fleet.said("bad").contains("AwaitingCheckpoint"), "an Event says so");
+                until(() -> fleet.said(bad).contains("AwaitingCheckpoint"), "an Event says so");
                 assertThat(pods.asked("trainer")).isFalse();
-                fleet.plane.kubectl(
-                        "annotate",
-                        "pod",
-                        "trainer",
-                        "--namespace=work",
-                        "gpuwarden.dev/checkpointed=" + Instant.now());
+                pods.annotate(
+                        "trainer", "gpuwarden.dev/checkpointed", Instant.now().toString());
                 until(() -> pods.asked("trainer"), "it is evicted");
                 pods.end("trainer");
                 until(() -> drain().contains("\"finished\""), "it is drained");
@@ -127,15 +122,15 @@ class DrainNoticeTest {
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = TestPods.steer(api, "one", true, AT_ONCE, audits)) {
             until(steering::works, "it leads");
-            fleet.fail("bad");
+            fleet.fail(bad);
             SignalRequest first = awaitAsked(api);
             answer(api, first, 1, "");
-            fleet.heal("bad");
-            until(() -> !fleet.cordoned("bad"), "it returns");
+            fleet.heal(bad);
+            until(() -> !fleet.cordoned(bad), "it returns");
             until(() -> signals().isEmpty() || signals().equals("{}"), "nothing is asked of it any more");
             assertThat(pods.asked("trainer")).isFalse();
 
-            fleet.fail("bad");
+            fleet.fail(bad);
             SignalRequest second = awaitAsked(api);
             assertThat(second.id()).isNotEqualTo(first.id());
             // The node does not send it: nothing is waited for.

@@ -27,13 +27,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** What people see of a real API server and a running aggregator, and what they change. */
+@Tag("api")
 class FleetCommandsClusterTest {
 
     @TempDir
@@ -41,6 +44,8 @@ class FleetCommandsClusterTest {
 
     private TestFleet fleet;
     private Path kubeconfig;
+    private String bad;
+    private String good;
 
     private record Answer(int code, String out, String err) {
         Map<String, Object> tree() throws Exception {
@@ -58,7 +63,9 @@ class FleetCommandsClusterTest {
 
     @BeforeEach
     void start() {
-        fleet = TestFleet.start(folder.resolve("plane"));
+        fleet = TestFleet.start();
+        bad = fleet.named("bad");
+        good = fleet.named("good");
         kubeconfig = fleet.plane.adminKubeconfig();
     }
 
@@ -91,9 +98,9 @@ class FleetCommandsClusterTest {
 
     @Test
     void whatKeepsANodeFromBeingDrainedIsSaid() throws Exception {
-        fleet.node("bad");
-        TestPods pods = new TestPods(fleet, "work");
-        pods.run("bad", "lonely");
+        fleet.node(bad);
+        TestPods pods = new TestPods(fleet, fleet.named("work"));
+        pods.run(bad, "lonely");
         List<DrainAudit> audits = new CopyOnWriteArrayList<>();
         DrainPolicies usual = TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1));
         DrainPolicies careful = new DrainPolicies(
@@ -109,86 +116,88 @@ class FleetCommandsClusterTest {
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = TestPods.steer(api, "one", true, careful, audits)) {
             until(steering::works, "it leads");
-            fleet.fail("bad");
-            until(() -> fleet.said("bad").contains("DrainNeedsHelp"), "an Event says so");
-            assertThat(run("explain", "bad").out())
-                    .containsPattern(
-                            "drain +not drained of all pods for SysLogsXIDError 79, 1 pod left: work/lonely: nobody")
+            fleet.fail(bad);
+            until(() -> fleet.said(bad).contains("DrainNeedsHelp"), "an Event says so");
+            assertThat(run("explain", bad).out())
+                    .containsPattern("drain +not drained of all pods for SysLogsXIDError 79, 1 pod left: "
+                            + pods.path("lonely") + ": nobody")
                     .contains("move or delete what is left by hand");
             assertThat(run("fleet").out()).contains("not drained of all pods");
-            assertThat(Trees.objects(Trees.object(fleet().node("bad"), "drain"), "waiting"))
+            assertThat(Trees.objects(Trees.object(fleet().node(bad), "drain"), "waiting"))
                     .singleElement()
-                    .satisfies(pod -> assertThat(pod).containsEntry("pod", "work/lonely"));
+                    .satisfies(pod -> assertThat(pod).containsEntry("pod", pods.path("lonely")));
             assertThat(pods.untouched()).containsExactly("lonely");
             pods.end("lonely");
-            until(() -> run("explain", "bad").out().contains("drained of all pods at"), "a person has seen to it");
+            until(() -> run("explain", bad).out().contains("drained of all pods at"), "a person has seen to it");
         }
     }
 
     @Test
     void nodesAreAsTheAggregatorMakesThem() throws Exception {
-        List.of("bad", "good", "minor", "theirs", "more").forEach(fleet::node);
-        fleet.plane.apply("{apiVersion: v1, kind: Node, metadata: {name: cpu}}");
-        fleet.plane.apply(
-                "{apiVersion: v1, kind: Node, metadata: {name: mute, labels: {nvidia.com/gpu.present: 'true'}}}");
-        fleet.plane.kubectl("cordon", "theirs");
+        String minor = fleet.named("minor");
+        String theirs = fleet.named("theirs");
+        String mute = fleet.named("mute");
+        String cpu = fleet.named("cpu");
+        List.of(bad, good, minor, theirs, fleet.named("more")).forEach(fleet::node);
+        fleet.client.apply("{apiVersion: v1, kind: Node, metadata: {name: %s}}".formatted(cpu));
+        fleet.client.apply(
+                "{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {nvidia.com/gpu.present: 'true'}}}"
+                        .formatted(mute));
+        fleet.plane.kubectl("cordon", theirs);
         fleet.tell(
-                "minor",
-                HealthEvent.of("a", "GPU", "GpuThermal")
-                        .nodeName("minor")
-                        .id("e")
-                        .build());
+                minor,
+                HealthEvent.of("a", "GPU", "GpuThermal").nodeName(minor).id("e").build());
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audit -> {})) {
             until(steering::works, "it leads");
             until(() -> run("breaker").code() == 0, "it is said that nothing has tripped");
             assertThat(run("breaker").out()).containsPattern("all +closed ").doesNotContain("note:");
-            fleet.fail("bad");
-            until(() -> fleet.cordoned("bad"), "the node is cordoned");
+            fleet.fail(bad);
+            until(() -> fleet.cordoned(bad), "the node is cordoned");
             Answer answer = fleet();
             assertThat(answer.err()).isEmpty();
             assertThat(answer.code()).isEqualTo(1);
-            assertThat(answer.node("bad"))
+            assertThat(answer.node(bad))
                     .containsEntry("state", "quarantined")
                     .containsEntry("rules", List.of("syslog-fatal"))
                     .containsEntry("next", "returns when this is over: SysLogsXIDError 79 on PCI 0000:3b:00");
-            assertThat(answer.node("good")).containsEntry("state", "healthy");
-            assertThat(answer.node("minor")).containsEntry("state", "degraded");
-            assertThat(answer.node("mute")).containsEntry("state", "silent");
-            assertThat(answer.node("cpu")).containsEntry("state", "other");
-            assertThat(answer.node("theirs"))
+            assertThat(answer.node(good)).containsEntry("state", "healthy");
+            assertThat(answer.node(minor)).containsEntry("state", "degraded");
+            assertThat(answer.node(mute)).containsEntry("state", "silent");
+            assertThat(answer.node(cpu)).containsEntry("state", "other");
+            assertThat(answer.node(theirs))
                     .containsEntry("state", "cordoned")
                     .containsEntry("why", "cordoned with kubectl");
             assertThat(fleet("--selector", "zone!=a", "--state", "silent").out())
-                    .contains("\"mute\"")
-                    .doesNotContain("\"bad\"", "\"cpu\"");
+                    .contains("\"" + mute + "\"")
+                    .doesNotContain("\"" + bad + "\"", "\"" + cpu + "\"");
 
             String table = run("fleet").out();
             assertThat(table)
                     .containsPattern("quarantined +1 ")
                     .containsPattern(
-                            "bad +quarantined .* SysLogsXIDError 79 0000:3b:00 .* for syslog-fatal; returns when")
-                    .doesNotContain("good ")
+                            bad + " +quarantined .* SysLogsXIDError 79 0000:3b:00 .* for syslog-fatal; returns when")
+                    .doesNotContain(good + " ")
                     .contains("verdict: not fit (1 of 6 nodes)");
 
-            until(() -> run("explain", "bad").out().contains("Quarantined"), "its Events tell");
-            assertThat(run("explain", "bad"))
+            until(() -> run("explain", bad).out().contains("Quarantined"), "its Events tell");
+            assertThat(run("explain", bad))
                     .satisfies(said -> assertThat(said.code()).isEqualTo(1))
                     .extracting(Answer::out)
                     .asString()
                     .contains("cordon      by gpuwarden", "GPU has fallen off the bus", "rules       syslog-fatal");
-            assertThat(run("explain", "theirs").out()).contains("cordon      by somebody, with kubectl");
-            assertThat(run("explain", "good").code()).isZero();
+            assertThat(run("explain", theirs).out()).contains("cordon      by somebody, with kubectl");
+            assertThat(run("explain", good).code()).isZero();
             assertThat(run("explain", "nobody").code()).isEqualTo(2);
         }
     }
 
     @Test
     void aDryRunAndNobodyAtAllAreToldApart() throws Exception {
-        fleet.node("bad");
-        fleet.node("good");
-        fleet.fail("bad");
-        assertThat(fleet().node("bad"))
+        fleet.node(bad);
+        fleet.node(good);
+        fleet.fail(bad);
+        assertThat(fleet().node(bad))
                 .as("without an aggregator")
                 .containsEntry("state", "faulty")
                 .containsEntry("cause", "unknown");
@@ -204,16 +213,27 @@ class FleetCommandsClusterTest {
 
     @Test
     void whoMayReadNoConfigMapIsToldSo() throws Exception {
-        fleet.node("bad");
-        fleet.fail("bad");
-        fleet.plane.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: reader, namespace: gpuwarden}}");
-        fleet.plane.kubectl(
-                "create", "clusterrole", "reader", "--verb=get,list", "--resource=nodes,nodehealths.gpuwarden.dev");
-        fleet.plane.kubectl(
-                "create", "clusterrolebinding", "reader", "--clusterrole=reader", "--serviceaccount=gpuwarden:reader");
+        fleet.node(bad);
+        fleet.fail(bad);
+        fleet.client.apply("""
+                {apiVersion: v1, kind: ServiceAccount, metadata: {name: reader, namespace: gpuwarden}}
+                ---
+                apiVersion: rbac.authorization.k8s.io/v1
+                kind: ClusterRole
+                metadata: {name: reader}
+                rules:
+                - {apiGroups: [""], resources: [nodes], verbs: [get, list]}
+                - {apiGroups: [gpuwarden.dev], resources: [nodehealths], verbs: [get, list]}
+                ---
+                apiVersion: rbac.authorization.k8s.io/v1
+                kind: ClusterRoleBinding
+                metadata: {name: reader}
+                roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}
+                subjects: [{kind: ServiceAccount, name: reader, namespace: gpuwarden}]
+                """);
         kubeconfig = fleet.plane.kubeconfig(fleet.plane.token("gpuwarden", "reader"));
         Answer answer = fleet();
-        assertThat(answer.node("bad")).containsEntry("state", "faulty").containsEntry("cause", "unknown");
+        assertThat(answer.node(bad)).containsEntry("state", "faulty").containsEntry("cause", "unknown");
         assertThat(answer.tree().get("notes").toString())
                 .contains("what the breaker says is not known", "which rules there are is not known", "403");
         assertThat(Trees.object(answer.tree(), "breaker")).containsEntry("known", false);
@@ -226,7 +246,7 @@ class FleetCommandsClusterTest {
 
     @Test
     void theBreakerGivesWayToACommand() throws Exception {
-        List<String> nodes = List.of("n1", "n2", "n3", "n4");
+        List<String> nodes = Stream.of("n1", "n2", "n3", "n4").map(fleet::named).toList();
         nodes.forEach(fleet::node);
         nodes.forEach(fleet::fail);
         assertThat(run("breaker"))
@@ -277,30 +297,30 @@ class FleetCommandsClusterTest {
 
     @Test
     void nodesAreCordonedAndReleasedByHand() throws Exception {
-        List.of("bad", "good").forEach(fleet::node);
+        List.of(bad, good).forEach(fleet::node);
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audit -> {})) {
             until(steering::works, "it leads");
-            Answer would = run("cordon", "good", "--reason", "new cables", "--dry-run", "-o", "json");
+            Answer would = run("cordon", good, "--reason", "new cables", "--dry-run", "-o", "json");
             assertThat(would.tree()).containsEntry("dryRun", true);
-            assertThat(would.node("good").get("patch").toString()).contains("new cables");
-            assertThat(fleet.cordoned("good")).isFalse();
+            assertThat(would.node(good).get("patch").toString()).contains("new cables");
+            assertThat(fleet.cordoned(good)).isFalse();
 
-            assertThat(run("cordon", "good", "none", "--reason", "new cables"))
+            assertThat(run("cordon", good, "none", "--reason", "new cables"))
                     .satisfies(said -> assertThat(said.code()).isEqualTo(1))
                     .extracting(Answer::out)
                     .asString()
-                    .contains("good: it takes no new pods", "none: not done: the cluster has no such Node");
-            assertThat(fleet.cordoned("good")).isTrue();
-            assertThat(String.valueOf(fleet().node("good").get("why"))).contains("cordoned by", ": new cables");
+                    .contains(good + ": it takes no new pods", "none: not done: the cluster has no such Node");
+            assertThat(fleet.cordoned(good)).isTrue();
+            assertThat(String.valueOf(fleet().node(good).get("why"))).contains("cordoned by", ": new cables");
 
-            fleet.fail("bad");
-            until(() -> fleet.cordoned("bad"), "the node is cordoned");
-            assertThat(run("release", "bad", "good").code()).isZero();
-            assertThat(fleet.cordoned("good")).isFalse();
-            until(() -> fleet.get("bad", ".metadata.annotations").contains("UncordonedManually"), "it is cancelled");
-            assertThat(fleet.cordoned("bad")).isFalse();
-            assertThat(fleet().node("bad")).containsEntry("state", "faulty").containsEntry("cause", "overridden");
+            fleet.fail(bad);
+            until(() -> fleet.cordoned(bad), "the node is cordoned");
+            assertThat(run("release", bad, good).code()).isZero();
+            assertThat(fleet.cordoned(good)).isFalse();
+            until(() -> fleet.get(bad, ".metadata.annotations").contains("UncordonedManually"), "it is cancelled");
+            assertThat(fleet.cordoned(bad)).isFalse();
+            assertThat(fleet().node(bad)).containsEntry("state", "faulty").containsEntry("cause", "overridden");
             assertThat(run("release", "Bad").code()).isEqualTo(2);
         }
     }

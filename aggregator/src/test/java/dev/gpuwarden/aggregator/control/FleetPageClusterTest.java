@@ -25,12 +25,14 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** The page of an aggregator that acts in a real cluster, in a real browser. */
+@Tag("api")
 @Timeout(300)
 class FleetPageClusterTest {
 
@@ -56,10 +58,12 @@ class FleetPageClusterTest {
     private final Parts parts = new Parts();
     private TestFleet fleet;
     private Steering steering;
+    private String bad;
 
     @BeforeEach
     void start() {
-        fleet = TestFleet.start(folder.resolve("plane"));
+        fleet = TestFleet.start();
+        bad = fleet.named("bad");
         parts.add(fleet);
     }
 
@@ -83,7 +87,7 @@ class FleetPageClusterTest {
     }
 
     private String token(String account) {
-        fleet.plane.apply(
+        fleet.client.apply(
                 "{apiVersion: v1, kind: ServiceAccount, metadata: {name: %s, namespace: default}}".formatted(account));
         return fleet.plane.token("default", account);
     }
@@ -96,7 +100,7 @@ class FleetPageClusterTest {
 
     @Test
     void whoMayListNodeHealthsMayLook() throws Exception {
-        fleet.plane.apply(READER);
+        fleet.client.apply(READER);
         int port = serve("--page.user-header=X-Forwarded-User", "--page.groups-header=X-Forwarded-Groups");
         assertThat(get(port, Map.of()))
                 .satisfies(said -> assertThat(said.statusCode()).isEqualTo(401))
@@ -123,7 +127,7 @@ class FleetPageClusterTest {
 
     @Test
     void aHeaderCountsForNothingUnlessItsProxyIsNamed() throws Exception {
-        fleet.plane.apply(READER);
+        fleet.client.apply(READER);
         assertThat(get(serve("--page.user-header=X-User", "--page.proxy=192.0.2.7"), Map.of("X-User", "ann"))
                         .statusCode())
                 .isEqualTo(401);
@@ -132,19 +136,18 @@ class FleetPageClusterTest {
 
     @Test
     void showsWhatHappensAsItHappens() throws Exception {
-        fleet.plane.apply(READER);
-        List.of("bad", "good").forEach(fleet::node);
+        fleet.client.apply(READER);
+        List.of(bad, fleet.named("good")).forEach(fleet::node);
         int port = serve();
         until(() -> steering.works(), "it leads");
         try (Browser browser = Browser.start(folder.resolve("browser"), 1200, 1000)) {
             open(browser, port, "");
             browser.until("document.querySelector('#summary').innerText.includes('all nodes are as they should be')");
             browser.until("document.querySelector('#nodes tbody').innerText.includes('no node fits')");
-            fleet.fail("bad");
+            fleet.fail(bad);
             browser.until("document.querySelector('#nodes tbody').innerText.includes('quarantined')");
             browser.until("document.querySelector('#decisions tbody').innerText.includes('syslog-fatal')");
-            assertThat(text(browser, "#nodes tbody"))
-                    .contains("bad", "SysLogsXIDError 79", "returns when this is over");
+            assertThat(text(browser, "#nodes tbody")).contains(bad, "SysLogsXIDError 79", "returns when this is over");
             assertThat(text(browser, "#breaker tbody")).contains("all", "closed");
             assertThat(text(browser, "#summary")).contains("1 quarantined");
             browser.screenshot(Path.of(System.getenv().getOrDefault("FLEET_PICTURE", folder + "/fleet.png")));
@@ -153,7 +156,7 @@ class FleetPageClusterTest {
             filtersLiveInTheAddress(browser, port);
             everyControlHasAName(browser);
 
-            fleet.heal("bad");
+            fleet.heal(bad);
             browser.until("!document.querySelector('#nodes tbody').innerText.includes('quarantined')");
             browser.until("document.querySelector('#decisions tbody').innerText.includes('return')");
             assertThat(browser.evaluate("document.querySelector('#link').innerText"))
@@ -170,14 +173,14 @@ class FleetPageClusterTest {
         return String.valueOf(browser.evaluate("document.querySelector('" + selector + "').innerText"));
     }
 
-    private static void theKeyboardOpensANode(Browser browser) throws InterruptedException {
+    private void theKeyboardOpensANode(Browser browser) throws InterruptedException {
         browser.evaluate("document.querySelector('#nodes tbody button').focus()");
         browser.press("Enter");
         browser.until("document.querySelector('#node').open");
         assertThat(text(browser, "#node-body")).contains("fallen off the bus", "taken out of service", "next:");
         browser.press("Escape");
         browser.until("!document.querySelector('#node').open");
-        assertThat(browser.evaluate("document.activeElement.innerText")).isEqualTo("bad");
+        assertThat(browser.evaluate("document.activeElement.innerText")).isEqualTo(bad);
     }
 
     private void filtersLiveInTheAddress(Browser browser, int port) throws InterruptedException {
@@ -213,7 +216,7 @@ class FleetPageClusterTest {
 
     @Test
     void fiveThousandNodes() throws Exception {
-        fleet.plane.apply(READER);
+        fleet.client.apply(READER);
         try (ObjectNodes many = ObjectNodes.create(fleet.plane, "many", 5000, 0)) {
             int port = serve();
             until(() -> steering.works(), "it leads");

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Prints what RATIONALE.md says of `gpuwarden fleet` on many nodes. */
+@Tag("api")
 class FleetSpeedTest {
 
     private static final int NODES = Integer.getInteger("gpuwarden.fleet.nodes", 2_000);

@@ -9,33 +9,29 @@ import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Kills the one that leads at each of its writes, once before the API server has it and once after, and looks whether the next
  * one brings everything to where it had come without.
  */
+@Tag("api")
 class KillBetweenWritesTest {
 
     private static final Set<String> WRITES = Set.of("POST", "PUT", "PATCH");
-
-    @TempDir
-    Path folder;
 
     private TestFleet fleet;
 
     @BeforeEach
     void start() {
-        fleet = TestFleet.start(folder);
+        fleet = TestFleet.start();
     }
 
     @AfterEach
@@ -89,13 +85,7 @@ class KillBetweenWritesTest {
 
         /** Of all that must be so in the end. */
         String state() {
-            String breaker = fleet.plane.kubectl(
-                    "get",
-                    "configmap",
-                    "gpuwarden-breaker",
-                    "--namespace=gpuwarden",
-                    "--ignore-not-found",
-                    "--output=jsonpath={.data.trips}");
+            String breaker = fleet.client.find("configmap/gpuwarden/gpuwarden-breaker", ".data.trips");
             return nodes.stream().map(this::state).collect(Collectors.joining("\n")) + "\nbreaker open="
                     + breaker.contains("\"open\"");
         }
@@ -111,9 +101,8 @@ class KillBetweenWritesTest {
         }
 
         void done() {
-            fleet.plane.kubectl("delete", "configmap", "gpuwarden-breaker", "--namespace=gpuwarden");
-            fleet.plane.kubectl(
-                    Stream.concat(Stream.of("delete", "node"), nodes.stream()).toArray(String[]::new));
+            fleet.client.delete("configmap/gpuwarden/gpuwarden-breaker");
+            nodes.forEach(node -> fleet.client.delete("node/" + node));
         }
     }
 
@@ -123,7 +112,7 @@ class KillBetweenWritesTest {
 
     /** Nobody gives it up who is killed, and this test has no time to wait. */
     private void lease() {
-        fleet.plane.kubectl("delete", "lease", "gpuwarden-aggregator", "--namespace=gpuwarden", "--ignore-not-found");
+        fleet.client.delete("lease/gpuwarden/gpuwarden-aggregator");
     }
 
     @Test

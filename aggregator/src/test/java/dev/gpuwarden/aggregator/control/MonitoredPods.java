@@ -8,10 +8,6 @@ import dev.gpuwarden.aggregator.monitor.MonitorSettings;
 import dev.gpuwarden.aggregator.monitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.monitor.PolicyStatus;
 import dev.gpuwarden.aggregator.quarantine.Mode;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -24,21 +20,19 @@ final class MonitoredPods implements AutoCloseable {
     static final String WAITING = "{\"waiting\": {\"reason\": \"CrashLoopBackOff\"}}";
     static final String RUNNING = "{\"running\": {}}";
 
-    private static final Path POLICIES =
-            Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes/monitor-policies.yaml");
-
     final TestFleet fleet;
+    final String node;
 
-    MonitoredPods(Path folder) {
-        fleet = TestFleet.start(folder);
-        try {
-            fleet.plane.apply(Files.readString(POLICIES));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        fleet.plane.kubectl("create", "namespace", "gpu-operator");
-        fleet.plane.kubectl("create", "serviceaccount", "default", "--namespace=gpu-operator");
-        fleet.silentNode("n1", "zone");
+    MonitoredPods() {
+        fleet = TestFleet.start();
+        fleet.apply("monitor-policies.yaml");
+        fleet.client.apply("""
+                {apiVersion: v1, kind: Namespace, metadata: {name: gpu-operator}}
+                ---
+                {apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: gpu-operator}}
+                """);
+        node = fleet.named("n");
+        fleet.silentNode(node, "zone");
     }
 
     /** What an aggregator runs of it. */
@@ -82,7 +76,7 @@ final class MonitoredPods implements AutoCloseable {
     }
 
     void pod(String name, Duration age, String phase, boolean ready, String state) {
-        fleet.plane.apply("""
+        fleet.client.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata:
@@ -90,34 +84,32 @@ final class MonitoredPods implements AutoCloseable {
                   namespace: gpu-operator
                   ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: validator, uid: u-1, controller: true}]
                 spec:
-                  nodeName: n1
+                  nodeName: %s
                   containers: [{name: a, image: example.com/x}]
-                """.formatted(name));
+                """.formatted(name, node));
         is(name, age, phase, ready, state);
     }
 
     void is(String name, Duration age, String phase, boolean ready, String state) {
         String started =
                 Instant.now().minus(age).truncatedTo(ChronoUnit.SECONDS).toString();
-        fleet.plane.kubectl(
-                "patch", "pod", name, "--namespace=gpu-operator", "--subresource=status", "--patch", """
+        fleet.client.patch("pod/gpu-operator/" + name + "/status", """
                 {"status": {"phase": "%s", "startTime": "%s", "containerStatuses":
                   [{"name": "a", "ready": %s, "restartCount": 3, "image": "x", "imageID": "x", "state": %s}]}}
-                """.formatted(
-                                phase, started, ready, state));
+                """.formatted(phase, started, ready, state));
+    }
+
+    void end(String name) {
+        fleet.client.deleteNow("pod/gpu-operator/" + name);
     }
 
     String annotation() {
-        return fleet.get("n1", ".metadata.annotations.nvsentinel\\.dgxc\\.nvidia\\.com/policy-matches");
+        return fleet.get(node, ".metadata.annotations.nvsentinel\\.dgxc\\.nvidia\\.com/policy-matches");
     }
 
     String told(String path) {
-        return fleet.plane.kubectl(
-                "get",
-                "nodehealth",
-                "n1",
-                "--ignore-not-found",
-                "--output=jsonpath={.status.monitors[?(@.name==\"kubernetes-object-monitor\")]" + path + "}");
+        return fleet.client.find(
+                "nodehealth/" + node, ".status.monitors[?(@.name==\"kubernetes-object-monitor\")]" + path);
     }
 
     String faults() {
@@ -125,7 +117,7 @@ final class MonitoredPods implements AutoCloseable {
     }
 
     void policy(String name, String predicate, String more) {
-        fleet.plane.apply(String.format(Locale.ROOT, """
+        fleet.client.apply(String.format(Locale.ROOT, """
                 apiVersion: gpuwarden.dev/v1alpha1
                 kind: MonitorPolicy
                 metadata: {name: %s}

@@ -8,27 +8,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.control.MonitoredPods.Running;
 import dev.gpuwarden.aggregator.monitor.ObjectMonitor;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** From objects to Nodes, on a real API server, with the rights, the policies and the rules that are shipped. */
+@Tag("api")
 class ObjectMonitorClusterTest {
-
-    @TempDir
-    Path folder;
 
     private MonitoredPods pods;
     private TestFleet fleet;
 
     @BeforeEach
     void start() {
-        pods = new MonitoredPods(folder);
+        pods = new MonitoredPods();
         fleet = pods.fleet;
     }
 
@@ -44,7 +41,7 @@ class ObjectMonitorClusterTest {
         Duration old = Duration.ofMinutes(40);
         try (Running running = pods.run()) {
             pods.pod("validator", old, "Running", false, WAITING);
-            until(() -> fleet.cordoned("n1"), "the node is cordoned");
+            until(() -> fleet.cordoned(pods.node), "the node is cordoned");
             assertThat(pods.faults()).isEqualTo("gpu-operator/validator");
             assertThat(pods.told(".faults[0].errorCode")).isEqualTo("GPU_OPERATOR_POD_UNHEALTHY");
             assertThat(pods.told(".faults[0].agent")).isEqualTo("kubernetes-object-monitor");
@@ -57,14 +54,14 @@ class ObjectMonitorClusterTest {
             until(() -> pods.faults().split(" ").length == 2, "the crash loop's brief running has cleared nothing");
             pods.is("validator", old, "Running", true, RUNNING);
             until(() -> pods.faults().equals("gpu-operator/other"), "the one is well");
-            assertThat(fleet.cordoned("n1")).as("for the other one").isTrue();
-            fleet.plane.kubectl("delete", "pod", "other", "--namespace=gpu-operator", "--force", "--grace-period=0");
-            until(() -> !fleet.cordoned("n1"), "the node returns");
+            assertThat(fleet.cordoned(pods.node)).as("for the other one").isTrue();
+            pods.end("other");
+            until(() -> !fleet.cordoned(pods.node), "the node returns");
             until(() -> pods.annotation().isEmpty(), "the annotation is gone");
             until(
-                    () -> fleet.plane
-                            .kubectl("get", "monitorpolicy", OPERATORS, "--no-headers")
-                            .contains("True"),
+                    () -> fleet.client
+                            .get("monitorpolicy/" + OPERATORS, ".status.conditions[?(@.type==\"Ready\")].status")
+                            .equals("True"),
                     "the policy is said to be ready");
             assertThat(running.monitor.failing()).isZero();
         }
@@ -80,15 +77,14 @@ class ObjectMonitorClusterTest {
             until(() -> pods.faults().split(" ").length == 3, "all three are told");
             assertThat(running.monitor.failing()).isZero();
         }
-        String version =
-                fleet.plane.kubectl("get", "nodehealth", "n1", "--output=jsonpath={.metadata.resourceVersion}");
+        String version = fleet.client.get("nodehealth/" + pods.node, ".metadata.resourceVersion");
         try (Running running = pods.run()) {
             until(
                     () -> running.monitor.followed().values().stream().anyMatch(ObjectMonitor.Followed::watching),
                     "it watches");
             running.untilReason(OPERATORS, "Ready");
             until(() -> running.monitor.queued() == 0, "all is done");
-            assertThat(fleet.plane.kubectl("get", "nodehealth", "n1", "--output=jsonpath={.metadata.resourceVersion}"))
+            assertThat(fleet.client.get("nodehealth/" + pods.node, ".metadata.resourceVersion"))
                     .as("nothing is written anew")
                     .isEqualTo(version);
         }
@@ -98,7 +94,7 @@ class ObjectMonitorClusterTest {
             until(() -> pods.faults().split(" ").length == 2, "what healed meanwhile is gone");
             assertThat(running.status(OPERATORS).matches()).isEqualTo(2);
             assertThat(pods.faults()).contains("gpu-operator/loops", "gpu-operator/stays");
-            assertThat(fleet.cordoned("n1")).isTrue();
+            assertThat(fleet.cordoned(pods.node)).isTrue();
         }
     }
 
@@ -120,7 +116,7 @@ class ObjectMonitorClusterTest {
             until(() -> pods.faults().isEmpty(), "it is switched off");
             pods.policy("mine", "resource.metadata.name == 'a'", "enabled: true");
             until(() -> pods.faults().equals("gpu-operator/a"), "it is switched on");
-            fleet.plane.kubectl("delete", "monitorpolicy", "mine");
+            fleet.client.delete("monitorpolicy/mine");
             until(() -> pods.faults().isEmpty(), "it is deleted");
             pods.policy("errs", "resource.spec.nothing == 'a'", "");
             pods.policy("mine", "resource.metadata.name == 'a'", "");
@@ -148,7 +144,7 @@ class ObjectMonitorClusterTest {
 
     @Test
     void aKindThatIsInstalledLaterIsFollowedFromThenOn() {
-        fleet.plane.apply("""
+        fleet.client.apply("""
                 apiVersion: gpuwarden.dev/v1alpha1
                 kind: MonitorPolicy
                 metadata: {name: widgets}
@@ -171,34 +167,39 @@ class ObjectMonitorClusterTest {
             until(
                     () -> fleet.plane
                             .kubectl("get", "mpol", "widgets", "--no-headers")
-                            .contains("Forbidden"),
+                            .matches("(?s)widgets +False +Forbidden .*"),
                     "it is told");
-            fleet.plane.kubectl(
-                    "create", "clusterrole", "widgets", "--verb=list,watch", "--resource=widgets.example.com");
-            fleet.plane.kubectl(
-                    "create",
-                    "clusterrolebinding",
-                    "widgets",
-                    "--clusterrole=widgets",
-                    "--serviceaccount=gpuwarden:gpuwarden-aggregator");
+            fleet.client.apply("""
+                    apiVersion: rbac.authorization.k8s.io/v1
+                    kind: ClusterRole
+                    metadata: {name: widgets}
+                    rules: [{apiGroups: [example.com], resources: [widgets], verbs: [list, watch]}]
+                    ---
+                    apiVersion: rbac.authorization.k8s.io/v1
+                    kind: ClusterRoleBinding
+                    metadata: {name: widgets}
+                    roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: widgets}
+                    subjects: [{kind: ServiceAccount, name: gpuwarden-aggregator, namespace: gpuwarden}]
+                    """);
             running.untilReason("widgets", "Ready");
-            widget("w1", "n1");
+            widget("w1", pods.node);
             until(() -> pods.faults().equals("w1"), "a widget is told of");
             widget("w2", "nowhere");
             running.untilReason("widgets", "ObjectsWithoutNode");
             assertThat(running.status("widgets").message()).contains("nowhere");
-            fleet.plane.kubectl("delete", "crd", "widgets.example.com", "--timeout=60s");
+            fleet.client.delete("crd/widgets.example.com");
+            until(() -> fleet.client.find("crd/widgets.example.com").isEmpty(), "the kind is gone");
             until(() -> pods.faults().isEmpty(), "with the kind its objects are gone");
             running.untilReason("widgets", "ResourceNotFound");
             widgets();
             running.untilReason("widgets", "Ready");
-            widget("w3", "n1");
+            widget("w3", pods.node);
             until(() -> pods.faults().equals("w3"), "it is followed again");
         }
     }
 
     private void widgets() {
-        fleet.plane.apply("""
+        fleet.client.apply("""
                 apiVersion: apiextensions.k8s.io/v1
                 kind: CustomResourceDefinition
                 metadata: {name: widgets.example.com}
@@ -212,11 +213,11 @@ class ObjectMonitorClusterTest {
                       storage: true
                       schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
                 """);
-        fleet.plane.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "widgets.example.com");
+        fleet.client.await("crd/widgets.example.com", ".status.conditions[?(@.type==\"Established\")].status", "True");
     }
 
     private void widget(String name, String node) {
-        fleet.plane.apply(
+        fleet.client.apply(
                 "{apiVersion: example.com/v1, kind: Widget, metadata: {name: %s}, spec: {broken: true, node: %s}}"
                         .formatted(name, node));
     }

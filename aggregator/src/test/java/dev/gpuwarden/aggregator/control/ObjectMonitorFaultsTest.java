@@ -10,29 +10,26 @@ import dev.gpuwarden.aggregator.control.MonitoredPods.Running;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What becomes of what is told of objects when the API server fails: it is told all the same, later, and once. */
+@Tag("api")
 class ObjectMonitorFaultsTest {
 
     private static final Duration OLD = Duration.ofMinutes(40);
-
-    @TempDir
-    Path folder;
 
     private MonitoredPods pods;
     private FaultyApi faulty;
 
     @BeforeEach
     void start() throws Exception {
-        pods = new MonitoredPods(folder);
+        pods = new MonitoredPods();
         faulty = new FaultyApi(pods.fleet.plane);
     }
 
@@ -77,8 +74,8 @@ class ObjectMonitorFaultsTest {
     @Test
     void everyWriteIsMadeInTheEndWhateverGoesWrongWithIt() {
         pods.pod("validator", OLD, "Running", true, RUNNING);
-        Predicate<ApiCall> place =
-                ApiCall.of("PATCH", "/nodehealths/n1").and(call -> call.path().endsWith("/status"));
+        Predicate<ApiCall> place = ApiCall.of("PATCH", "/nodehealths/" + pods.node)
+                .and(call -> call.path().endsWith("/status"));
         try (Running running = run()) {
             running.untilReason(OPERATORS, "Ready");
             for (ApiFault fault : List.of(
@@ -117,8 +114,7 @@ class ObjectMonitorFaultsTest {
             faulty.fail(ApiCall.any(), new ApiFault.CutBefore());
             faulty.cut();
             until(() -> !running.steering.works(), "it leads no more");
-            pods.fleet.plane.kubectl(
-                    "delete", "pod", "goes", "--namespace=gpu-operator", "--force", "--grace-period=0");
+            pods.end("goes");
             pods.is("breaks", OLD, "Failed", false, WAITING);
             assertThat(pods.faults()).isEqualTo("gpu-operator/goes");
             faulty.heal();

@@ -8,26 +8,26 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.Mode;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** From NodeHealths to Nodes, on a real API server and with the rights that are shipped. */
+@Tag("api")
 class SteeringClusterTest {
-
-    @TempDir
-    Path folder;
 
     private final List<Audit> audits = new CopyOnWriteArrayList<>();
     private TestFleet fleet;
+    private String bad;
 
     @BeforeEach
     void start() {
-        fleet = TestFleet.start(folder);
+        fleet = TestFleet.start();
+        bad = fleet.named("bad");
     }
 
     @AfterEach
@@ -39,67 +39,71 @@ class SteeringClusterTest {
 
     @Test
     void aFaultyNodeIsTakenOutOfServiceTellsWhyAndReturns() {
-        fleet.node("good");
-        fleet.node("bad");
-        fleet.plane.kubectl("cordon", "good");
+        String good = fleet.named("good");
+        fleet.node(good);
+        fleet.node(bad);
+        fleet.cordon(good);
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audits::add)) {
             until(steering::works, "it leads");
-            fleet.fail("bad");
-            until(() -> fleet.cordoned("bad"), "the node is cordoned");
-            until(() -> fleet.condition("bad").equals("True"), "the condition says so");
-            assertThat(fleet.get("bad", ".status.conditions[?(@.type==\"SysLogsXIDError\")].message"))
+            fleet.fail(bad);
+            until(() -> fleet.cordoned(bad), "the node is cordoned");
+            until(() -> fleet.condition(bad).equals("True"), "the condition says so");
+            assertThat(fleet.get(bad, ".status.conditions[?(@.type==\"SysLogsXIDError\")].message"))
                     .contains("ErrorCode:79", "fallen off the bus");
-            until(() -> fleet.said("bad").contains("Quarantined"), "an Event says so");
+            until(() -> fleet.said(bad).contains("Quarantined"), "an Event says so");
             assertThat(audits).hasSize(1);
             assertThat(JsonText.write(audits.get(0).toTree())).contains("syslog-fatal", "\"decision\":\"quarantine\"");
             until(
-                    () -> fleet.plane
-                            .kubectl("get", "quarantineruleset", "syslog-fatal", "--no-headers")
-                            .contains("True"),
+                    () -> fleet.client
+                            .get("quarantineruleset/syslog-fatal", ".status.conditions[?(@.type==\"Ready\")].status")
+                            .equals("True"),
                     "the rule set is said to be ready");
+            assertThat(fleet.plane.kubectl("get", "quarantineruleset", "syslog-fatal", "--no-headers"))
+                    .contains("True");
 
-            fleet.heal("bad");
-            until(() -> !fleet.cordoned("bad"), "the node returns");
-            until(() -> fleet.condition("bad").equals("False"), "the condition says so");
-            until(() -> fleet.said("bad").contains("ReturnedToService"), "an Event says so");
-            assertThat(fleet.cordoned("good")).as("somebody else's").isTrue();
+            fleet.heal(bad);
+            until(() -> !fleet.cordoned(bad), "the node returns");
+            until(() -> fleet.condition(bad).equals("False"), "the condition says so");
+            until(() -> fleet.said(bad).contains("ReturnedToService"), "an Event says so");
+            assertThat(fleet.cordoned(good)).as("somebody else's").isTrue();
             assertThat(steering.failing()).isZero();
         }
     }
 
     @Test
     void aNodeWithoutADaemonLeavesAndReturnsAsMonitorsSay() {
-        fleet.silentNode("mute", "zone");
+        String mute = fleet.named("mute");
+        fleet.silentNode(mute, "zone");
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audits::add)) {
             until(steering::works, "it leads");
-            fleet.monitored("mute", fleet.xid("mute").build());
-            until(() -> fleet.cordoned("mute"), "the node is cordoned");
-            until(() -> fleet.condition("mute").equals("True"), "the condition says so");
-            fleet.monitored("mute", fleet.xid("mute").fatal(false).healthy(true).build());
-            until(() -> !fleet.cordoned("mute"), "the node returns");
-            until(() -> fleet.condition("mute").equals("False"), "the condition says so");
+            fleet.monitored(mute, fleet.xid(mute).build());
+            until(() -> fleet.cordoned(mute), "the node is cordoned");
+            until(() -> fleet.condition(mute).equals("True"), "the condition says so");
+            fleet.monitored(mute, fleet.xid(mute).fatal(false).healthy(true).build());
+            until(() -> !fleet.cordoned(mute), "the node returns");
+            until(() -> fleet.condition(mute).equals("False"), "the condition says so");
         }
     }
 
     @Test
     void aDryRunTellsAndChangesNothing() {
-        fleet.node("bad");
-        String before = fleet.get("bad", ".metadata.resourceVersion");
+        fleet.node(bad);
+        String before = fleet.get(bad, ".metadata.resourceVersion");
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.DRY_RUN, 100), audits::add)) {
             until(steering::works, "it leads");
-            fleet.fail("bad");
+            fleet.fail(bad);
             until(() -> !audits.isEmpty(), "it is audited");
-            until(() -> fleet.said("bad").contains("DryRun"), "an Event says so");
-            assertThat(fleet.get("bad", ".metadata.resourceVersion")).isEqualTo(before);
+            until(() -> fleet.said(bad).contains("DryRun"), "an Event says so");
+            assertThat(fleet.get(bad, ".metadata.resourceVersion")).isEqualTo(before);
         }
     }
 
     @Test
     void theBreakerTripsIsKeptAndGivesWayToAPerson() {
-        List<String> nodes = List.of("n1", "n2", "n3", "n4");
+        List<String> nodes = Stream.of("n1", "n2", "n3", "n4").map(fleet::named).toList();
         nodes.forEach(fleet::node);
         nodes.forEach(fleet::fail);
         try (ClusterApi api = fleet.asAggregator();
@@ -112,12 +116,8 @@ class SteeringClusterTest {
                 Steering steering = Steering.start(api, settings("two", Mode.ARMED, 50), audits::add)) {
             until(() -> steering.gate().waiting().size() == 2, "another one still refuses");
             assertThat(nodes.stream().filter(fleet::cordoned).count()).isEqualTo(2);
-            fleet.plane.kubectl(
-                    "patch",
-                    "configmap",
-                    "gpuwarden-breaker",
-                    "--namespace=gpuwarden",
-                    "--patch",
+            fleet.client.patch(
+                    "configmap/gpuwarden/gpuwarden-breaker",
                     "{\"data\":{\"all\":\"{\\\"status\\\":\\\"half_open\\\",\\\"since\\\":\\\""
                             + java.time.Instant.now() + "\\\",\\\"letThrough\\\":1}\"}}");
             until(() -> nodes.stream().filter(fleet::cordoned).count() == 3, "one more passes on request");
@@ -127,18 +127,12 @@ class SteeringClusterTest {
     }
 
     private String breaker() {
-        return fleet.plane.kubectl(
-                "get",
-                "configmap",
-                "gpuwarden-breaker",
-                "--namespace=gpuwarden",
-                "--ignore-not-found",
-                "--output=yaml");
+        return fleet.client.find("configmap/gpuwarden/gpuwarden-breaker", ".data.all");
     }
 
     @Test
     void oneLeadsAndWhenItGoesAnotherGoesOn() {
-        fleet.node("bad");
+        fleet.node(bad);
         ClusterApi api = fleet.asAggregator();
         Steering first = Steering.start(api, settings("first", Mode.ARMED, 100), audits::add);
         try (Steering second = Steering.start(api, settings("second", Mode.ARMED, 100), audits::add)) {
@@ -149,8 +143,8 @@ class SteeringClusterTest {
             if (leads == first) {
                 first.close();
                 long start = System.nanoTime();
-                fleet.fail("bad");
-                until(() -> fleet.cordoned("bad"), "the other one goes on");
+                fleet.fail(bad);
+                until(() -> fleet.cordoned(bad), "the other one goes on");
                 assertThat(System.nanoTime() - start).as("hand-over, in ns").isLessThan(5_000_000_000L);
             }
         } finally {

@@ -10,7 +10,6 @@ import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,14 +18,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What becomes of decisions when the API server fails: they are made all the same, later, and once. */
+@Tag("api")
 class SteeringFaultsTest {
-
-    @TempDir
-    Path folder;
 
     private final List<Audit> audits = new CopyOnWriteArrayList<>();
     private TestFleet fleet;
@@ -35,7 +32,7 @@ class SteeringFaultsTest {
 
     @BeforeEach
     void start() throws Exception {
-        fleet = TestFleet.start(folder);
+        fleet = TestFleet.start();
         faulty = new FaultyApi(fleet.plane);
     }
 
@@ -60,7 +57,7 @@ class SteeringFaultsTest {
 
     /** A node falls while this goes wrong, and is out of service, with all that tells of it, in the end; then it returns. */
     private void falls(String what, Predicate<ApiCall> these, ApiFault fault) {
-        String node = "n" + nodes++;
+        String node = fleet.named("n" + nodes++);
         fleet.node(node);
         faulty.fail(these, 2, fault);
         fleet.fail(node);
@@ -109,23 +106,25 @@ class SteeringFaultsTest {
 
     @Test
     void whileTheApiServerIsAwayNothingIsDoneAndBehindItTheNewestIs() {
-        List<String> names = List.of("n-falls", "n-returns", "n-both");
-        names.forEach(fleet::node);
-        fleet.fail("n-returns");
+        String falls = fleet.named("n-falls");
+        String returns = fleet.named("n-returns");
+        String both = fleet.named("n-both");
+        List.of(falls, returns, both).forEach(fleet::node);
+        fleet.fail(returns);
         try (ClusterApi api = fleet.asAggregator(faulty);
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 100), audits::add)) {
-            until(() -> fleet.said("n-returns").contains("Quarantined"), "one is in quarantine");
+            until(() -> fleet.said(returns).contains("Quarantined"), "one is in quarantine");
             faulty.fail(ApiCall.any(), new ApiFault.CutBefore());
             faulty.cut();
             until(() -> !steering.works(), "it leads no more");
-            fleet.fail("n-falls");
-            fleet.heal("n-returns");
-            fleet.fail("n-both");
-            fleet.heal("n-both");
+            fleet.fail(falls);
+            fleet.heal(returns);
+            fleet.fail(both);
+            fleet.heal(both);
             faulty.heal();
-            until(() -> fleet.cordoned("n-falls") && !fleet.cordoned("n-returns"), "what is so now is acted on");
+            until(() -> fleet.cordoned(falls) && !fleet.cordoned(returns), "what is so now is acted on");
             until(() -> steering.queued() == 0, "all is done");
-            assertThat(audits.stream().map(Audit::node)).doesNotContain("n-both");
+            assertThat(audits.stream().map(Audit::node)).doesNotContain(both);
         }
     }
 }

@@ -15,6 +15,7 @@ import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.testkit.cluster.ApiClient;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
@@ -31,46 +32,83 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** A real API server with the shipped manifests, and nodes whose NodeHealths say what a test wants. */
+/**
+ * A real API server with the shipped manifests, and nodes whose NodeHealths say what a test wants. The test before has left no
+ * objects that an aggregator or a person would see; what it wrote last may still come, so names differ from test to test.
+ */
 final class TestFleet implements AutoCloseable {
 
     private static final Path MANIFESTS =
             Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
+    private static final AtomicInteger TESTS = new AtomicInteger();
+
+    private static boolean prepared;
 
     final ControlPlane plane;
+    final ApiClient client;
+    private final boolean shared;
+    private final int number = TESTS.incrementAndGet();
     private final ClusterApi admin;
     private final NodeHealths healths;
     private final Map<String, FaultTable> faults = new HashMap<>();
     private long sequence;
 
-    /** On an API server of its own; where there is none to be had, the test is left out. */
-    static TestFleet start(Path folder, Part... parts) {
-        Optional<String> missing = Binaries.ofUser().missing(parts);
-        assumeTrue(missing.isEmpty(), missing::orElseThrow);
-        return new TestFleet(ControlPlane.start(folder, parts));
+    /** On the API server of this process; where there is none to be had, the test is left out. */
+    static TestFleet start() {
+        assumeThere();
+        return new TestFleet(ControlPlane.shared(), true);
     }
 
-    private TestFleet(ControlPlane plane) {
+    /** On an API server of its own, with controllers. */
+    static TestFleet start(Path folder, Part... parts) {
+        assumeThere(parts);
+        return new TestFleet(ControlPlane.start(folder, parts), false);
+    }
+
+    private static void assumeThere(Part... parts) {
+        Optional<String> missing = Binaries.ofUser().missing(parts);
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+    }
+
+    private TestFleet(ControlPlane plane, boolean shared) {
         this.plane = plane;
-        try {
+        this.client = plane.client();
+        this.shared = shared;
+        if (!shared || !prepared) {
             for (String manifest : List.of(
                     "crds/monitorpolicies.gpuwarden.dev.yaml",
                     "crds/nodehealths.gpuwarden.dev.yaml",
                     "crds/quarantinerulesets.gpuwarden.dev.yaml",
                     "gpuwarden-aggregator.yaml")) {
-                plane.apply(Files.readString(MANIFESTS.resolve(manifest)));
+                apply(manifest);
             }
-            plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all");
-            plane.apply(Files.readString(MANIFESTS.resolve("quarantine-rules.yaml")));
-            this.admin = connect(plane.adminKubeconfig());
+            prepared |= shared;
+        }
+        if (shared) {
+            Leftovers.remove(client);
+        }
+        apply("quarantine-rules.yaml");
+        this.admin = connect(plane.adminKubeconfig());
+        this.healths = new NodeHealths(admin);
+    }
+
+    /** Of the shipped manifests. */
+    void apply(String manifest) {
+        try {
+            client.apply(Files.readString(MANIFESTS.resolve(manifest)));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        this.healths = new NodeHealths(admin);
+    }
+
+    /** A name that no other test has. */
+    String named(String name) {
+        return name + "-" + number;
     }
 
     private static ClusterApi connect(Path kubeconfig) {
@@ -84,6 +122,8 @@ final class TestFleet implements AutoCloseable {
     private static ClusterApi connect(String kubeconfig) {
         Config config = Config.fromKubeconfig(kubeconfig);
         config.setClientKeyAlgo("EC");
+        // Else a second, doubled each time.
+        config.setWatchReconnectInterval(50);
         return ClusterApi.connect(config);
     }
 
@@ -124,7 +164,7 @@ final class TestFleet implements AutoCloseable {
 
     /** One that tells nothing. */
     void silentNode(String name, String label) {
-        plane.apply("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {%s: a}}}".formatted(name, label));
+        client.apply("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {%s: a}}}".formatted(name, label));
     }
 
     HealthEvent.Builder xid(String node) {
@@ -181,16 +221,25 @@ final class TestFleet implements AutoCloseable {
     }
 
     String get(String node, String path) {
-        return plane.kubectl("get", "node", node, "--output=jsonpath={" + path + "}");
+        return client.get("node/" + node, path);
     }
 
     /** What the node is asked, if it is. */
     String lookup(String node) {
-        return plane.kubectl("get", "nodehealth", node, "--output=jsonpath={.spec.lookup.id}");
+        return client.get("nodehealth/" + node, ".spec.lookup.id");
     }
 
     boolean cordoned(String node) {
         return get(node, ".spec.unschedulable").equals("true");
+    }
+
+    /** As a person does. */
+    void cordon(String node) {
+        client.patch("node/" + node, "{\"spec\": {\"unschedulable\": true}}");
+    }
+
+    void uncordon(String node) {
+        client.patch("node/" + node, "{\"spec\": {\"unschedulable\": null}}");
     }
 
     /** What the condition says of the fault that {@link #fail} makes. */
@@ -200,11 +249,7 @@ final class TestFleet implements AutoCloseable {
 
     /** Reasons of its Events, sorted, each as often as it is there. */
     List<String> said(String node) {
-        String reasons = plane.kubectl(
-                "get",
-                "events",
-                "--field-selector=involvedObject.name=" + node,
-                "--output=jsonpath={.items[*].reason}");
+        String reasons = client.get("events/default?fieldSelector=involvedObject.name%3D" + node, ".items[*].reason");
         return Stream.of(reasons.split(" ")).sorted().toList();
     }
 
@@ -219,6 +264,8 @@ final class TestFleet implements AutoCloseable {
     @Override
     public void close() {
         admin.close();
-        plane.close();
+        if (!shared) {
+            plane.close();
+        }
     }
 }

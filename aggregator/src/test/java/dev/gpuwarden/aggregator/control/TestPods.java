@@ -5,18 +5,17 @@ import dev.gpuwarden.aggregator.drain.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.Drains;
+import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Pods that are said to run on nodes that are objects only: no kubelet ends them, the test does. */
 final class TestPods {
 
     private final TestFleet fleet;
-    private final String namespace;
+    final String namespace;
 
     /** For all namespaces; whatever pods would lose by it. */
     static DrainPolicies policies(DrainMode mode, Duration timeout) {
@@ -45,10 +44,12 @@ final class TestPods {
     TestPods(TestFleet fleet, String namespace) {
         this.fleet = fleet;
         this.namespace = namespace;
-        fleet.plane.apply("{apiVersion: v1, kind: Namespace, metadata: {name: " + namespace + "}}");
-        // Without controllers nobody makes it; with them somebody may have.
-        fleet.plane.apply(
-                "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: " + namespace + "}}");
+        // Without controllers nobody makes the account; with them somebody may have.
+        fleet.client.apply("""
+                {apiVersion: v1, kind: Namespace, metadata: {name: %s}}
+                ---
+                {apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: %s}}
+                """.formatted(namespace, namespace));
     }
 
     /** Runs and is ready. Nobody starts it again. */
@@ -65,7 +66,7 @@ final class TestPods {
     }
 
     void run(String node, String name, String meta, String spec, String container) {
-        fleet.plane.apply("""
+        fleet.client.apply("""
                 {apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: %s, labels: {app: %s}%s},
                 spec: {nodeName: %s, containers: [{name: main, image: example.com/main:1%s}]}}
                 """.formatted(name, namespace, namespace, meta, node, spec));
@@ -77,21 +78,21 @@ final class TestPods {
 
     /** As its kubelet writes it. */
     void status(String name, String status) {
-        fleet.plane.kubectl(
-                "patch",
-                "pod",
-                name,
-                "--namespace=" + namespace,
-                "--subresource=status",
-                "--type=merge",
-                "--patch",
-                "{\"status\": " + status + "}");
+        fleet.client.patch(reference(name) + "/status", "{\"status\": " + status + "}");
+    }
+
+    /** As people are told of it: with its namespace. */
+    String path(String name) {
+        return namespace + "/" + name;
+    }
+
+    private String reference(String name) {
+        return "pod/" + path(name);
     }
 
     /** Its last container is gone, and its kubelet says so. */
     void end(String name) {
-        fleet.plane.kubectl(
-                "delete", "pod", name, "--namespace=" + namespace, "--grace-period=0", "--force", "--wait=false");
+        fleet.client.deleteNow(reference(name));
     }
 
     /** Whether somebody has asked for its end. */
@@ -99,32 +100,23 @@ final class TestPods {
         return !get(name, ".metadata.deletionTimestamp").isEmpty();
     }
 
+    /** Empty where it is gone. */
     String get(String name, String path) {
-        return fleet.plane.kubectl(
-                "get",
-                "pod",
-                name,
-                "--namespace=" + namespace,
-                "--ignore-not-found",
-                "--output=jsonpath={" + path + "}");
+        return fleet.client.find(reference(name), path);
+    }
+
+    void annotate(String name, String annotation, String value) {
+        fleet.client.patch(
+                reference(name), "{\"metadata\": {\"annotations\": {\"" + annotation + "\": \"" + value + "\"}}}");
     }
 
     /** Those that nobody has asked to end. */
     List<String> untouched() {
-        String names = fleet.plane.kubectl(
-                "get",
-                "pods",
-                "--namespace=" + namespace,
-                "--output=jsonpath={range .items[*]}{.metadata.name}:{.metadata.deletionTimestamp} {end}");
-        return Stream.of(names.split(" "))
-                .filter(name -> name.endsWith(":"))
-                .map(name -> name.substring(0, name.length() - 1))
+        return Trees.objects(fleet.client.get("pods/" + namespace), "items").stream()
+                .map(pod -> Trees.object(pod, "metadata"))
+                .filter(meta -> !meta.containsKey("deletionTimestamp"))
+                .map(meta -> Trees.text(meta, "name"))
                 .sorted()
-                .collect(Collectors.toList());
-    }
-
-    void delete() {
-        fleet.plane.kubectl(
-                "delete", "pods", "--all", "--namespace=" + namespace, "--grace-period=0", "--force", "--wait=false");
+                .toList();
     }
 }

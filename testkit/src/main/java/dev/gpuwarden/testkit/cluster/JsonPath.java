@@ -20,8 +20,8 @@ public final class JsonPath {
     private static final ObjectMapper JSON =
             new ObjectMapper().configure(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS, true);
 
-    private static final Pattern STEP =
-            Pattern.compile("\\.(?<name>(?:\\\\.|[^.\\[\\\\])+)|\\[(?<index>\\d+|\\*)]|\\[\\?\\(@(?<filter>[^=]+)==\"(?<wanted>[^\"]*)\"\\)]");
+    private static final Pattern STEP = Pattern.compile(
+            "\\.(?<name>(?:\\\\.|[^.\\[\\\\])+)|\\[(?<index>\\d+|\\*)]|\\[\\?\\(@(?<filter>[^=]+)==\"(?<wanted>[^\"]*)\"\\)]");
 
     private JsonPath() {}
 

@@ -35,7 +35,11 @@ class ApiClientTest {
                 ---
                 """);
         for (String path : new String[] {
-            ".metadata.name", ".metadata.labels.example\\.com/a", ".status.phase", ".spec.finalizers[*]", ".spec.nothing"
+            ".metadata.name",
+            ".metadata.labels.example\\.com/a",
+            ".status.phase",
+            ".spec.finalizers[*]",
+            ".spec.nothing"
         }) {
             assertThat(client.get("namespace/client-reads", path))
                     .as(path)
@@ -46,10 +50,10 @@ class ApiClientTest {
         }) {
             assertThat(client.get("cm/client-reads", path))
                     .as(path)
-                    .isEqualTo(plane.kubectl(
-                                    "get", "cm", "--namespace=client-reads", "--output=jsonpath={" + path + "}")
-                            .replace("\\u003c", "<")
-                            .replace("\\u003e", ">"));
+                    .isEqualTo(
+                            plane.kubectl("get", "cm", "--namespace=client-reads", "--output=jsonpath={" + path + "}")
+                                    .replace("\\u003c", "<")
+                                    .replace("\\u003e", ">"));
         }
         assertThat(client.get("configmaps?fieldSelector=metadata.name%3Dtwo", ".items[*].metadata.namespace"))
                 .isEqualTo("client-reads");

@@ -33,7 +33,11 @@ class JsonPathTest {
     @Test
     void whatIsNotThereIsEmpty() {
         for (String path : new String[] {
-            ".spec.nothing", ".metadata.name.more", ".spec.containers[2].name", ".metadata[*]", ".status.null",
+            ".spec.nothing",
+            ".metadata.name.more",
+            ".spec.containers[2].name",
+            ".metadata[*]",
+            ".status.null",
             ".status.conditions[?(@.type==\"None\")].status"
         }) {
             assertThat(text(path)).as(path).isEmpty();
