@@ -127,8 +127,9 @@ public final class ClusterApi implements AutoCloseable {
      * @param begin told when it leads; must not block
      * @param end told when it leads no more
      */
-    public Leadership seekLeadership(String namespace, String lease, String identity, Runnable begin, Runnable end) {
-        return Leadership.seek(client, namespace, lease, identity, begin, end);
+    public Leadership seekLeadership(
+            String namespace, String lease, String identity, LeaderElectionTimes times, Runnable begin, Runnable end) {
+        return Leadership.seek(client, namespace, lease, identity, times, begin, end);
     }
 
     private Map<String, Object> send(String method, String path, String type, String body)

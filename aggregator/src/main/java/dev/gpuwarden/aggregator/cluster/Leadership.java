@@ -6,7 +6,6 @@ import io.fabric8.kubernetes.client.extended.leaderelection.LeaderElectionConfig
 import io.fabric8.kubernetes.client.extended.leaderelection.LeaderElectorBuilder;
 import io.fabric8.kubernetes.client.extended.leaderelection.resourcelock.LeaseLock;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -20,18 +19,11 @@ public final class Leadership implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Leadership.class.getName());
 
-    /** What a killed leader costs; each of those who run asks the API server once a second. */
-    private static final Duration LEASE = Duration.ofSeconds(8);
-
-    /** Who cannot renew for so long leads no more: well before another one may. */
-    private static final Duration RENEW = Duration.ofSeconds(5);
-
-    private static final Duration RETRY = Duration.ofSeconds(1);
-
     private final KubernetesClient client;
     private final String namespace;
     private final String name;
     private final String identity;
+    private final LeaderElectionTimes times;
     private final Runnable begin;
     private final Runnable end;
     private final ExecutorService thread = Executors.newCachedThreadPool(task -> {
@@ -43,18 +35,31 @@ public final class Leadership implements AutoCloseable {
     private volatile CompletableFuture<?> term = CompletableFuture.completedFuture(null);
 
     private Leadership(
-            KubernetesClient client, String namespace, String name, String identity, Runnable begin, Runnable end) {
+            KubernetesClient client,
+            String namespace,
+            String name,
+            String identity,
+            LeaderElectionTimes times,
+            Runnable begin,
+            Runnable end) {
         this.client = client;
         this.namespace = namespace;
         this.name = name;
         this.identity = identity;
+        this.times = times;
         this.begin = begin;
         this.end = end;
     }
 
     static Leadership seek(
-            KubernetesClient client, String namespace, String name, String identity, Runnable begin, Runnable end) {
-        Leadership leadership = new Leadership(client, namespace, name, identity, begin, end);
+            KubernetesClient client,
+            String namespace,
+            String name,
+            String identity,
+            LeaderElectionTimes times,
+            Runnable begin,
+            Runnable end) {
+        Leadership leadership = new Leadership(client, namespace, name, identity, times, begin, end);
         leadership.again();
         return leadership;
     }
@@ -67,9 +72,9 @@ public final class Leadership implements AutoCloseable {
                 .withConfig(new LeaderElectionConfigBuilder()
                         .withName(name)
                         .withLock(new LeaseLock(namespace, name, identity))
-                        .withLeaseDuration(LEASE)
-                        .withRenewDeadline(RENEW)
-                        .withRetryPeriod(RETRY)
+                        .withLeaseDuration(times.leaseDuration())
+                        .withRenewDeadline(times.renewDeadline())
+                        .withRetryPeriod(times.retryPeriod())
                         .withReleaseOnCancel(true)
                         .withLeaderCallbacks(new LeaderCallbacks(this::began, this::ended, this::follows))
                         .build())
@@ -77,7 +82,7 @@ public final class Leadership implements AutoCloseable {
                 .start();
         var unused = term.whenComplete((any, cause) -> {
             if (!closed) {
-                CompletableFuture.delayedExecutor(RETRY.toMillis(), TimeUnit.MILLISECONDS, thread)
+                CompletableFuture.delayedExecutor(times.retryPeriod().toMillis(), TimeUnit.MILLISECONDS, thread)
                         .execute(this::again);
             }
         });

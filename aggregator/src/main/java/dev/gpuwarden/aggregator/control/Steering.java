@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.control;
 import dev.gpuwarden.aggregator.breaker.Breaker;
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.LeaderElectionTimes;
 import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.drain.AskedGpuPods;
 import dev.gpuwarden.aggregator.drain.DrainAudit;
@@ -57,7 +58,13 @@ public final class Steering implements AutoCloseable {
      * @param namespace of the Lease and the breaker's ConfigMap
      * @param identity another one for each replica
      */
-    public record Settings(String namespace, String identity, Mode mode, List<Pool> pools) {}
+    public record Settings(
+            String namespace, String identity, Mode mode, List<Pool> pools, LeaderElectionTimes election) {
+
+        public Settings(String namespace, String identity, Mode mode, List<Pool> pools) {
+            this(namespace, identity, mode, pools, LeaderElectionTimes.DEFAULT);
+        }
+    }
 
     /**
      * That nodes in quarantine are drained, or would be.
@@ -132,7 +139,13 @@ public final class Steering implements AutoCloseable {
                 api,
                 fleet,
                 set.settings(),
-                keep(new AskedGpuPods(new StatusGpuPods(clock), api, fleet, clock, this::lookAtDrain)),
+                keep(new AskedGpuPods(
+                        new StatusGpuPods(clock),
+                        api,
+                        fleet,
+                        clock,
+                        set.settings().times().holders(),
+                        this::lookAtDrain)),
                 clock,
                 set.audits(),
                 this::lookAtDrain,
@@ -180,7 +193,12 @@ public final class Steering implements AutoCloseable {
         var unusedToo =
                 ticks.scheduleWithFixedDelay(this::askAgain, ASK_AGAIN_SECONDS, ASK_AGAIN_SECONDS, TimeUnit.SECONDS);
         keep(api.seekLeadership(
-                settings.namespace(), LEASE, settings.identity(), this::beginLeading, this::endLeading));
+                settings.namespace(),
+                LEASE,
+                settings.identity(),
+                settings.election(),
+                this::beginLeading,
+                this::endLeading));
     }
 
     /** Does not wait for the cluster. */

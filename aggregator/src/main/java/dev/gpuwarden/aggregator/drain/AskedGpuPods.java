@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.holdings.HolderLookups;
 import dev.gpuwarden.aggregator.holdings.HoldingsReader;
 import dev.gpuwarden.aggregator.holdings.LookupAnswer;
+import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.holder.GpuHolders;
 import java.time.Clock;
 import java.time.Duration;
@@ -30,9 +31,6 @@ import java.util.stream.Collectors;
  * once for a drain, or again where nothing came of that. Thread-safe.
  */
 public final class AskedGpuPods implements GpuPods, AutoCloseable {
-
-    /** A daemon asks its kubelet for two seconds at most, and one that has just lost its connection comes again. */
-    static final Duration PATIENCE = Duration.ofSeconds(15);
 
     private static final int TRIES = 2;
 
@@ -64,6 +62,7 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
     private final HolderLookups lookups;
     private final Memory memory;
     private final Clock clock;
+    private final Duration patience;
     private final Consumer<String> again;
     private final Map<String, Question> questions = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
@@ -75,13 +74,17 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
     /**
      * @param told what is known without asking
      * @param memory of the cluster, which tells when an answer is there
+     * @param patience for a daemon, which asks its kubelet for two seconds at most, and comes again where it has just lost its
+     *     connection
      * @param again has a node looked at
      */
-    public AskedGpuPods(GpuPods told, ClusterApi api, Memory memory, Clock clock, Consumer<String> again) {
+    public AskedGpuPods(
+            GpuPods told, ClusterApi api, Memory memory, Clock clock, Duration patience, Consumer<String> again) {
         this.told = told;
         this.lookups = new HolderLookups(api, memory, clock);
         this.memory = memory;
         this.clock = clock;
+        this.patience = patience;
         this.again = again;
         memory.follow((node, health) -> {
             if (questions.containsKey(node)) {
@@ -115,10 +118,10 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
         if (answer instanceof LookupAnswer.Failed why) {
             return failed(node.name(), question, unknown, why.why());
         }
-        return clock.instant().isBefore(question.asked().plus(PATIENCE))
+        return clock.instant().isBefore(question.asked().plus(patience))
                 ? asks()
-                : new Answer.Unknown(unknown.why() + ", and its daemon has not answered within " + PATIENCE.toSeconds()
-                        + " s who holds its GPUs");
+                : new Answer.Unknown(unknown.why() + ", and its daemon has not answered within "
+                        + Durations.text(patience) + " who holds its GPUs");
     }
 
     private static Answer asks() {
@@ -140,7 +143,7 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
                 pods.stream().filter(pod -> cameAfter(pod, holders)).toList();
         Instant now = clock.instant();
         boolean taken = came.stream().allMatch(pod -> pod.taken().isPresent());
-        Instant until = question.asked().plus(taken ? PAUSE : PATIENCE);
+        Instant until = question.asked().plus(taken ? PAUSE : patience);
         if (!came.isEmpty() && now.isBefore(until)) {
             look(node, Duration.between(now, until));
             return new Answer.Asked(came.get(0).path() + " has come meanwhile, and may be given one of its GPUs");
@@ -188,7 +191,7 @@ public final class AskedGpuPods implements GpuPods, AutoCloseable {
         questions.put(node, question);
         try {
             threads.execute(() -> asked(node, question));
-            look(node, PATIENCE);
+            look(node, patience);
         } catch (RejectedExecutionException e) {
             // The program stops; the next one asks anew.
         }

@@ -85,7 +85,7 @@ public final class DrainByHand {
     private final Clock clock;
     private final Listener listener;
     private final Semaphore news = new Semaphore(0);
-    private final NodeDrain drain = new NodeDrain(news::release);
+    private final NodeDrain drain = new NodeDrain(news::release, DrainTimes.DEFAULT.retry());
     private final Fleet fleet;
 
     private final ToldAll nodes;
@@ -250,7 +250,7 @@ public final class DrainByHand {
         private HandLook look(Map<String, Set<String>> holders, Map<String, Refusal> refusals, Instant now) {
             Map<String, Object> health = fleet.health(node.name()).orElse(Map.of());
             List<PodPlan> plan = new Notices(
-                            health, drain.untold(), settings.policies().notice())
+                            health, drain.untold(), settings.policies().notice(), DrainTimes.DEFAULT.signal())
                     .of(asked, DrainPlan.of(asked, drain.pods(), holders, settings.policies(), now), now);
             return HandLook.of(look, plan, holders.keySet(), refusals, settings.policies(), began, now);
         }
@@ -262,7 +262,10 @@ public final class DrainByHand {
             for (PodPlan plan : look.due()) {
                 if (plan.step() == PodPlan.Step.EVICT
                         && removal.evict(plan.pod()) instanceof PodRemoval.Outcome.Refused refused) {
-                    refusals.put(plan.pod().uid(), Refusal.before(now, "").again(refused.why(), refused.least(), now));
+                    refusals.put(
+                            plan.pod().uid(),
+                            Refusal.before(now, "")
+                                    .again(refused.why(), DrainTimes.DEFAULT.retry(), refused.least(), now));
                 }
             }
             return refusals;

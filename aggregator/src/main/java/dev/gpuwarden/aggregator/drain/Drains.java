@@ -37,7 +37,12 @@ public final class Drains implements AutoCloseable {
     private static final Duration QUIET = Duration.ofSeconds(10);
 
     /** @param armed else everything is decided and told, and no pod touched */
-    public record Settings(boolean armed, DrainPolicies policies) {}
+    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times) {
+
+        public Settings(boolean armed, DrainPolicies policies) {
+            this(armed, policies, DrainTimes.DEFAULT);
+        }
+    }
 
     private record Followed(String uid, NodeDrain drain, Mirror watch) {}
 
@@ -268,7 +273,11 @@ public final class Drains implements AutoCloseable {
         // It lies packed in memory, and few pods want to be told.
         boolean any = drain.pods().stream().anyMatch(pod -> pod.checkpoint().isPresent());
         Map<String, Object> health = any ? fleet.health(node.name()).orElse(Map.of()) : Map.of();
-        return new Notices(health, drain.untold(), settings.policies().notice());
+        return new Notices(
+                health,
+                drain.untold(),
+                settings.policies().notice(),
+                settings.times().signal());
     }
 
     // ---- which nodes ----
@@ -279,7 +288,8 @@ public final class Drains implements AutoCloseable {
             return there;
         }
         forget(node.name());
-        NodeDrain drain = new NodeDrain(() -> again.accept(node.name()));
+        NodeDrain drain =
+                new NodeDrain(() -> again.accept(node.name()), settings.times().retry());
         Followed now = new Followed(node.uid(), drain, api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain));
         followed.put(node.name(), now);
         if (!open) {

@@ -28,8 +28,9 @@ final class HandHolders implements GpuPods, AutoCloseable {
     HandHolders(ClusterApi api, Optional<String> unasked, Fleet fleet, Clock clock, Consumer<String> again) {
         this.told = new StatusGpuPods(clock);
         this.unasked = unasked;
-        this.daemon =
-                unasked.isPresent() ? Optional.empty() : Optional.of(new AskedGpuPods(told, api, fleet, clock, again));
+        this.daemon = unasked.isPresent()
+                ? Optional.empty()
+                : Optional.of(new AskedGpuPods(told, api, fleet, clock, DrainTimes.DEFAULT.holders(), again));
     }
 
     @Override

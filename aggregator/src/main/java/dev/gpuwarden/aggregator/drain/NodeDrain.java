@@ -18,6 +18,7 @@ final class NodeDrain implements Mirror.Listener {
     private static final int MOST_TELLINGS = 4;
 
     private final Runnable changed;
+    private final Duration retry;
     private final Map<String, PodRead> pods = new HashMap<>();
     private final Map<String, Refusal> refusals = new HashMap<>();
     /** Why these cannot be told of their end. */
@@ -36,9 +37,13 @@ final class NodeDrain implements Mirror.Listener {
     private long endNanos = System.nanoTime();
     private Instant written = Instant.MIN;
 
-    /** @param changed told when the node is to be looked at */
-    NodeDrain(Runnable changed) {
+    /**
+     * @param changed told when the node is to be looked at
+     * @param retry after a pod was refused first
+     */
+    NodeDrain(Runnable changed, Duration retry) {
         this.changed = changed;
+        this.retry = retry;
     }
 
     // ---- its pods ----
@@ -143,7 +148,7 @@ final class NodeDrain implements Mirror.Listener {
         asking.remove(uid);
         if (outcome instanceof PodRemoval.Outcome.Refused refused) {
             Refusal before = refusals.getOrDefault(uid, Refusal.before(now, ""));
-            refusals.put(uid, before.again(refused.why(), refused.least(), now));
+            refusals.put(uid, before.again(refused.why(), retry, refused.least(), now));
         } else if (pods.containsKey(uid)) {
             refusals.remove(uid);
             asked.add(uid);
@@ -172,7 +177,7 @@ final class NodeDrain implements Mirror.Listener {
         if (never || before.times() == MOST_TELLINGS) {
             untold.put(uid, why);
         } else {
-            refusals.put(uid, before.again(why, least, now));
+            refusals.put(uid, before.again(why, retry, least, now));
         }
     }
 

@@ -18,11 +18,9 @@ import java.util.Optional;
  * @param health the node's `NodeHealth` as the API server's JSON has it; empty where none is known
  * @param untold by UID of a pod, why its node cannot be asked to tell it
  * @param most the longest grace that a pod gets; zero where none is told
+ * @param answer so long a node takes at most, as a rule, to answer that it has sent a signal
  */
-record Notices(Map<String, Object> health, Map<String, String> untold, Duration most) {
-
-    /** So long a node takes at most, as a rule, to say that it has sent a signal. */
-    private static final Duration ANSWER = Duration.ofSeconds(5);
+record Notices(Map<String, Object> health, Map<String, String> untold, Duration most, Duration answer) {
 
     /** The same plan with the notice before the end of those that would be evicted or deleted. */
     List<PodPlan> of(DrainRecord drain, List<PodPlan> plan, Instant now) {
@@ -72,8 +70,8 @@ record Notices(Map<String, Object> health, Map<String, String> untold, Duration 
     private PodPlan told(PodPlan plan, Checkpoint wish, SignalRequest request, Instant now) {
         PodRead pod = plan.pod();
         Instant at = request.requested();
-        SignalAnswer answer = SignalAnswer.read(health, pod.uid(), request.id());
-        if (answer instanceof SignalAnswer.Failed failed) {
+        SignalAnswer sentAnswer = SignalAnswer.read(health, pod.uid(), request.id());
+        if (sentAnswer instanceof SignalAnswer.Failed failed) {
             return goes(plan, request.signal() + " was not sent: " + failed.why());
         }
         String sent = request.signal() + " was sent at " + at;
@@ -85,10 +83,10 @@ record Notices(Map<String, Object> health, Map<String, String> untold, Duration 
                 .isPresent()) {
             return early(plan, sent + ", and its containers have ended", now);
         }
-        boolean pending = answer instanceof SignalAnswer.Pending;
-        if (pending && now.isBefore(at.plus(ANSWER))) {
+        boolean pending = sentAnswer instanceof SignalAnswer.Pending;
+        if (pending && now.isBefore(at.plus(answer))) {
             // Nobody needs to know of it yet.
-            return new PodPlan(pod, Step.SIGNAL, request.signal() + " is being sent", Optional.of(at.plus(ANSWER)), at);
+            return new PodPlan(pod, Step.SIGNAL, request.signal() + " is being sent", Optional.of(at.plus(answer)), at);
         }
         Instant end = later(plan.at().orElse(plan.began()), at.plus(grace(wish)));
         if (!end.isAfter(now)) {

@@ -11,18 +11,20 @@ import java.time.Instant;
  */
 public record Refusal(int times, Instant since, String why, Instant again) {
 
-    private static final Duration FIRST = Duration.ofSeconds(5);
-    private static final Duration LAST = Duration.ofSeconds(30);
+    /** The longest pause, in first ones. */
+    private static final int LONGEST = 6;
 
     /** What was written on the Node by whoever was here before. */
     static Refusal before(Instant since, String why) {
         return new Refusal(0, since, why, since);
     }
 
-    /** @param least what the API server wants to be left alone for */
-    Refusal again(String reason, Duration least, Instant now) {
-        Duration pause = FIRST.multipliedBy(1L << Math.min(times, 4));
-        pause = pause.compareTo(LAST) > 0 ? LAST : pause;
+    /**
+     * @param first pause, twice as long after each further one
+     * @param least what the API server wants to be left alone for
+     */
+    Refusal again(String reason, Duration first, Duration least, Instant now) {
+        Duration pause = first.multipliedBy(Math.min(LONGEST, 1L << Math.min(times, 4)));
         return new Refusal(times + 1, since, reason, now.plus(pause.compareTo(least) > 0 ? pause : least));
     }
 }

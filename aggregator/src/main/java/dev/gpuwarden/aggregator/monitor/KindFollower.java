@@ -13,9 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class KindFollower implements AutoCloseable {
 
-    /** A watch that has begun anew a moment ago is no trouble. */
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-
     /** So often in a row the API server must have said that there is no such type before its objects are taken to be gone. */
     private static final int SURE = 2;
 
@@ -24,6 +21,7 @@ final class KindFollower implements AutoCloseable {
     private final List<PolicyRun> policies;
     private final MatchBook book;
     private final KindWatch watch;
+    private final Duration brokenWatch;
     private @Nullable Mirror mirror;
     private int absent;
     private long brokenSince;
@@ -31,12 +29,20 @@ final class KindFollower implements AutoCloseable {
     private volatile int objects;
     private volatile boolean watching;
 
-    KindFollower(ClusterApi api, ResourceType type, List<PolicyRun> policies, MatchBook book, KindWatch watch) {
+    /** @param brokenWatch for how long a watch that has broken is no trouble */
+    KindFollower(
+            ClusterApi api,
+            ResourceType type,
+            List<PolicyRun> policies,
+            MatchBook book,
+            KindWatch watch,
+            Duration brokenWatch) {
         this.api = api;
         this.type = type;
         this.policies = List.copyOf(policies);
         this.book = book;
         this.watch = watch;
+        this.brokenWatch = brokenWatch;
     }
 
     List<PolicyRun> policies() {
@@ -66,7 +72,7 @@ final class KindFollower implements AutoCloseable {
         if (brokenSince == 0) {
             brokenSince = System.nanoTime();
         }
-        if (!ask || System.nanoTime() - brokenSince < PATIENCE.toNanos()) {
+        if (!ask || System.nanoTime() - brokenSince < brokenWatch.toNanos()) {
             return;
         }
         Discovery found = Discovery.look(api, type);

@@ -202,7 +202,7 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
 
     private KindFollower follower(ResourceType type, List<PolicyRun> runs) {
         KindWatch watch = new KindWatch(type, runs, book, timers, clock, tally, this::policiesChanged);
-        return new KindFollower(api, type, runs, book, watch);
+        return new KindFollower(api, type, runs, book, watch, settings.brokenWatch());
     }
 
     private void tick() throws InterruptedException {
@@ -245,6 +245,7 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
         return StatusOf.policy(
                 policy,
                 entry,
+                settings.erring(),
                 entry.run().map(run -> followers.get(run.source().resource())).map(KindFollower::standing),
                 book.count(policy),
                 book.count(policy, missing),

@@ -9,9 +9,6 @@ final class StatusOf {
 
     static final String LISTING = "Listing";
 
-    /** What is about to start lacks for a moment what a predicate asks for. */
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-
     /** Of fewer objects all may be wrong. */
     private static final int MANY_OBJECTS = 10;
 
@@ -26,12 +23,14 @@ final class StatusOf {
     private StatusOf() {}
 
     /**
+     * @param erring for how long a predicate that errs is no trouble
      * @param standing how its objects are followed; empty while nobody does
      * @param matches that it has, of which so many concern nodes that are missing
      */
     static PolicyStatus policy(
             String name,
             PolicyShelf.Entry entry,
+            Duration erring,
             Optional<Standing> standing,
             int matches,
             int ofMissing,
@@ -61,17 +60,32 @@ final class StatusOf {
         if (standing.isEmpty() || !standing.get().complete()) {
             return PolicyStatus.idle(name, entry.generation(), LISTING, "its objects are being read", matches);
         }
-        return atWork(name, entry.generation(), run, standing.get().objects(), matches, ofMissing, missing);
+        return atWork(
+                name,
+                entry.generation(),
+                run,
+                run.erringFor(erring),
+                standing.get().objects(),
+                matches,
+                ofMissing,
+                missing);
     }
 
     private static PolicyStatus atWork(
-            String name, long generation, PolicyRun run, int objects, int matches, int ofMissing, Set<String> missing) {
+            String name,
+            long generation,
+            PolicyRun run,
+            boolean errs,
+            int objects,
+            int matches,
+            int ofMissing,
+            Set<String> missing) {
         int without = run.withoutNode() + ofMissing;
         int erring = run.erring();
         boolean ready = true;
         String reason = "Ready";
         String message = "each " + run.source().resource() + " is looked at when it changes";
-        if (run.erringFor(PATIENCE)) {
+        if (errs) {
             ready = false;
             reason = "PredicateErrors";
             message = "it cannot say whether these match, which then do not: ask has(...) first; " + run.anError();

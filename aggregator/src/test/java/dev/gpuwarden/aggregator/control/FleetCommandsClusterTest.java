@@ -22,6 +22,7 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -207,6 +208,10 @@ class FleetCommandsClusterTest {
             until(() -> fleet().out().contains("\"cause\": \"dry_run\""), "a dry run is seen");
             assertThat(Trees.object(fleet().tree(), "breaker")).containsEntry("mode", "dry-run");
         }
+        assertThat(fleet().out()).as("a moment later").doesNotContain("no_leader");
+        fleet.client.patch("lease/gpuwarden/gpuwarden-aggregator", """
+                {"spec": {"renewTime": "%s"}}""".formatted(
+                        Instant.now().minusSeconds(17).truncatedTo(ChronoUnit.MICROS)));
         until(() -> fleet().out().contains("\"cause\": \"no_leader\""), "its absence is seen");
         assertThat(fleet().code()).isEqualTo(1);
     }

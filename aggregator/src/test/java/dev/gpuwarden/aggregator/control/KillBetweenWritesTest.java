@@ -49,7 +49,8 @@ class KillBetweenWritesTest {
                 Mode.ARMED,
                 List.of(
                         PoolText.parse("zone;zone;rate=100%/5m;level=100%"),
-                        PoolText.parse("trips;trips;rate=0/5m;level=0")));
+                        PoolText.parse("trips;trips;rate=0/5m;level=0")),
+                TestFleet.ELECTION);
     }
 
     /** A node that falls, one that returns, one with a minor fault, and one that trips the breaker. */

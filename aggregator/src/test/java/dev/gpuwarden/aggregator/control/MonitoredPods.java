@@ -45,7 +45,15 @@ final class MonitoredPods implements AutoCloseable {
             this.api = api;
             this.steering = Steering.start(api, settings("one", Mode.ARMED, 100), audit -> {});
             this.monitor = ObjectMonitor.start(
-                    api, steering, new MonitorSettings(Duration.ofMinutes(5), 8, Duration.ofSeconds(1), true));
+                    api,
+                    steering,
+                    new MonitorSettings(
+                            Duration.ofMinutes(5),
+                            8,
+                            Duration.ofMillis(100),
+                            true,
+                            Duration.ofSeconds(2),
+                            Duration.ofSeconds(1)));
         }
 
         PolicyStatus status(String policy) {

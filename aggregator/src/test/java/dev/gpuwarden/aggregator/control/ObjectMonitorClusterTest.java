@@ -129,7 +129,7 @@ class ObjectMonitorClusterTest {
 
     @Test
     void timeAloneTakesANodeOut() {
-        pods.policy("slow", "now - timestamp(resource.status.startTime) > duration('6s')", "");
+        pods.policy("slow", "now - timestamp(resource.status.startTime) > duration('3s')", "");
         try (Running running = pods.run()) {
             running.untilReason("slow", "Ready");
             Instant started = Instant.now().truncatedTo(ChronoUnit.SECONDS);
@@ -138,7 +138,7 @@ class ObjectMonitorClusterTest {
             assertThat(pods.faults()).isEmpty();
             until(() -> pods.faults().equals("gpu-operator/a"), "its time comes");
             assertThat(Duration.between(started, Instant.now()))
-                    .isBetween(Duration.ofSeconds(6), Duration.ofSeconds(10));
+                    .isBetween(Duration.ofSeconds(3), Duration.ofSeconds(13));
         }
     }
 

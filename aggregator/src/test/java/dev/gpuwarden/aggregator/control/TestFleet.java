@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.breaker.Limit;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.LeaderElectionTimes;
 import dev.gpuwarden.aggregator.health.Claim;
 import dev.gpuwarden.aggregator.health.Held;
 import dev.gpuwarden.aggregator.health.NodeHealths;
@@ -45,6 +46,10 @@ final class TestFleet implements AutoCloseable {
 
     private static final Path MANIFESTS =
             Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
+    /** A tenth of what the program asks, but for what a busy machine needs. */
+    static final LeaderElectionTimes ELECTION =
+            new LeaderElectionTimes(Duration.ofSeconds(4), Duration.ofSeconds(2), Duration.ofMillis(100));
+
     private static final AtomicInteger TESTS = new AtomicInteger();
 
     private static boolean prepared;
@@ -148,7 +153,8 @@ final class TestFleet implements AutoCloseable {
                         NodeSelector.parse(""),
                         Limit.percent(percent),
                         Duration.ofMinutes(5),
-                        Limit.percent(percent))));
+                        Limit.percent(percent))),
+                ELECTION);
     }
 
     void node(String name) {

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.drain.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.DrainTimes;
 import dev.gpuwarden.aggregator.drain.Drains;
 import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.quarantine.Mode;
@@ -13,6 +14,9 @@ import java.util.Optional;
 
 /** Pods that are said to run on nodes that are objects only: no kubelet ends them, the test does. */
 final class TestPods {
+
+    private static final DrainTimes TIMES =
+            new DrainTimes(Duration.ofMillis(1500), Duration.ofMillis(500), Duration.ofMillis(200));
 
     private final TestFleet fleet;
     final String namespace;
@@ -38,7 +42,7 @@ final class TestPods {
                 api,
                 TestFleet.settings(identity, Mode.ARMED, 100),
                 audit -> {},
-                Optional.of(new Steering.Draining(new Drains.Settings(armed, policies), audits::add)));
+                Optional.of(new Steering.Draining(new Drains.Settings(armed, policies, TIMES), audits::add)));
     }
 
     TestPods(TestFleet fleet, String namespace) {

@@ -145,11 +145,13 @@ class DrainDecisionTest {
         Refusal refusal = Refusal.before(NOW, "");
         List<Long> pauses = new java.util.ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            refusal = refusal.again("no", Duration.ZERO, NOW);
+            refusal = refusal.again("no", Duration.ofSeconds(5), Duration.ZERO, NOW);
             pauses.add(Duration.between(NOW, refusal.again()).toSeconds());
         }
         assertThat(pauses).containsExactly(5L, 10L, 20L, 30L, 30L);
         assertThat(refusal.since()).isEqualTo(NOW);
-        assertThat(refusal.again("no", Duration.ofSeconds(55), NOW).again()).isEqualTo(NOW.plusSeconds(55));
+        assertThat(refusal.again("no", Duration.ofSeconds(5), Duration.ofSeconds(55), NOW)
+                        .again())
+                .isEqualTo(NOW.plusSeconds(55));
     }
 }

@@ -41,7 +41,7 @@ class HandLookTest {
 
     private HandLook look(String... pods) {
         List<PodRead> read = Stream.of(pods).map(Some::read).toList();
-        List<PodPlan> plan = new Notices(health, Map.of(), policies.notice())
+        List<PodPlan> plan = new Notices(health, Map.of(), policies.notice(), Duration.ofSeconds(5))
                 .of(drain, DrainPlan.of(drain, read, holders, policies, now), now);
         last = HandLook.of(last, plan, holders.keySet(), refusals, policies, NOW, now);
         return last;
@@ -102,7 +102,8 @@ class HandLookTest {
     void whoIsRefusedIsTriedAgainAndSaysSinceWhen() {
         look(pod("a"));
         after(1);
-        refusals = Map.of("uid-a", Refusal.before(now, "").again("the budget web", Duration.ZERO, now));
+        refusals = Map.of(
+                "uid-a", Refusal.before(now, "").again("the budget web", Duration.ofSeconds(5), Duration.ZERO, now));
         look(pod("a"));
         after(4);
         assertThat(look(pod("a")).due()).hasSize(1);
@@ -116,7 +117,7 @@ class HandLookTest {
     void whoHasNoRightIsNotTriedAgain() {
         String answer =
                 "pods \"a\" is forbidden: User \"me\" cannot create resource \"pods/eviction\" in API group \"\"";
-        refusals = Map.of("uid-a", Refusal.before(now, "").again(answer, Duration.ZERO, now));
+        refusals = Map.of("uid-a", Refusal.before(now, "").again(answer, Duration.ofSeconds(5), Duration.ZERO, now));
         assertThat(look(pod("a")).due()).isEmpty();
         assertThat(only().state()).isEqualTo(State.STAYS);
         assertThat(only().why()).isEqualTo(answer);

@@ -31,7 +31,9 @@ class NoticesTest {
                 .replace("\"labels\"", said + "}, \"labels\"")
                 .replace("\"state\": {\"running\": {}}", status));
         List<PodPlan> plan = DrainPlan.of(drain, List.of(pod), Map.of(), Some.policies("*=" + mode), now);
-        return new Notices(health, untold, most).of(drain, plan, now).get(0);
+        return new Notices(health, untold, most, Duration.ofSeconds(5))
+                .of(drain, plan, now)
+                .get(0);
     }
 
     private void told(String answer) {

@@ -4,6 +4,7 @@ import static dev.gpuwarden.aggregator.monitor.Samples.compiled;
 import static dev.gpuwarden.aggregator.monitor.Samples.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +29,7 @@ class StatusOfTest {
         return StatusOf.policy(
                 "p",
                 entry,
+                Duration.ofSeconds(10),
                 Optional.of(new StatusOf.Standing(trouble, complete, objects)),
                 matches,
                 ofMissing,
