@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -21,11 +22,11 @@ import java.util.zip.GZIPInputStream;
 
 /**
  * Requests to the API server, with bodies written by hand: a model of a whole object writes fields that nobody meant to own.
- * Each call blocks until the answer is here, for {@link #PATIENCE_SECONDS} at most. Thread-safe.
+ * Each call blocks until the answer is here, or until the client's patience ends. Thread-safe.
  */
 public final class ClusterApi implements AutoCloseable {
 
-    public static final long PATIENCE_SECONDS = 10;
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private static final String JSON = "application/json";
     private static final String APPLY = "application/apply-patch+yaml";
@@ -37,25 +38,34 @@ public final class ClusterApi implements AutoCloseable {
     private final KubernetesClient client;
     private final KubernetesSerialization json;
     private final String root;
+    private final Duration patience;
 
-    private ClusterApi(KubernetesClient client) {
+    private ClusterApi(KubernetesClient client, Duration patience) {
         this.client = client;
+        this.patience = patience;
         this.json = client.getKubernetesSerialization();
         this.root = client.getMasterUrl().toString().replaceAll("/+$", "");
     }
 
     /** Asks nothing yet, so a server that is away does not keep the program from starting. */
     public static ClusterApi connect(Config config) {
+        return connect(config, PATIENCE);
+    }
+
+    /** @param patience how long each request waits for its answer; the program's is ten seconds */
+    public static ClusterApi connect(Config config, Duration patience) {
         config.setConnectionTimeout(CONNECT_MILLIS);
-        config.setRequestTimeout((int) TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+        config.setRequestTimeout((int) patience.toMillis());
         // Whoever asks has a back-off of its own, and knows by then whether the answer is still wanted.
         config.setRequestRetryBackoffLimit(0);
         // All objects are trees here: no classes for those that the client knows.
         KubernetesSerialization trees = new KubernetesSerialization(new ObjectMapper(), false);
-        return new ClusterApi(new KubernetesClientBuilder()
-                .withConfig(config)
-                .withKubernetesSerialization(trees)
-                .build());
+        return new ClusterApi(
+                new KubernetesClientBuilder()
+                        .withConfig(config)
+                        .withKubernetesSerialization(trees)
+                        .build(),
+                patience);
     }
 
     /** @throws ClusterException also where it is not there */
@@ -138,17 +148,17 @@ public final class ClusterApi implements AutoCloseable {
                 .newHttpRequestBuilder()
                 .uri(root + path)
                 .header("Accept-Encoding", "gzip")
-                .timeout(PATIENCE_SECONDS, TimeUnit.SECONDS);
+                .timeout(patience.toMillis(), TimeUnit.MILLISECONDS);
         HttpRequest ready = method.equals("GET")
                 ? request.build()
                 : request.method(method, type, body).build();
         String what = method + " " + path;
         CompletableFuture<HttpResponse<byte[]>> answer = client.getHttpClient().sendAsync(ready, byte[].class);
         try {
-            return read(what, answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+            return read(what, answer.get(patience.toMillis(), TimeUnit.MILLISECONDS));
         } catch (TimeoutException e) {
             answer.cancel(true);
-            throw ClusterException.noAnswer(what + ": no answer within " + PATIENCE_SECONDS + " s");
+            throw ClusterException.noAnswer(what + ": no answer within " + patience.toSeconds() + " s");
         } catch (ExecutionException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw ClusterException.noAnswer(what + ": no answer from " + root + ": " + cause);

@@ -45,7 +45,7 @@ public final class IngestServer implements AutoCloseable {
     private final Server server;
     private volatile boolean listens;
 
-    private IngestServer(IngestOptions options, ClusterApi api, String replica, Memory memory) {
+    private IngestServer(IngestOptions options, ClusterApi api, String replica, Memory memory, WritePace pace) {
         this.options = options;
         NodeHealths healths = new NodeHealths(api, memory);
         Clock clock = Clock.systemUTC();
@@ -56,7 +56,8 @@ public final class IngestServer implements AutoCloseable {
                 memory,
                 tally,
                 clock,
-                replica);
+                replica,
+                pace);
         this.threads = threads();
         this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
         TokenReviews tokens =
@@ -89,25 +90,17 @@ public final class IngestServer implements AutoCloseable {
     }
 
     /**
-     * As the next, under the name of this host, which in a pod is the pod's.
+     * Under the name of this host, which in a pod is the pod's. Throws {@link UserError} where the files cannot be had.
      *
      * @param memory what is known of the cluster here, which saves requests
      */
     public static IngestServer of(IngestOptions options, ClusterApi api, Memory memory) {
-        return new IngestServer(options, api, hostName(), memory);
+        return of(options, api, hostName(), memory, WritePace.DEFAULT);
     }
 
-    /**
-     * Throws {@link UserError} where the files cannot be had.
-     *
-     * @param replica which of several aggregators this is, for people and to tell them apart
-     */
-    public static IngestServer of(IngestOptions options, ClusterApi api, String replica) {
-        return new IngestServer(options, api, replica, Memory.NONE);
-    }
-
-    static IngestServer of(IngestOptions options, ClusterApi api, String replica, Memory memory) {
-        return new IngestServer(options, api, replica, memory);
+    /** @param replica which of several aggregators this is, for people and to tell them apart */
+    static IngestServer of(IngestOptions options, ClusterApi api, String replica, Memory memory, WritePace pace) {
+        return new IngestServer(options, api, replica, memory, pace);
     }
 
     /** From now on nodes may come. Throws {@link UserError} where the address cannot be had. */

@@ -18,32 +18,32 @@ import java.util.function.Consumer;
 
 /**
  * Brings into the cluster what nodes told: for each node one write at a time, of all that came meanwhile, and not more often than
- * every {@link #EACH_NANOS}. What the API server does not take is tried again for as long as it is the newest.
+ * its {@link WritePace} allows. What the API server does not take is tried again for as long as it is the newest.
  */
 final class NodeWriter implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(NodeWriter.class.getName());
 
-    /** A node that flaps costs the API server four writes a second at most. */
-    private static final long EACH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-
     /** Each waits for one answer; 8 at 5 ms are 1,600 writes a second. */
     private static final int THREADS = 8;
-
-    private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final long LAST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final NodeHealths healths;
     private final IngestTally tally;
     private final Consumer<NodeRecord> settled;
+    private final long eachNanos;
+    private final long firstRetryNanos;
+    private final long lastRetryNanos;
     private final ScheduledThreadPoolExecutor threads;
     private final Map<NodeRecord, Integer> failing = new ConcurrentHashMap<>();
 
     /** @param settled told after each write of a record */
-    NodeWriter(NodeHealths healths, IngestTally tally, Consumer<NodeRecord> settled) {
+    NodeWriter(NodeHealths healths, IngestTally tally, WritePace pace, Consumer<NodeRecord> settled) {
         this.healths = healths;
         this.tally = tally;
         this.settled = settled;
+        this.eachNanos = pace.each().toNanos();
+        this.firstRetryNanos = pace.firstRetry().toNanos();
+        this.lastRetryNanos = pace.lastRetry().toNanos();
         this.threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
             Thread thread = new Thread(task, "gpuwarden-node-health");
             thread.setDaemon(true);
@@ -72,7 +72,7 @@ final class NodeWriter implements AutoCloseable {
 
     private void turn(NodeRecord record) {
         Draft draft = record.begin();
-        long wait = EACH_NANOS;
+        long wait = eachNanos;
         try {
             Held held = healths.write(draft.state(), draft.held());
             tally.written(System.nanoTime() - draft.sinceNanos());
@@ -121,9 +121,9 @@ final class NodeWriter implements AutoCloseable {
                     "NodeHealth " + record.node() + " is not kept up to date, which is tried again: "
                             + (cause instanceof ClusterException ? cause.getMessage() : cause.toString()));
         }
-        long wait = Math.min(LAST_RETRY_NANOS, FIRST_RETRY_NANOS << Math.min(times - 1, 10));
+        long wait = Math.min(lastRetryNanos, firstRetryNanos << Math.min(times - 1, 10));
         long told = cause instanceof ClusterException answered
-                ? Math.min(LAST_RETRY_NANOS, TimeUnit.SECONDS.toNanos(answered.retryAfterSeconds()))
+                ? Math.min(lastRetryNanos, TimeUnit.SECONDS.toNanos(answered.retryAfterSeconds()))
                 : 0;
         // Thousands of nodes fail at the same moment.
         double random = ThreadLocalRandom.current().nextDouble();

@@ -68,12 +68,13 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
             Memory memory,
             IngestTally tally,
             Clock clock,
-            String replica) {
+            String replica,
+            WritePace pace) {
         this.healths = healths;
         this.tally = tally;
         this.clock = clock;
         this.replica = replica;
-        this.writer = new NodeWriter(healths, tally, this::settled);
+        this.writer = new NodeWriter(healths, tally, pace, this::settled);
         this.memory = memory;
         this.errands = new Errands(tally);
         this.lookups = new Lookups(holders, memory, tally, clock, this::stream, errands);

@@ -1,27 +1,35 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
 import io.fabric8.kubernetes.client.Config;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What tests of aggregators before a real API server have in common: a node of their own, keys, options, and the end. */
+@Tag("api")
 @Timeout(600)
 abstract class IngestSetup {
 
     private static final AtomicInteger NODES = new AtomicInteger();
 
-    @TempDir
-    Path folder;
+    /** A tenth of the program's: what is proven of it is its order and its growth. */
+    static final WritePace PACE = new WritePace(Duration.ofMillis(25), Duration.ofMillis(50), Duration.ofSeconds(3));
+
+    /** Of each class its own. */
+    static TestKeys keys;
 
     final String node = getClass().getSimpleName().toLowerCase(Locale.ROOT) + "-" + NODES.incrementAndGet();
     final IngestOptions options = new IngestOptions();
@@ -29,15 +37,19 @@ abstract class IngestSetup {
     final Parts parts = new Parts();
 
     ControlPlane plane;
-    TestKeys keys;
+
+    @BeforeAll
+    static void makeKeys(@TempDir Path folder) throws Exception {
+        keys = new TestKeys(folder);
+        var unused = keys.certificate("aggregator");
+    }
 
     @BeforeEach
     void prepare() throws Exception {
         plane = TestCluster.get();
         TestCluster.node(plane, node);
-        keys = new TestKeys(folder);
         options.listen = "127.0.0.1:0";
-        options.tlsCert = keys.certificate("aggregator");
+        options.tlsCert = keys.pem("aggregator");
         options.tlsKey = keys.key("aggregator");
     }
 
@@ -58,11 +70,25 @@ abstract class IngestSetup {
     }
 
     ClusterApi api(String kubeconfig) {
-        return parts.add(ClusterApi.connect(Config.fromKubeconfig(kubeconfig)));
+        return parts.add(ClusterApi.connect(config(kubeconfig)));
+    }
+
+    ClusterApi api(String kubeconfig, Duration patience) {
+        return parts.add(ClusterApi.connect(config(kubeconfig), patience));
+    }
+
+    private static Config config(String kubeconfig) {
+        Config config = Config.fromKubeconfig(kubeconfig);
+        config.setWatchReconnectInterval(50);
+        return config;
     }
 
     IngestServer aggregator(ClusterApi api, String name) {
-        return parts.add(IngestServer.of(options, api, name).listen());
+        return aggregator(api, name, Memory.NONE);
+    }
+
+    IngestServer aggregator(ClusterApi api, String name, Memory memory) {
+        return parts.add(IngestServer.of(options, api, name, memory, PACE).listen());
     }
 
     TestNode connect(IngestServer server, String token) throws Exception {

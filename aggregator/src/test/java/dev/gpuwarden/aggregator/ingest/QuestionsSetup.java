@@ -48,7 +48,7 @@ abstract class QuestionsSetup extends IngestSetup {
 
         Replica(ClusterApi api, String name) {
             this.api = api;
-            server = parts.add(IngestServer.of(options, api, name, fleet).listen());
+            server = aggregator(api, name, fleet);
             lookups = new HolderLookups(api, fleet, Clock.systemUTC());
             parts.add(api.mirror(NodeHealths.ALL, fleet.healths()));
         }

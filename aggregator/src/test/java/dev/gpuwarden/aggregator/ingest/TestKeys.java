@@ -27,6 +27,11 @@ public final class TestKeys {
         openssl("req -subj /CN=" + name + NEW + " -keyout " + name + ".key -out " + name + ".csr");
         openssl("x509 -req -in " + name + ".csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile " + name
                 + ".ext -out " + name + ".pem");
+        return pem(name);
+    }
+
+    /** The certificate that was made. */
+    Path pem(String name) {
         return folder.resolve(name + ".pem");
     }
 

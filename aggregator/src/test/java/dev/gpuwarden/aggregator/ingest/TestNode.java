@@ -37,9 +37,7 @@ final class TestNode implements AutoCloseable {
         SslContextBuilder tls = GrpcSslContexts.configure(SslContextBuilder.forClient(), SslProvider.JDK)
                 .trustManager(keys.ca.toFile());
         if (!identity.isEmpty()) {
-            tls.keyManager(
-                    keys.key(identity).resolveSibling(identity + ".pem").toFile(),
-                    keys.key(identity).toFile());
+            tls.keyManager(keys.pem(identity).toFile(), keys.key(identity).toFile());
         }
         channel = NettyChannelBuilder.forAddress("127.0.0.1", port)
                 .overrideAuthority("aggregator")
