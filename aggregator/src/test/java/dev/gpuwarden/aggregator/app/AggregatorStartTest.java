@@ -11,16 +11,20 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The program, while there is no API server. */
+@Tag("programs")
 @Timeout(120)
 class AggregatorStartTest {
 
@@ -44,19 +48,24 @@ class AggregatorStartTest {
     }
 
     private Process start(Path certificate, Path key) throws IOException {
-        return new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "dev.gpuwarden.cli.Main",
+        return program(
                         "aggregator",
                         "--cluster.kubeconfig=" + kubeconfig,
                         "--ingest.listen=127.0.0.1:0",
                         "--ingest.tls-cert=" + certificate,
                         "--ingest.tls-key=" + key,
                         "--web.listen-address=127.0.0.1:0")
-                .redirectErrorStream(true)
                 .start();
+    }
+
+    private static ProcessBuilder program(String... arguments) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.gpuwarden.cli.Main"));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).redirectErrorStream(true);
     }
 
     @Test
@@ -98,5 +107,16 @@ class AggregatorStartTest {
         } finally {
             aggregator.destroyForcibly();
         }
+    }
+
+    /** A setting that the program's configuration cannot take keeps every command from starting. */
+    @Test
+    void everySettingIsOneThatTheConfigurationTakes() throws Exception {
+        ProcessBuilder builder = program("config", "--output=yaml", "--ingest.monitor=fabric/one,cloud/two");
+        builder.environment().put("GPUWARDEN_QUARANTINE_MODE", "armed");
+        Process config = builder.start();
+        String said = config.inputReader().lines().collect(Collectors.joining("\n"));
+        assertThat(config.waitFor()).as(said).isZero();
+        assertThat(said).contains("fabric/one", "cloud/two", "ingest", "armed");
     }
 }

@@ -21,9 +21,11 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a real API server makes of a change of the breaker. */
+@Tag("api")
 class BreakerChangeClusterTest {
 
     private static final String NAMESPACE = "breaker-change";
@@ -40,7 +42,7 @@ class BreakerChangeClusterTest {
         KubeOptions options = new KubeOptions();
         options.kubeconfig = plane.adminKubeconfig();
         api = options.connect(Map.of());
-        plane.apply("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}".formatted(NAMESPACE));
+        plane.client().apply("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}".formatted(NAMESPACE));
         keep("{\"status\":\"open\",\"reason\":\"3 of 4\",\"since\":\"" + TRIPPED + "\",\"letThrough\":0}");
     }
 
@@ -48,12 +50,12 @@ class BreakerChangeClusterTest {
     void end() {
         if (api != null) {
             api.close();
-            plane.kubectl("delete", "configmap", "--all", "--namespace=" + NAMESPACE);
+            plane.client().delete("configmaps/" + NAMESPACE);
         }
     }
 
     private void keep(String all) {
-        plane.apply("""
+        plane.client().apply("""
                 {apiVersion: v1, kind: ConfigMap, metadata: {name: gpuwarden-breaker, namespace: %s, labels: {mine: 'yes'}},
                  data: {all: '%s', other: '{"status":"closed","since":"2026-01-01T00:00:00Z"}'}}
                 """.formatted(NAMESPACE, all));
@@ -123,7 +125,7 @@ class BreakerChangeClusterTest {
         keep("nonsense");
         change(Clock.systemUTC()).write(change(Clock.systemUTC()).plan("all", 0));
         assertThat(pool("all").status()).as("what cannot be read can be closed").isEqualTo(PoolState.Status.CLOSED);
-        plane.kubectl("delete", "configmap", "gpuwarden-breaker", "--namespace=" + NAMESPACE);
+        plane.client().delete("configmap/" + NAMESPACE + "/gpuwarden-breaker");
         assertThatThrownBy(() -> change(Clock.systemUTC()).plan("all", 0))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining("there is no ConfigMap");

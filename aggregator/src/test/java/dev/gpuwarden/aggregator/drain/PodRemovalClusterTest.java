@@ -10,9 +10,11 @@ import io.fabric8.kubernetes.client.Config;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a real API server does with requests to end a pod. */
+@Tag("api")
 class PodRemovalClusterTest {
 
     private final ControlPlane plane = plane();
@@ -24,25 +26,17 @@ class PodRemovalClusterTest {
     }
 
     private PodRead run(ClusterApi api, String name) throws Exception {
-        plane.apply("{apiVersion: v1, kind: Namespace, metadata: {name: removal}}");
-        plane.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: removal}}");
-        plane.apply("""
+        plane.client().apply("{apiVersion: v1, kind: Namespace, metadata: {name: removal}}");
+        plane.client().apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: removal}}");
+        plane.client().apply("""
                 {apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: removal}, spec: {nodeName: none,
                 terminationGracePeriodSeconds: 44, containers: [{name: main, image: none}]}}""".formatted(name));
-        plane.kubectl(
-                "patch",
-                "pod",
-                name,
-                "--namespace=removal",
-                "--subresource=status",
-                "--type=merge",
-                "--patch={\"status\": {\"phase\": \"Running\"}}");
+        plane.client().patch("pod/removal/" + name + "/status", "{\"status\": {\"phase\": \"Running\"}}");
         return PodRead.of(api.get("/api/v1/namespaces/removal/pods/" + name));
     }
 
     private String grace(String name) {
-        return plane.kubectl(
-                "get", "pod", name, "--namespace=removal", "--output=jsonpath={.metadata.deletionGracePeriodSeconds}");
+        return plane.client().find("pod/removal/" + name, ".metadata.deletionGracePeriodSeconds");
     }
 
     @Test
@@ -51,7 +45,7 @@ class PodRemovalClusterTest {
         config.setClientKeyAlgo("EC");
         try (ClusterApi api = ClusterApi.connect(config)) {
             PodRead before = run(api, "same");
-            plane.kubectl("delete", "pod", "same", "--namespace=removal", "--grace-period=0", "--force");
+            plane.client().deleteNow("pod/removal/same");
             PodRead now = run(api, "same");
             PodRemoval own = new PodRemoval(api, Optional.empty(), false);
             assertThat(own.evict(before)).isEqualTo(new PodRemoval.Outcome.Done("gone"));
@@ -68,7 +62,7 @@ class PodRemovalClusterTest {
                     .isEqualTo(new PodRemoval.Outcome.Done("evicted"));
             assertThat(grace("other")).isEqualTo("5");
         } finally {
-            plane.kubectl("delete", "pods", "--all", "--namespace=removal", "--grace-period=0", "--force");
+            plane.client().deleteNow("pods/removal");
         }
     }
 }

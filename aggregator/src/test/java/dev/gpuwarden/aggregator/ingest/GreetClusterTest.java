@@ -44,7 +44,7 @@ class GreetClusterTest extends IngestSetup {
     }
 
     private Optional<String> uid() {
-        return Optional.of(plane.kubectl("get", "node", node, "--output=jsonpath={.metadata.uid}"));
+        return Optional.of(plane.client().get("node/" + node, ".metadata.uid"));
     }
 
     @Test

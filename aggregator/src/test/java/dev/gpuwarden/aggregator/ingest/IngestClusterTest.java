@@ -88,20 +88,13 @@ class IngestClusterTest extends IngestSetup {
     void whoDoesNotProveWhoHeIsIsNotHeard() throws Exception {
         TestCluster.node(plane, node + "-gone");
         String gone = TestCluster.token(plane, node + "-gone");
-        plane.kubectl(
-                "delete", "pod", "daemon-" + node + "-gone", "--namespace=gpuwarden", "--grace-period=0", "--force");
+        plane.client().deleteNow("pod/gpuwarden/daemon-" + node + "-gone");
         String[] tokens = {
             "",
             "not.a.token",
             TestCluster.token(plane, node, "another-audience"),
             plane.token("gpuwarden", "gpuwarden"),
-            plane.kubectl(
-                            "create",
-                            "token",
-                            "gpuwarden-aggregator",
-                            "--namespace=gpuwarden",
-                            "--audience=" + TestCluster.AUDIENCE)
-                    .strip(),
+            TestCluster.tokenOf(plane, "gpuwarden-aggregator"),
             gone
         };
         for (String token : tokens) {
@@ -217,7 +210,7 @@ class IngestClusterTest extends IngestSetup {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();
-            plane.kubectl("delete", "nodehealth", node);
+            plane.client().delete("nodehealth/" + node);
             told.event(2, Samples.xid(node, "48"));
             told.hear();
             assertThat(health(".status.faultCount")).isEqualTo("2");
@@ -243,8 +236,7 @@ class IngestClusterTest extends IngestSetup {
             told.faults(1, 0, faults);
             assertThat(told.hear().getGeneration()).isEqualTo(1);
             NodeHealth read = NodeHealthReader.read(api.get(NodeHealths.ALL.path(node)));
-            assertThat(read.nodeUid())
-                    .contains(plane.kubectl("get", "node", node, "--output=jsonpath={.metadata.uid}"));
+            assertThat(read.nodeUid()).contains(plane.client().get("node/" + node, ".metadata.uid"));
             assertThat(read.faults())
                     .hasSizeGreaterThan(20)
                     .allSatisfy(fault -> assertThat(fault.cause().metadata()).isEqualTo(Map.of("k", wide + wide)));

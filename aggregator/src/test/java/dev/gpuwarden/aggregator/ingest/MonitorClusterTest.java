@@ -40,7 +40,7 @@ class MonitorClusterTest extends IngestSetup {
     @BeforeEach
     void start() throws Exception {
         for (String account : List.of("fabric", "storage", "stranger")) {
-            plane.apply("""
+            plane.client().apply("""
                     apiVersion: v1
                     kind: ServiceAccount
                     metadata: {name: %s, namespace: gpuwarden}
@@ -53,8 +53,7 @@ class MonitorClusterTest extends IngestSetup {
     }
 
     private String token(String account) {
-        return plane.kubectl("create", "token", account, "--namespace=gpuwarden", "--audience=" + TestCluster.AUDIENCE)
-                .strip();
+        return TestCluster.tokenOf(plane, account);
     }
 
     private PlatformConnectorGrpc.PlatformConnectorBlockingStub stub(IngestServer to, String token) throws Exception {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.JsonPath;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -30,24 +31,30 @@ final class TestCluster {
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
         ControlPlane plane = ControlPlane.shared();
         if (prepared == null) {
-            for (String manifest : new String[] {
-                "crds/nodehealths.gpuwarden.dev.yaml", "gpuwarden-node.yaml", "gpuwarden-aggregator.yaml"
-            }) {
-                try {
-                    plane.apply(Files.readString(MANIFESTS.resolve(manifest)));
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            }
-            plane.kubectl("wait", "--for=condition=Established", "crd/nodehealths.gpuwarden.dev", "--timeout=120s");
+            plane.apply(manifest("crds/nodehealths.gpuwarden.dev.yaml")
+                    + manifest("gpuwarden-node.yaml")
+                    + manifest("gpuwarden-aggregator.yaml"));
+            plane.client()
+                    .await(
+                            "crd/nodehealths.gpuwarden.dev",
+                            ".status.conditions[?(@.type==\"Established\")].status",
+                            "True");
             prepared = plane;
         }
         return plane;
     }
 
+    private static String manifest(String file) {
+        try {
+            return "---\n" + Files.readString(MANIFESTS.resolve(file));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** A Node, and a pod of the daemon on it. */
     static void node(ControlPlane plane, String name) {
-        plane.apply("""
+        plane.client().apply("""
                 apiVersion: v1
                 kind: Node
                 metadata: {name: %s}
@@ -57,7 +64,7 @@ final class TestCluster {
 
     /** A pod whose Node need not be there. */
     static void pod(ControlPlane plane, String node) {
-        plane.apply("""
+        plane.client().apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: daemon-%s, namespace: gpuwarden}
@@ -75,15 +82,19 @@ final class TestCluster {
     }
 
     static String token(ControlPlane plane, String node, String audience) {
-        return plane.kubectl(
-                        "create",
-                        "token",
-                        "gpuwarden",
-                        "--namespace=gpuwarden",
-                        "--audience=" + audience,
-                        "--bound-object-kind=Pod",
-                        "--bound-object-name=daemon-" + node)
-                .strip();
+        return tokenOf(plane, "gpuwarden", """
+                {"spec": {"audiences": ["%s"], "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "daemon-%s"}}}
+                """.formatted(audience, node));
+    }
+
+    /** As a kubelet projects it into a pod of another one, which this does not bind it to. */
+    static String tokenOf(ControlPlane plane, String serviceAccount) {
+        return tokenOf(plane, serviceAccount, "{\"spec\": {\"audiences\": [\"" + AUDIENCE + "\"]}}");
+    }
+
+    private static String tokenOf(ControlPlane plane, String serviceAccount, String request) {
+        return JsonPath.text(
+                plane.client().post("serviceaccount/gpuwarden/" + serviceAccount + "/token", request), ".status.token");
     }
 
     static Path aggregatorKubeconfig(ControlPlane plane) {
@@ -91,7 +102,7 @@ final class TestCluster {
     }
 
     static String health(ControlPlane plane, String node, String path) {
-        return plane.kubectl("get", "nodehealth", node, "--ignore-not-found", "--output=jsonpath={" + path + "}");
+        return plane.client().find("nodehealth/" + node, path);
     }
 
     static void await(BooleanSupplier condition) {
@@ -101,7 +112,7 @@ final class TestCluster {
                     .as("still not so after two minutes")
                     .isNegative();
             try {
-                TimeUnit.MILLISECONDS.sleep(50);
+                TimeUnit.MILLISECONDS.sleep(10);
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }

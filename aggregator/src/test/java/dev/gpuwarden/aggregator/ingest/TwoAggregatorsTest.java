@@ -102,7 +102,7 @@ class TwoAggregatorsTest extends IngestSetup {
             told.hear();
             told.faults(1, 0);
             told.hear();
-            plane.kubectl("annotate", "nodehealth", node, "somebody=else");
+            plane.client().patch("nodehealth/" + node, "{\"metadata\": {\"annotations\": {\"somebody\": \"else\"}}}");
             told.event(1, Samples.xid(node, "79"));
             told.awaitSequence(1);
             assertThat(codes()).isEqualTo("b: 79");
@@ -116,8 +116,8 @@ class TwoAggregatorsTest extends IngestSetup {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();
-            plane.kubectl("delete", "node", node);
-            plane.kubectl("delete", "nodehealth", node, "--ignore-not-found");
+            plane.client().delete("node/" + node);
+            plane.client().delete("nodehealth/" + node);
             TestCluster.node(plane, node);
             told.event(2, Samples.xid(node, "48"));
             assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);

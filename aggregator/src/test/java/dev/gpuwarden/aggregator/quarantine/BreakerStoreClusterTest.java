@@ -23,12 +23,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What of its settings an aggregator keeps in a real API server. */
+@Tag("api")
 class BreakerStoreClusterTest {
 
     private static final String NAMESPACE = "breaker-store";
+    private static final String CONFIG_MAP = "configmap/" + NAMESPACE + "/" + BreakerStore.NAME;
     private static final List<Pool> OTHERS = PoolText.parseAll(List.of("all;;rate=10%,5/1h;level=3"));
 
     private ControlPlane plane;
@@ -41,15 +44,16 @@ class BreakerStoreClusterTest {
         plane = ControlPlane.shared();
         Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
         config.setClientKeyAlgo("EC");
+        config.setWatchReconnectInterval(50);
         api = ClusterApi.connect(config);
-        plane.apply("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}".formatted(NAMESPACE));
+        plane.client().apply("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}".formatted(NAMESPACE));
     }
 
     @AfterEach
     void end() {
         if (api != null) {
             api.close();
-            plane.kubectl("delete", "configmap", "--all", "--namespace=" + NAMESPACE);
+            plane.client().delete("configmaps/" + NAMESPACE);
         }
     }
 
@@ -88,8 +92,8 @@ class BreakerStoreClusterTest {
     void aLaterLeaderSaysItsOwnAndLeavesWhatOthersHavePutThere() throws Exception {
         store(new Published(Mode.DRY_RUN, List.of(Pool.GPU_NODES)), () -> {}, () -> {})
                 .save();
-        plane.kubectl("annotate", "configmap", BreakerStore.NAME, "theirs=yes", "--namespace=" + NAMESPACE);
-        plane.kubectl("label", "configmap", BreakerStore.NAME, "theirs=yes", "--namespace=" + NAMESPACE);
+        plane.client().patch(CONFIG_MAP, """
+                {"metadata": {"annotations": {"theirs": "yes"}, "labels": {"theirs": "yes"}}}""");
         AtomicInteger changes = new AtomicInteger();
         AtomicInteger outdated = new AtomicInteger();
         BreakerStore later =
@@ -106,7 +110,7 @@ class BreakerStoreClusterTest {
             until(() -> changes.get() >= 2, "its own comes back");
             assertThat(outdated).as("which is no news").hasValue(1);
 
-            plane.kubectl("delete", "configmap", BreakerStore.NAME, "--namespace=" + NAMESPACE);
+            plane.client().delete(CONFIG_MAP);
             until(() -> outdated.get() == 2, "it sees that it is gone");
             later.save();
             assertThat(Trees.texts(metadata(), "annotations")).containsEntry("gpuwarden.dev/quarantine-mode", "armed");

@@ -13,7 +13,7 @@ import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.aggregator.rules.RuleSet;
 import dev.gpuwarden.core.event.Entity;
@@ -36,16 +36,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** On a real API server: with the shipped resource definition and rules. */
+@Tag("api")
 class NodeQuarantineClusterTest {
 
     private static final Path MANIFESTS =
             Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
+
+    private static ControlPlane plane;
+    private static RuleBook rules;
 
     private final FaultTable faults = new FaultTable();
     private final List<Audit> audits = new ArrayList<>();
@@ -65,42 +71,45 @@ class NodeQuarantineClusterTest {
             },
             Clock.systemUTC());
     private Runnable meanwhile = () -> {};
-    private ControlPlane plane;
     private ClusterApi api;
     private Mirror nodes;
-    private RuleBook rules;
 
-    @BeforeEach
-    void start() throws IOException {
+    @BeforeAll
+    static void shippedRules() throws Exception {
         Optional<String> missing = Binaries.ofUser().missing();
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
         plane = ControlPlane.shared();
-        plane.apply(Files.readString(MANIFESTS.resolve("crds/quarantinerulesets.gpuwarden.dev.yaml")));
-        plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd/quarantinerulesets.gpuwarden.dev");
-        plane.apply(Files.readString(MANIFESTS.resolve("quarantine-rules.yaml")));
+        plane.client().apply(Files.readString(MANIFESTS.resolve("crds/quarantinerulesets.gpuwarden.dev.yaml")));
+        plane.client().apply(Files.readString(MANIFESTS.resolve("quarantine-rules.yaml")));
+        try (ClusterApi reader = connect()) {
+            Map<String, Object> list = reader.get("/apis/gpuwarden.dev/v1alpha1/quarantinerulesets");
+            rules = RuleBook.compile(
+                    Trees.objects(list, "items").stream().map(RuleSet::of).toList());
+        }
+        assertThat(rules.conditions()).hasSizeGreaterThanOrEqualTo(6);
+    }
+
+    private static ClusterApi connect() throws IOException {
         Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
         config.setClientKeyAlgo("EC");
-        api = ClusterApi.connect(config);
+        config.setWatchReconnectInterval(50);
+        return ClusterApi.connect(config);
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        api = connect();
         nodes = api.mirror(Fleet.NODES, fleet.nodes());
-        List<RuleSet> sets = new ArrayList<>();
-        Map<String, Object> list = JsonText.readObject(plane.kubectl("get", "quarantinerulesets", "--output=json"));
-        for (Map<String, Object> item : dev.gpuwarden.aggregator.json.Trees.objects(list, "items")) {
-            sets.add(RuleSet.of(item));
-        }
-        rules = RuleBook.compile(sets);
-        assertThat(rules.conditions()).hasSizeGreaterThanOrEqualTo(6);
     }
 
     @AfterEach
     void end() {
-        if (nodes != null) {
-            nodes.close();
-            api.close();
-        }
+        nodes.close();
+        api.close();
     }
 
     private void node(String name) {
-        plane.apply("""
+        plane.client().apply("""
                 apiVersion: v1
                 kind: Node
                 metadata: {name: %s, labels: {zone: a, q-test: ""}}
@@ -148,8 +157,16 @@ class NodeQuarantineClusterTest {
         until(() -> fleet.node(node).orElseThrow().resourceVersion().equals(version));
     }
 
+    private void cordon(String node) {
+        plane.client().patch("node/" + node, "{\"spec\": {\"unschedulable\": true}}");
+    }
+
+    private void uncordon(String node) {
+        plane.client().patch("node/" + node, "{\"spec\": {\"unschedulable\": null}}");
+    }
+
     private String get(String node, String path) {
-        return plane.kubectl("get", "node", node, "--output=jsonpath={" + path + "}");
+        return plane.client().get("node/" + node, path);
     }
 
     @Test
@@ -184,7 +201,7 @@ class NodeQuarantineClusterTest {
     @Test
     void anAdminsOwnCordonSurvivesAndAnUncordonIsObeyed() {
         node("q-admin");
-        plane.kubectl("cordon", "q-admin");
+        cordon("q-admin");
         seen("q-admin");
         tell(xid("q-admin"));
         settle("q-admin");
@@ -192,11 +209,11 @@ class NodeQuarantineClusterTest {
         settle("q-admin");
         assertThat(get("q-admin", ".spec.unschedulable")).isEqualTo("true");
 
-        plane.kubectl("uncordon", "q-admin");
+        uncordon("q-admin");
         seen("q-admin");
         tell(xid("q-admin"));
         settle("q-admin");
-        plane.kubectl("uncordon", "q-admin");
+        uncordon("q-admin");
         seen("q-admin");
         settle("q-admin");
         settle("q-admin");
@@ -212,8 +229,10 @@ class NodeQuarantineClusterTest {
         int[] times = {0};
         meanwhile = () -> {
             if (times[0]++ == 0) {
-                plane.kubectl("taint", "node", "q-conflict", "others=1:NoExecute");
-                plane.kubectl("cordon", "q-conflict");
+                plane.client().patch("node/q-conflict", """
+                        {"spec": {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"},
+                                             {"key": "others", "value": "1", "effect": "NoExecute"}]}}""");
+                cordon("q-conflict");
             }
         };
         assertThat(settle("q-conflict")).isInstanceOf(Decision.Act.class);
@@ -253,7 +272,7 @@ class NodeQuarantineClusterTest {
             {match: {all: [{kind: Node, expression: 'true'}]}, prority: 3, label: {key: a, value: b}}   | unknown field
             """)
     void theSchemaRefuses(String spec, String why) {
-        assertThatThrownBy(() -> plane.apply("""
+        assertThatThrownBy(() -> plane.client().create("""
                 {apiVersion: gpuwarden.dev/v1alpha1, kind: QuarantineRuleSet, metadata: {name: refused}, spec: %s}
                 """.formatted(spec))).hasMessageContaining(why);
     }
