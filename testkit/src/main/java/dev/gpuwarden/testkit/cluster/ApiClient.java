@@ -37,6 +37,9 @@ public final class ApiClient {
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final String JSON = "application/json";
 
+    /** The answer for a kind that discovery lists already, and that can be neither read nor written for a moment more. */
+    private static final String NEW_STORAGE = "storage is (re)initializing";
+
     private final String url;
     private final @Nullable String token;
     private final Duration newKind;
@@ -230,6 +233,11 @@ public final class ApiClient {
         }
         try {
             HttpResponse<String> answer = http.send(request.build(), BodyHandlers.ofString());
+            long end = System.nanoTime() + newKind.toNanos();
+            while (answer.statusCode() == 429 && answer.body().contains(NEW_STORAGE) && System.nanoTime() - end < 0) {
+                LockSupport.parkNanos(POLL_NANOS);
+                answer = http.send(request.build(), BodyHandlers.ofString());
+            }
             if (answer.statusCode() / 100 != 2) {
                 throw new ApiException(method + " " + path, answer.statusCode(), answer.body());
             }
