@@ -31,14 +31,11 @@ final class TestCluster {
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
         ControlPlane plane = ControlPlane.shared();
         if (prepared == null) {
-            plane.apply(manifest("crds/nodehealths.gpuwarden.dev.yaml")
-                    + manifest("gpuwarden-node.yaml")
-                    + manifest("gpuwarden-aggregator.yaml"));
-            plane.client()
-                    .await(
-                            "crd/nodehealths.gpuwarden.dev",
-                            ".status.conditions[?(@.type==\"Established\")].status",
-                            "True");
+            plane.client().apply(manifest("crds/nodehealths.gpuwarden.dev.yaml"));
+            plane.client().apply(manifest("gpuwarden-node.yaml"));
+            plane.client().apply(manifest("gpuwarden-aggregator.yaml"));
+            // Waits until the kind is there.
+            var unused = plane.client().get("nodehealths");
             prepared = plane;
         }
         return plane;
@@ -46,7 +43,7 @@ final class TestCluster {
 
     private static String manifest(String file) {
         try {
-            return "---\n" + Files.readString(MANIFESTS.resolve(file));
+            return Files.readString(MANIFESTS.resolve(file));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
