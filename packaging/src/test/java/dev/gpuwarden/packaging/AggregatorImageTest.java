@@ -51,11 +51,12 @@ class AggregatorImageTest {
         Optional<String> missing = Binaries.ofUser().missing();
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
         plane = ControlPlane.shared();
-        for (String manifest :
-                List.of("crds/nodehealths.gpuwarden.dev.yaml", "gpuwarden-node.yaml", "gpuwarden-aggregator.yaml")) {
+        // All of them: the aggregator waits a minute for kinds that it does not find.
+        plane.kubectl("apply", "--filename", MANIFESTS.resolve("crds").toString());
+        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
+        for (String manifest : List.of("gpuwarden-node.yaml", "gpuwarden-aggregator.yaml")) {
             plane.apply(Files.readString(MANIFESTS.resolve(manifest)));
         }
-        plane.kubectl("wait", "--for=condition=Established", "crd/nodehealths.gpuwarden.dev", "--timeout=120s");
         plane.apply("""
                 apiVersion: v1
                 kind: Node
