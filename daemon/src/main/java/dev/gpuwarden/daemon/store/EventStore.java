@@ -45,7 +45,7 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
         reader = new StoreReader(place, this::inspect);
         keeper = new SessionKeeper(place, settings, clock, stats, reader::close);
         Retention retention = new Retention(settings.retention, settings.maxSizeBytes, stats, System.nanoTime());
-        writer = new StoreWriter(keeper, retention, clock, stats, counts, this::tell, reader::closeIfUnused);
+        writer = new StoreWriter(keeper, retention, clock, stats, counts, this::listening, reader::closeIfUnused);
         thread = new Thread(writer, "gpuwarden-store");
         thread.setDaemon(true);
     }
@@ -116,16 +116,17 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
         return () -> listeners.remove(own);
     }
 
-    private void tell(Told told) {
-        for (Consumer<Told> listener : listeners) {
-            try {
-                listener.accept(told);
-            } catch (RuntimeException e) {
-                LOG.log(
-                        Level.ERROR,
-                        "a listener failed on event " + told.stored().sequence(),
-                        e);
-            }
+    /** Those that listen at this moment. */
+    private Consumer<Told> listening() {
+        List<Consumer<Told>> all = List.copyOf(listeners);
+        return told -> all.forEach(listener -> tell(listener, told));
+    }
+
+    private static void tell(Consumer<Told> listener, Told told) {
+        try {
+            listener.accept(told);
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "a listener failed on event " + told.stored().sequence(), e);
         }
     }
 

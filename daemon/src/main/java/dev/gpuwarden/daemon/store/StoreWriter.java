@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +37,7 @@ final class StoreWriter implements Runnable {
     private final Clock clock;
     private final StoreStats stats;
     private final EventCounts counts;
-    private final Consumer<Told> listeners;
+    private final Supplier<Consumer<Told>> listeners;
     private final Runnable hourly;
     private final LinkedBlockingQueue<Job<?>> jobs = new LinkedBlockingQueue<>();
     private final Holding holding = new Holding();
@@ -60,7 +61,7 @@ final class StoreWriter implements Runnable {
             Clock clock,
             StoreStats stats,
             EventCounts counts,
-            Consumer<Told> listeners,
+            Supplier<Consumer<Told>> listeners,
             Runnable hourly) {
         this.keeper = keeper;
         this.retention = retention;
@@ -235,6 +236,8 @@ final class StoreWriter implements Runnable {
         stats.committed(System.nanoTime() - start);
         retention.committed();
         publish(session);
+        // Before any sender is answered: who listens after that hears of none of these.
+        Consumer<Told> listening = listeners.get();
         for (Job<?> job : todo) {
             job.committed();
             if (job instanceof Acceptance acceptance) {
@@ -243,12 +246,12 @@ final class StoreWriter implements Runnable {
         }
         for (Job<?> job : todo) {
             if (job instanceof Acceptance acceptance) {
-                acceptance.told().forEach(this::tell);
+                acceptance.told().forEach(told -> tell(told, listening));
             }
         }
     }
 
-    private void tell(Told told) {
+    private void tell(Told told, Consumer<Told> listening) {
         HealthEvent event = told.stored().event();
         int leftOut =
                 event.healthy() ? 0 : event.keys().size() - told.change().keys().size();
@@ -258,7 +261,7 @@ final class StoreWriter implements Runnable {
                     "there is no room for more current faults (" + faults.size() + "): " + event.agent() + " tells of "
                             + leftOut + " that are in the history only; further cases are counted");
         }
-        listeners.accept(told);
+        listening.accept(told);
     }
 
     private void publish(Session session) {

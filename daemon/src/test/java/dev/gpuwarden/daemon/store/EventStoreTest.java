@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -331,6 +332,29 @@ class EventStoreTest extends StoreFixture {
         await(() -> store().status().faultsLeftOut() == 256 + 9 * 256 - FaultTable.MOST_FAULTS);
         assertThat(store().faults()).hasSize(FaultTable.MOST_FAULTS);
         assertThat(all()).hasSize(9);
+    }
+
+    @Test
+    void whoListensOnceAnEventIsStoredHearsNothingOfIt() {
+        CountDownLatch listening = new CountDownLatch(1);
+        store().listen(told -> awaitUninterruptibly(listening));
+        store().accept(List.of(Events.xid("79", 1), Events.xid("79", 2)), Optional.empty());
+        List<Told> told = Collections.synchronizedList(new ArrayList<>());
+        store().listen(told::add);
+        listening.countDown();
+        store().accept(Events.xid("48", 3));
+        store().accept(List.of(), Optional.empty());
+        assertThat(told)
+                .singleElement()
+                .satisfies(one -> assertThat(one.stored().event().errorCodes()).containsExactly("48"));
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
