@@ -29,8 +29,7 @@ public final class Uplink implements AutoCloseable {
     private final UplinkNode node;
     private final UplinkAddress address;
     private final Patience patience;
-    private final Backoff backoff =
-            new Backoff(() -> ThreadLocalRandom.current().nextDouble());
+    private final Backoff backoff;
     private final UplinkTally tally = new UplinkTally();
     private final EventLoop loop = new EventLoop();
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -42,6 +41,8 @@ public final class Uplink implements AutoCloseable {
         this.node = node;
         this.address = address;
         this.patience = patience;
+        this.backoff =
+                new Backoff(patience.retry(), () -> ThreadLocalRandom.current().nextDouble());
         this.news = News.of(node);
         this.thread = new Thread(this::run, "gpuwarden-uplink");
         thread.setDaemon(true);

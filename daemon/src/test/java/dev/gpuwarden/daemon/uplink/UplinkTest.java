@@ -35,8 +35,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class UplinkTest {
 
-    private static final Patience SHORT =
-            new Patience(Duration.ofSeconds(10), Duration.ofMillis(700), Duration.ofSeconds(2));
+    private static final Duration RETRY = Duration.ofMillis(50);
+    private static final Patience QUICK =
+            new Patience(RETRY, Patience.USUAL.welcome(), Patience.USUAL.acknowledgement(), Patience.USUAL.leaving());
 
     @TempDir
     Path folder;
@@ -108,7 +109,7 @@ class UplinkTest {
     @Test
     void whileTheAggregatorIsAwayNothingIsLostAndNothingComesTwice() throws Exception {
         TestAggregator first = aggregator(0);
-        try (Uplink uplink = uplink(first.port(), Patience.USUAL)) {
+        try (Uplink uplink = uplink(first.port(), QUICK)) {
             until(() -> told(1));
             assertThat(last().hello.getNodeName()).isEqualTo("node-1");
             assertThat(last().hello.getBootId()).isEqualTo("boot-1");
@@ -142,9 +143,9 @@ class UplinkTest {
     @Test
     void theNextDaemonGoesOnAndKnowsWhatItsFaultsInclude() throws Exception {
         try (TestAggregator aggregator = aggregator(0)) {
-            uplink(aggregator.port(), Patience.USUAL).close();
+            uplink(aggregator.port(), QUICK).close();
             tell("a", "b");
-            try (Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            try (Uplink uplink = uplink(aggregator.port(), QUICK)) {
                 until(() -> uplink.stats().sent() == 2);
                 assertThat(kept.ids).containsExactly("a", "b");
                 assertThat(last().asOf).isEqualTo(kept.acknowledged);
@@ -156,7 +157,7 @@ class UplinkTest {
     void onlyWhatWasNotAcknowledgedIsSentAgain() throws Exception {
         kept.acknowledges = false;
         TestAggregator first = aggregator(0);
-        try (Uplink uplink = uplink(first.port(), Patience.USUAL)) {
+        try (Uplink uplink = uplink(first.port(), QUICK)) {
             until(() -> told(1));
             tell("a", "b");
             until(() -> last().ids.size() == 2);
@@ -176,7 +177,7 @@ class UplinkTest {
     void whatTheAggregatorSaysItHasIsNotSent() throws Exception {
         kept.acknowledges = false;
         TestAggregator first = aggregator(0);
-        try (Uplink uplink = uplink(first.port(), Patience.USUAL)) {
+        try (Uplink uplink = uplink(first.port(), QUICK)) {
             until(() -> told(1));
             tell("a", "b");
             until(() -> last().ids.size() == 2);
@@ -199,7 +200,7 @@ class UplinkTest {
         kept.acknowledges = false;
         kept.window = 3;
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), QUICK)) {
             until(() -> told(1));
             for (int i = 0; i < 40; i++) {
                 tell("e" + i);
@@ -218,12 +219,13 @@ class UplinkTest {
     @Test
     void anAggregatorThatNeverAcknowledgesIsLeftAndTriedAgainEverMoreSlowly() throws Exception {
         kept.acknowledges = false;
+        Patience patience = new Patience(RETRY, Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(2));
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), SHORT)) {
+                Uplink uplink = uplink(aggregator.port(), patience)) {
             until(() -> told(1));
             tell("a");
-            until(() -> kept.connections.size() == 3 && last().ids.contains("a"));
-            assertThat(uplink.stats().failures()).isEqualTo(2);
+            until(() -> kept.connections.size() >= 3 && last().ids.contains("a"));
+            assertThat(uplink.stats().failures()).isGreaterThanOrEqualTo(2);
             assertThat(uplink.stats().lastError()).contains("did not send an acknowledgement");
             assertThat(uplink.stats().lag().waiting()).isEqualTo(1);
         }
@@ -231,10 +233,10 @@ class UplinkTest {
 
     @Test
     void aServerThatAcceptsAndSaysNothingIsLeft() throws Exception {
-        Patience patience = new Patience(Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
+        Patience patience = new Patience(RETRY, Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
         try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 Uplink uplink = uplink(mute.getLocalPort(), patience)) {
-            until(() -> uplink.stats().failures() == 2);
+            until(() -> uplink.stats().failures() >= 2);
             assertThat(uplink.stats().lastError()).contains("did not send Welcome");
         }
     }
@@ -243,7 +245,7 @@ class UplinkTest {
     void aRefusedEventIsLeftOutAndCounted() throws Exception {
         kept.refusedId = "b";
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), QUICK)) {
             until(() -> told(1));
             tell("a", "b", "c");
             until(() -> uplink.stats().sent() == 2 && uplink.stats().refused() == 1);
@@ -256,7 +258,7 @@ class UplinkTest {
     @Test
     void allFaultsAreToldAgainWhenTheAggregatorAsks() throws Exception {
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), QUICK)) {
             until(() -> told(1));
             tell("a");
             until(() -> uplink.stats().sent() == 1);
@@ -272,7 +274,7 @@ class UplinkTest {
     @Test
     void anAggregatorThatStopsPolitelyIsLetGo() throws Exception {
         TestAggregator first = aggregator(0);
-        try (Uplink uplink = uplink(first.port(), Patience.USUAL)) {
+        try (Uplink uplink = uplink(first.port(), QUICK)) {
             until(() -> told(1));
             tell("a");
             until(() -> uplink.stats().sent() == 1);
@@ -305,12 +307,14 @@ class UplinkTest {
         options.tlsKey = keys.key("node-1");
         options.tokenFile = token;
         try (TestAggregator aggregator = new TestAggregator(kept, 0, tls);
-                Uplink uplink = uplink(options, "localhost:" + aggregator.port(), Patience.USUAL)) {
-            until(() -> uplink.stats().failures() == 1);
+                Uplink uplink = uplink(options, "localhost:" + aggregator.port(), QUICK)) {
+            until(() -> uplink.stats().failures() >= 1);
             assertThat(uplink.stats().lastError()).isEqualTo("UNAUTHENTICATED: who?");
-            assertThat(kept.connections).hasSize(1);
             Files.writeString(token, "new\n");
             until(() -> told(2));
+            assertThat(kept.connections)
+                    .as("one for each attempt")
+                    .hasSizeLessThanOrEqualTo((int) uplink.stats().failures() + 1);
             assertThat(last().token).isEqualTo("Bearer new");
             assertThat(last().subject).isEqualTo("CN=node-1");
             tell("a");
@@ -330,8 +334,8 @@ class UplinkTest {
         UplinkOptions options = new UplinkOptions();
         options.tlsCa = keys.ca;
         try (TestAggregator aggregator = new TestAggregator(kept, 0, tls);
-                Uplink uplink = uplink(options, "localhost:" + aggregator.port(), Patience.USUAL)) {
-            until(() -> uplink.stats().failures() == 1);
+                Uplink uplink = uplink(options, "localhost:" + aggregator.port(), QUICK)) {
+            until(() -> uplink.stats().failures() >= 1);
             assertThat(kept.connections).isEmpty();
         }
     }
