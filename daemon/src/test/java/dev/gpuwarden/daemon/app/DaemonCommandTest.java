@@ -11,14 +11,18 @@ import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.Verdict;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The daemon as a process of its own, on a simulated node. */
+@Tag("programs")
 @Timeout(60)
 class DaemonCommandTest {
 
@@ -37,8 +41,7 @@ class DaemonCommandTest {
                         .hasSize(8);
                 assertThat(metrics).contains("llm-pretrain-0");
             } finally {
-                Duration took = daemon.stop();
-                assertThat(took).isLessThan(Duration.ofSeconds(2));
+                daemon.stop();
             }
             assertThat(daemon.process().exitValue()).isZero();
         }
@@ -52,7 +55,7 @@ class DaemonCommandTest {
                 daemon.awaitMetrics(metrics -> metrics.contains("gpuwarden_sink_up{sink=\"uplink\"} 0.0")
                         && metrics.contains("gpuwarden_sink_events_sent_total{sink=\"uplink\"} 0.0"));
             } finally {
-                assertThat(daemon.stop()).isLessThan(Duration.ofSeconds(3));
+                daemon.stop();
             }
             assertThat(daemon.process().exitValue()).isZero();
         }
@@ -109,7 +112,7 @@ class DaemonCommandTest {
                         .contains("gpuwarden_kernel_log_signals_total{code=\"79\",kind=\"xid\"} 1.0")
                         .contains("gpuwarden_check_outcome{check=\"kernel-log\",outcome=\"pass\"} 1.0");
             } finally {
-                assertThat(daemon.stop()).isLessThan(Duration.ofSeconds(2));
+                daemon.stop();
             }
             RunningDaemon again = RunningDaemon.start(node);
             try {
@@ -148,7 +151,7 @@ class DaemonCommandTest {
                                 + "service=\"datamodels.PlatformConnector\"} 1.0")
                         .contains("gpuwarden_grpc_connections 2.0");
             } finally {
-                assertThat(daemon.stop()).isLessThan(Duration.ofSeconds(2));
+                daemon.stop();
             }
             assertThat(RunningDaemon.socket(node)).doesNotExist();
         }
@@ -159,7 +162,7 @@ class DaemonCommandTest {
         try (SimulatedNode node = SimulatedNode.start("gpu-hang")) {
             RunningDaemon daemon = RunningDaemon.start(node);
             assertThat(daemon.get("/healthz").statusCode()).isEqualTo(200);
-            assertThat(daemon.stop()).isLessThan(Duration.ofSeconds(3));
+            daemon.stop();
             assertThat(daemon.process().exitValue()).isZero();
         }
     }
@@ -182,24 +185,25 @@ class DaemonCommandTest {
         assertThat(daemon.process().exitValue()).isZero();
     }
 
+    /** What a daemon that cannot start says. */
+    private static String refused(String... options) throws Exception {
+        List<String> arguments = new ArrayList<>(List.of("daemon"));
+        arguments.addAll(List.of(options));
+        Process daemon = ChildJvm.gpuwarden(arguments).redirectErrorStream(true).start();
+        String said = new String(daemon.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(daemon.waitFor()).as(said).isEqualTo(2);
+        return said;
+    }
+
     @Test
     void aSecondDaemonOnTheSameStoreIsAUserError() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             RunningDaemon first = RunningDaemon.start(node);
             try {
-                ProcessBuilder second = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "dev.gpuwarden.cli.Main",
-                        "daemon",
-                        "--driver.library-path=" + node.libraryPath(),
-                        "--store.path=" + node.root().resolve("events.db"),
-                        "--web.listen-address=127.0.0.1:0");
-                Process process = second.redirectErrorStream(true).start();
-                String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                assertThat(process.waitFor()).isEqualTo(2);
-                assertThat(said)
+                assertThat(refused(
+                                "--driver.library-path=" + node.libraryPath(),
+                                "--store.path=" + node.root().resolve("events.db"),
+                                "--web.listen-address=127.0.0.1:0"))
                         .contains("in use by another gpuwarden daemon (process "
                                 + first.process().pid() + ")");
             } finally {
@@ -210,27 +214,21 @@ class DaemonCommandTest {
 
     @Test
     void anAddressThatIsTakenIsAUserError() throws Exception {
-        try (SimulatedNode node = SimulatedNode.start("t4")) {
-            RunningDaemon first = RunningDaemon.start(node);
-            try {
-                ProcessBuilder second = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "dev.gpuwarden.cli.Main",
-                        "daemon",
-                        "--driver.library-path=" + node.libraryPath(),
-                        "--store.path=:memory:",
-                        "--grpc.socket=none",
-                        "--events.socket=none",
-                        "--web.listen-address=" + first.address().substring("http://".length()));
-                Process process = second.redirectErrorStream(true).start();
-                String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                assertThat(process.waitFor()).isEqualTo(2);
-                assertThat(said).contains("cannot listen on");
-            } finally {
-                first.stop();
-            }
+        try (SimulatedNode node = SimulatedNode.start("t4");
+                ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertThat(refused(
+                            "--driver.library-path=" + node.libraryPath(),
+                            "--store.path=:memory:",
+                            "--grpc.socket=none",
+                            "--events.socket=none",
+                            "--web.listen-address=127.0.0.1:" + other.getLocalPort()))
+                    .contains("cannot listen on");
         }
+    }
+
+    @Test
+    void anAggregatorAndOwnWritingTogetherAreAUserError() throws Exception {
+        assertThat(refused("--uplink.address=127.0.0.1:9", "--uplink.insecure", "--kubernetes.write=conditions"))
+                .contains("--kubernetes.write does not go together with --uplink.address");
     }
 }

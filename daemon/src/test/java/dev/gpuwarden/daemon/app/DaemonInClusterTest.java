@@ -7,13 +7,14 @@ import dev.gpuwarden.daemon.kube.TestCluster;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The daemon as a process of its own, on a simulated node that is a Node of a real API server. */
+@Tag("api")
 @Timeout(600)
 class DaemonInClusterTest {
 
@@ -65,23 +66,5 @@ class DaemonInClusterTest {
             daemon.stop();
             assertThat(daemon.process().exitValue()).isZero();
         }
-    }
-
-    @Test
-    void anAggregatorAndOwnWritingTogetherAreAUserError() throws Exception {
-        Process daemon = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "dev.gpuwarden.cli.Main",
-                        "daemon",
-                        "--uplink.address=127.0.0.1:9",
-                        "--uplink.insecure",
-                        "--kubernetes.write=conditions")
-                .redirectErrorStream(true)
-                .start();
-        String said = new String(daemon.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(daemon.waitFor()).isEqualTo(2);
-        assertThat(said).contains("--kubernetes.write does not go together with --uplink.address");
     }
 }

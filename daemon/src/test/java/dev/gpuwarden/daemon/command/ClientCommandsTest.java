@@ -8,6 +8,8 @@ import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.daemon.app.ChildJvm;
+import dev.gpuwarden.daemon.app.RunningDaemon;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.BufferedReader;
@@ -27,16 +29,18 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands that ask a daemon, with a real one on a simulated node. */
+@Tag("programs")
 @Timeout(90)
 class ClientCommandsTest {
 
     private static SimulatedNode node = SimulatedNode.start("h100x8");
-    private static Process daemon;
+    private static RunningDaemon daemon;
     private static String socket = "";
 
     @TempDir
@@ -51,36 +55,13 @@ class ClientCommandsTest {
 
     @AfterAll
     static void end() throws Exception {
-        daemon.destroy();
-        daemon.waitFor(10, TimeUnit.SECONDS);
+        daemon.stop();
         node.close();
     }
 
-    private static Process start() throws IOException {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "dev.gpuwarden.cli.Main",
-                        "daemon",
-                        "--node.name=node-7",
-                        "--web.listen-address=127.0.0.1:0",
-                        "--driver.library-path=" + node.libraryPath(),
-                        "--path.sysfs=" + node.sysfs(),
-                        "--path.procfs=" + node.procfs(),
-                        "--path.podlogs=" + node.podLogs(),
-                        "--store.path=" + node.root().resolve("events.db"),
-                        "--events.socket=none",
-                        "--check.only=driver,gpu-count,gpu-state",
-                        "--check.interval=gpu-state=1s",
-                        socket)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        return process;
+    private static RunningDaemon start() throws IOException {
+        return RunningDaemon.start(
+                node, "--node.name=node-7", "--check.only=driver,gpu-count,gpu-state", "--check.interval=gpu-state=1s");
     }
 
     private static Program awaitStatus(Predicate<Program> condition) throws InterruptedException {
@@ -89,7 +70,7 @@ class ClientCommandsTest {
             if (condition.test(status)) {
                 return status;
             }
-            assertThat(daemon.isAlive()).isTrue();
+            assertThat(daemon.process().isAlive()).isTrue();
             TimeUnit.MILLISECONDS.sleep(50);
         }
     }
@@ -221,18 +202,8 @@ class ClientCommandsTest {
 
     @Test
     void aWatchTellsChangesAcrossARestartOfTheDaemon() throws Exception {
-        Process watch = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "dev.gpuwarden.cli.Main",
-                        "watch",
-                        "-o",
-                        "json",
-                        socket)
-                .start();
+        Process watch =
+                ChildJvm.gpuwarden(List.of("watch", "-o", "json", socket)).start();
         try (BufferedReader out = reader(watch.getInputStream());
                 BufferedReader err = reader(watch.getErrorStream())) {
             // Newer Javas warn of what libraries do; the image's options keep them quiet.
@@ -242,13 +213,12 @@ class ClientCommandsTest {
             }
             assertThat(first).contains("watching ");
             // Told only once the watch runs; until then it is the state.
-            TimeUnit.MILLISECONDS.sleep(500);
+            daemon.awaitMetrics(metrics -> metrics.contains("gpuwarden_grpc_watches 1.0"));
             tell("Watched", "5", 4, false);
             assertThat(out.readLine())
                     .startsWith("{\"kind\":\"event\",\"time\":\"")
                     .contains("\"check\":\"Watched\"");
-            daemon.destroy();
-            assertThat(daemon.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            daemon.stop();
             assertThat(err.readLine()).contains("the daemon has gone; waiting for it");
             daemon = start();
             awaitStatus(status -> status.exitCode() == 1);

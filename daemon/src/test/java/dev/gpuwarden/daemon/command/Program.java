@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.SettingSources;
+import dev.gpuwarden.daemon.app.ChildJvm;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -28,19 +29,13 @@ record Program(int exitCode, String out, String err) {
 
     /** In a process of its own, where no other test has loaded a driver library. */
     static Program spawn(String... args) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dev.gpuwarden.cli.Main"));
-        command.addAll(List.of(args));
         Path err = Files.createTempFile("gpuwarden", ".err");
         Process process =
-                new ProcessBuilder(command).redirectError(err.toFile()).start();
+                ChildJvm.gpuwarden(List.of(args)).redirectError(err.toFile()).start();
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        return new Program(process.waitFor(), out, Files.readString(err));
+        Program ended = new Program(process.waitFor(), out, Files.readString(err));
+        Files.delete(err);
+        return ended;
     }
 
     /** On a simulated node. */

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.EventIntake.Position;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.daemon.app.ChildJvm;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -23,12 +24,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A process that stores events under load is killed at random moments, over and over on the same file. After each kill the
  * file is sound, every acknowledged event is there once, and positions agree with events. {@code -Dkills.seed} repeats a run.
  */
+@Tag("programs")
 class StoreKillTest {
 
     private static final int ROUNDS_OF_ONE_STORE = 20;
@@ -50,12 +53,13 @@ class StoreKillTest {
     private long counted;
 
     @Test
-    void twentyKillsLoseNothing() throws Exception {
-        rounds(20);
+    void eightKillsLoseNothing() throws Exception {
+        rounds(8);
     }
 
     @Test
-    @Tag("slow")
+    @Tag("soak")
+    @Timeout(value = 1, unit = TimeUnit.HOURS)
     void fiveHundredKillsLoseNothing() throws Exception {
         rounds(500);
     }
@@ -78,17 +82,7 @@ class StoreKillTest {
 
     /** Runs a child for a random time, since its start or since it stores, and returns what it said. */
     private String kill(Path file, long bound, boolean busy) throws IOException, InterruptedException {
-        Process child = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        // Unpacked there, since the killed cannot tidy up.
-                        "-Dorg.sqlite.tmpdir=" + folder,
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        KilledStore.class.getName(),
-                        file.toString(),
-                        String.valueOf(bound))
+        Process child = ChildJvm.of(KilledStore.class.getName(), List.of(file.toString(), String.valueOf(bound)))
                 .redirectError(folder.resolve("errors").toFile())
                 .start();
         StringBuilder lines = new StringBuilder();

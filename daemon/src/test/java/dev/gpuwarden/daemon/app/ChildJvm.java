@@ -1,0 +1,56 @@
+package dev.gpuwarden.daemon.app;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.sqlite.SQLiteJDBCLoader;
+import org.sqlite.util.OSInfo;
+
+/** JVMs beside the test's own, with its classes. */
+public final class ChildJvm {
+
+    /** Unpacked once: each child would unpack its own, and leave it behind when it is killed. */
+    private static final Path SQLITE = unpackSqlite();
+
+    private ChildJvm() {}
+
+    /** The program as users start it. */
+    public static ProcessBuilder gpuwarden(List<String> arguments) {
+        return of("dev.gpuwarden.cli.Main", arguments);
+    }
+
+    public static ProcessBuilder of(String mainClass, List<String> arguments) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
+                "-Dorg.sqlite.lib.path=" + SQLITE,
+                "-cp",
+                System.getProperty("java.class.path"),
+                mainClass));
+        command.addAll(arguments);
+        return new ProcessBuilder(command);
+    }
+
+    private static Path unpackSqlite() {
+        String name = "libsqlitejdbc.so";
+        String resource = "/org/sqlite/native/" + OSInfo.getNativeLibFolderPathForCurrentOS() + "/" + name;
+        try (InputStream library = Objects.requireNonNull(SQLiteJDBCLoader.class.getResourceAsStream(resource))) {
+            Path folder = Files.createTempDirectory("gpuwarden-sqlite");
+            folder.toFile().deleteOnExit();
+            Path file = folder.resolve(name);
+            Files.copy(library, file);
+            file.toFile().deleteOnExit();
+            return folder;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
