@@ -117,7 +117,7 @@ final class Heard implements LogSource.Sink, AutoCloseable {
     /** Closes the source, and waits for the reader. */
     boolean ends() throws InterruptedException {
         source.close();
-        thread.join(5000);
+        thread.join(10_000);
         return !thread.isAlive();
     }
 

@@ -152,7 +152,7 @@ class RuleFileTest {
         Told told = new Told(rules);
         long start = System.nanoTime();
         told.kernel("a".repeat(900) + "b");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         assertThat(told.flush()).isEmpty();
         assertThat(rules.patterns().get(0).pattern().cutOff()).isEqualTo(1);
     }

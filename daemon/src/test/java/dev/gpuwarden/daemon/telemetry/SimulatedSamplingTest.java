@@ -176,7 +176,7 @@ class SimulatedSamplingTest {
             NodeSampler sampler = sampler(node);
             long start = System.nanoTime();
             sampler.close();
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1800));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         }
     }
 }
