@@ -25,11 +25,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Daemon and aggregator as they are shipped, a simulated node, a real API server: from a line of the kernel log to kubectl. */
+@Tag("image")
 @Timeout(600)
 class AggregatorImageTest {
 

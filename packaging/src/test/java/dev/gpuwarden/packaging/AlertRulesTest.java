@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -42,6 +43,7 @@ class AlertRulesTest {
     private static final Pattern SNAPSHOT =
             Pattern.compile("(gauge|counter|seconds)\\(\\s*\"(gpuwarden_aggregator_\\w+)\"");
 
+    @Tag("programs")
     @ParameterizedTest
     @CsvSource({
         "check, gpuwarden", "check, gpuwarden-aggregator",

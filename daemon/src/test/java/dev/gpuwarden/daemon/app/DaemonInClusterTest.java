@@ -30,15 +30,24 @@ class DaemonInClusterTest {
 
     @Test
     void whatHappensToAGpuIsSeenWithKubectlHoweverOftenTheDaemonIsKilled() throws Exception {
+        whatHappensToAGpuIsSeenAlthoughTheDaemonIsKilled("killed-often", 600);
+    }
+
+    @Test
+    @Tag("soak")
+    void theSameWithSixteenKills() throws Exception {
+        whatHappensToAGpuIsSeenAlthoughTheDaemonIsKilled("killed-more-often", 100);
+    }
+
+    private static void whatHappensToAGpuIsSeenAlthoughTheDaemonIsKilled(String name, int stepMillis) throws Exception {
         ControlPlane plane = TestCluster.get();
-        String name = "killed-often";
         TestCluster.node(plane, name);
         Path kubeconfig = plane.kubeconfig(TestCluster.token(plane, name));
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             RunningDaemon daemon = start(node, kubeconfig, name);
             await(() -> TestCluster.label(plane, name).equals("PASS"));
             node.set("gpu.3.state", "lost");
-            for (int millis = 0; millis < 2000; millis += 400) {
+            for (int millis = 0; millis < 1600; millis += stepMillis) {
                 // While it finds the fault, stores it, writes the condition, the label, the Event, or just after.
                 TimeUnit.MILLISECONDS.sleep(millis);
                 assertThat(daemon.process().destroyForcibly().waitFor(10, TimeUnit.SECONDS))

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -166,6 +167,7 @@ class ScanCommandTest {
         }
     }
 
+    @Tag("programs")
     @Test
     void aMachineWithoutGpuIsUndecided(@TempDir Path sysfs) throws Exception {
         Assumptions.assumeFalse(Files.exists(Path.of("/proc/driver/nvidia")), "this machine has a driver");

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -171,6 +172,7 @@ class JournalSourceTest {
     }
 
     /** A journald of its own, behind a mount of its own, which reads this machine's ring. */
+    @Tag("programs")
     @Test
     void aRealJournalIsReadAndFollowed() throws Exception {
         Path daemon = Path.of("/usr/lib/systemd/systemd-journald");

@@ -28,11 +28,13 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A node's state against a real API server, with the rights of the shipped manifests and no more. */
+@Tag("api")
 @Timeout(600)
 class ClusterTest {
 
@@ -151,8 +153,7 @@ class ClusterTest {
         await(() -> TestCluster.label(plane, node).equals("PASS"));
         assertThat(condition("Ready")).isEqualTo("True KubeletReady ");
         assertThat(condition("KernelDeadlock")).isEqualTo("False KernelHasNoDeadlock ");
-        assertThat(plane.kubectl("get", "node", node, "--output=jsonpath={.metadata.labels.zone}"))
-                .isEqualTo("a");
+        assertThat(plane.client().get("node/" + node, ".metadata.labels.zone")).isEqualTo("a");
     }
 
     @Test
@@ -181,8 +182,8 @@ class ClusterTest {
         await(() -> told().lines().count() == 2);
         await(() -> TestCluster.label(plane, node).equals("EVICT"));
         stop();
-        String transition = "--output=jsonpath={.status.conditions[?(@.type==\"" + XID + "\")].lastTransitionTime}";
-        String since = plane.kubectl("get", "node", node, transition);
+        String transition = ".status.conditions[?(@.type==\"" + XID + "\")].lastTransitionTime";
+        String since = plane.client().get("node/" + node, transition);
         complete = false;
         start();
         await(() -> stats(Request.Kind.read).ok() == 1);
@@ -196,7 +197,7 @@ class ClusterTest {
         assertThat(stats(Request.Kind.conditions).ok()).isEqualTo(1);
         assertThat(stats(Request.Kind.labels).ok()).isZero();
         assertThat(condition(XID)).startsWith("True");
-        assertThat(plane.kubectl("get", "node", node, transition)).isEqualTo(since);
+        assertThat(plane.client().get("node/" + node, transition)).isEqualTo(since);
         assertThat(told().lines().count()).isEqualTo(3);
     }
 
@@ -208,7 +209,7 @@ class ClusterTest {
                 && TestCluster.label(plane, node).equals("EVICT"));
         String without = "{\"status\":{\"conditions\":[{\"$patch\":\"delete\",\"type\":\"" + XID + "\"}]}}";
         var patched = plane.kubectl("patch", "node", node, "--subresource=status", "--patch", without);
-        plane.kubectl("label", "node", node, "autopilot.ibm.com/gpuhealth=PASS", "--overwrite");
+        plane.client().patch("node/" + node, "{\"metadata\":{\"labels\":{\"autopilot.ibm.com/gpuhealth\":\"PASS\"}}}");
         await(() -> condition(XID).startsWith("True")
                 && TestCluster.label(plane, node).equals("EVICT"));
         assertThat(patched).contains("patched");
@@ -286,7 +287,7 @@ class ClusterTest {
 
     @Test
     void withoutRightsTheErrorSaysWhichAndWhatGrantsThem() {
-        plane.apply("""
+        plane.client().apply("""
                 apiVersion: v1
                 kind: ServiceAccount
                 metadata: {name: nobody, namespace: default}
@@ -416,7 +417,7 @@ class ClusterTest {
 
     @Test
     void aDryRunChangesNothing() {
-        String before = plane.kubectl("get", "node", node, "--output=jsonpath={.metadata.resourceVersion}");
+        String before = plane.client().get("node/" + node, ".metadata.resourceVersion");
         KubernetesOptions options = options();
         options.dryRun = true;
         start(options, Duration.ofMillis(100));
@@ -426,7 +427,7 @@ class ClusterTest {
                 && stats(Request.Kind.events).ok() == 1);
         writer.look();
         assertThat(told()).isEmpty();
-        assertThat(plane.kubectl("get", "node", node, "--output=jsonpath={.metadata.resourceVersion}"))
+        assertThat(plane.client().get("node/" + node, ".metadata.resourceVersion"))
                 .isEqualTo(before);
         assertThat(stats(Request.Kind.conditions).ok()).isEqualTo(1);
     }

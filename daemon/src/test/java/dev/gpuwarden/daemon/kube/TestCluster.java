@@ -3,16 +3,23 @@ package dev.gpuwarden.daemon.kube;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpuwarden.testkit.cluster.ApiClient;
+import dev.gpuwarden.testkit.cluster.ApiException;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.JsonPath;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 
 /** A real API server with the manifests that are shipped, in force. */
 public final class TestCluster {
@@ -31,36 +38,24 @@ public final class TestCluster {
             apply(plane, "gpuwarden-node.yaml");
             apply(plane, "gpuwarden-node-policy.yaml");
             node(plane, "policy-probe");
-            Path probe = plane.kubeconfig(token(plane, "policy-probe"));
+            ApiClient probe = plane.client(token(plane, "policy-probe"));
             // Policies are in force a moment after they are there.
-            await(() ->
-                    refused(plane, probe, "label", "node", "policy-probe", "a-label-of-others=x", "--dry-run=server"));
-            await(() -> refused(plane, probe, "create", "-f", event(plane, "another-node"), "--dry-run=server"));
+            await(() -> refused(() ->
+                    probe.patch("node/policy-probe?dryRun=All", "{\"metadata\":{\"labels\":{\"of-others\":\"x\"}}}")));
+            await(() -> refused(() -> probe.post("events/default?dryRun=All", """
+                    {"metadata": {"name": "another-node.probe", "namespace": "default"},
+                     "involvedObject": {"apiVersion": "v1", "kind": "Node", "name": "another-node"}}""")));
             prepared = plane;
         }
         return plane;
     }
 
-    private static String event(ControlPlane plane, String node) {
-        try {
-            Path file = plane.adminKubeconfig().resolveSibling("event-" + node + ".yaml");
-            return Files.writeString(file, """
-                    apiVersion: v1
-                    kind: Event
-                    metadata: {name: %s.probe, namespace: default}
-                    involvedObject: {apiVersion: v1, kind: Node, name: %s}
-                    """.formatted(node, node)).toString();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     /** Whether a policy, and not RBAC, refuses that. */
-    public static boolean refused(ControlPlane plane, Path kubeconfig, String... arguments) {
+    private static boolean refused(Runnable request) {
         try {
-            plane.kubectl(kubeconfig, arguments);
+            request.run();
             return false;
-        } catch (IllegalStateException e) {
+        } catch (ApiException e) {
             assertThat(e).hasMessageContaining("ValidatingAdmissionPolicy");
             return true;
         }
@@ -68,7 +63,7 @@ public final class TestCluster {
 
     private static void apply(ControlPlane plane, String manifest) {
         try {
-            plane.apply(Files.readString(MANIFESTS.resolve(manifest)));
+            plane.client().apply(Files.readString(MANIFESTS.resolve(manifest)));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -76,12 +71,12 @@ public final class TestCluster {
 
     /** A Node as a kubelet and node-problem-detector leave it. */
     public static void node(ControlPlane plane, String name) {
-        plane.apply("""
+        plane.client().apply("""
                 apiVersion: v1
                 kind: Node
                 metadata: {name: %s, labels: {zone: a}}
                 """.formatted(name));
-        plane.kubectl("patch", "node", name, "--subresource=status", "--type=merge", "--patch", """
+        plane.client().patch("node/" + name + "/status", """
                 {"status": {"capacity": {"nvidia.com/gpu": "8"}, "conditions": [
                  {"type": "Ready", "status": "True", "reason": "KubeletReady"},
                  {"type": "KernelDeadlock", "status": "False", "reason": "KernelHasNoDeadlock"}]}}""");
@@ -89,34 +84,37 @@ public final class TestCluster {
 
     /** Of a pod of the DaemonSet on that node. */
     public static String token(ControlPlane plane, String node) {
-        return plane.kubectl(
-                        "create",
-                        "token",
-                        "gpuwarden",
-                        "--namespace=gpuwarden",
-                        "--bound-object-kind=Node",
-                        "--bound-object-name=" + node)
-                .strip();
+        Map<String, Object> request =
+                plane.client().post("serviceaccount/gpuwarden/gpuwarden/token", """
+                {"spec": {"boundObjectRef": {"apiVersion": "v1", "kind": "Node", "name": "%s"}}}""".formatted(node));
+        return JsonPath.text(request, ".status.token");
     }
 
+    /** Its status, reason and message; empty where the node has none of that type. */
     public static String condition(ControlPlane plane, String node, String type) {
-        String path = "{range .status.conditions[?(@.type==\"" + type + "\")]}{.status} {.reason} {.message}{end}";
-        return plane.kubectl("get", "node", node, "--output=jsonpath=" + path);
+        Map<String, Object> object = plane.client().get("node/" + node);
+        String path = ".status.conditions[?(@.type==\"" + type + "\")]";
+        return JsonPath.text(object, path).isEmpty()
+                ? ""
+                : JsonPath.text(object, path + ".status") + " " + JsonPath.text(object, path + ".reason") + " "
+                        + JsonPath.text(object, path + ".message");
     }
 
     public static String label(ControlPlane plane, String node) {
-        return plane.kubectl(
-                "get", "node", node, "--output=jsonpath={.metadata.labels['autopilot\\.ibm\\.com/gpuhealth']}");
+        return plane.client().get("node/" + node, ".metadata.labels.autopilot\\.ibm\\.com/gpuhealth");
     }
 
-    /** Type, reason and count of each of a node's, the oldest first. */
+    /** Type, reason and count of each of a node's, in the order of their names: the oldest first. */
     public static String events(ControlPlane plane, String node) {
-        return plane.kubectl(
-                "get",
-                "events",
-                "--field-selector=involvedObject.name=" + node,
-                "--sort-by=.metadata.name",
-                "--output=jsonpath={range .items[*]}{.type} {.reason} {.count}{\"\\n\"}{end}");
+        List<?> events = (List<?>) plane.client()
+                .get("events/default?fieldSelector=involvedObject.name%3D" + node)
+                .get("items");
+        return events.stream()
+                .map(Object.class::cast)
+                .sorted(Comparator.comparing(event -> JsonPath.text(event, ".metadata.name")))
+                .map(event -> JsonPath.text(event, ".type") + " " + JsonPath.text(event, ".reason") + " "
+                        + JsonPath.text(event, ".count") + "\n")
+                .collect(Collectors.joining());
     }
 
     public static void await(BooleanSupplier condition) {
@@ -126,7 +124,7 @@ public final class TestCluster {
                     .as("still not so after two minutes")
                     .isNegative();
             try {
-                TimeUnit.MILLISECONDS.sleep(50);
+                TimeUnit.MILLISECONDS.sleep(20);
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -72,6 +73,7 @@ class GoldenTest {
         }
     }
 
+    @Tag("programs")
     @ParameterizedTest
     @MethodSource("files")
     void promtoolHasNothingToCriticise(Path file) throws Exception {

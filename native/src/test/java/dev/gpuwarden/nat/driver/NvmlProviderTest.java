@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.ServiceLoader;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,6 +93,7 @@ class NvmlProviderTest {
 
     /** In a process of its own: where any driver library is loaded already, the loader finds that one by its SONAME. */
     @Test
+    @Tag("programs")
     void aNodeWithoutTheLibrarySaysWhereItWasLookedFor() throws Exception {
         List<String> said = OpenProbe.run(folder.resolve("nowhere"));
         assertThat(said.get(0)).isEqualTo("LIBRARY_MISSING");
@@ -99,6 +101,7 @@ class NvmlProviderTest {
     }
 
     @Test
+    @Tag("programs")
     void aFileThatIsNoLibraryIsReportedInTheLoadersWords() throws Exception {
         Path file = Files.writeString(folder.resolve("libnvidia-ml.so.1"), "not a library");
         List<String> said = OpenProbe.run(folder);
@@ -107,6 +110,7 @@ class NvmlProviderTest {
     }
 
     @Test
+    @Tag("programs")
     void openingIsQuick() throws Exception {
         SimNode.of("580", folder);
         List<String> said = OpenProbe.run(folder);
@@ -116,6 +120,7 @@ class NvmlProviderTest {
     }
 
     @Test
+    @Tag("programs")
     void withoutTheJniLibraryTelemetryGoesThroughJnaAndSaysWhy() throws Exception {
         SimNode.of("580", folder);
         Path empty = Files.createDirectory(folder.resolve("empty"));
@@ -124,6 +129,7 @@ class NvmlProviderTest {
     }
 
     @Test
+    @Tag("programs")
     void aJniLibraryThatDoesNotLoadIsNoReasonToStop() throws Exception {
         SimNode.of("580", folder);
         Files.writeString(folder.resolve("libgpuwarden_jni.so"), "not a library");

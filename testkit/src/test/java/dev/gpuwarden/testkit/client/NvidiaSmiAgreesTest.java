@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The real nvidia-smi prints of a simulated node what the scenario put there, in nvidia-smi's own words. Not of `busy500`: it asks
  * for processes once, with a buffer that 500 do not fit in, and prints "Unknown Error".
  */
+@Tag("programs")
 class NvidiaSmiAgreesTest {
 
     /** Where it prints something else, and why: SCENARIO/GPU/FIELD, or the field for all of them. */

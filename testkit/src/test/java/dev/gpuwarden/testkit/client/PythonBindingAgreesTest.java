@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * NVIDIA's Python binding (nvidia-ml-py) reads from a simulated node what the scenario put there. Not of `driver-470`: the binding
  * has no way to list processes without the `_v3` calls.
  */
+@Tag("programs")
 class PythonBindingAgreesTest {
 
     /** Where the binding reads something else than the table has, and why. */
@@ -30,8 +32,9 @@ class PythonBindingAgreesTest {
             "a100-mig/0/utilization.gpu", "not known for a GPU in MIG mode",
             "a100-mig/0/utilization.memory", "not known for a GPU in MIG mode");
 
+    /** Of all scenarios: the binding is compiled once, which takes longer than all else. */
     @TempDir
-    Path folder;
+    static Path folder;
 
     @ParameterizedTest
     @ValueSource(
@@ -57,7 +60,7 @@ class PythonBindingAgreesTest {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             String output = Tools.run(
                     node,
-                    Map.of("PYTHONPATH", String.valueOf(site), "PYTHONDONTWRITEBYTECODE", "1"),
+                    Map.of("PYTHONPATH", String.valueOf(site), "PYTHONPYCACHEPREFIX", folder.toString()),
                     "python3",
                     script.toString());
             List<String> differences = new ArrayList<>();

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -88,6 +89,7 @@ class SimCommandTest {
     }
 
     @Test
+    @Tag("programs")
     void aProgramOnANodeIsTheOneThatChangesIt() throws Exception {
         Path seen = folder.resolve("seen");
         try (SimulatedNode other = SimulatedNode.start("t4")) {
@@ -171,6 +173,7 @@ class SimCommandTest {
     }
 
     @Test
+    @Tag("programs")
     @Timeout(30)
     void aSignalEndsTheProgramAndLeavesNothing() throws Exception {
         Process exec = exec("t4", "sleep", "61");
@@ -189,6 +192,7 @@ class SimCommandTest {
     }
 
     @Test
+    @Tag("programs")
     @Timeout(30)
     void whatAKilledProcessLeftIsTakenAwayByTheNext() throws Exception {
         Path nodes = folder.resolve("gpuwarden/nodes");
