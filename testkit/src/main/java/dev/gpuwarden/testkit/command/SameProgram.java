@@ -1,49 +1,46 @@
 package dev.gpuwarden.testkit.command;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
-/** Starts this program again, with other arguments: the same Java, the same options, the same class path. */
+/**
+ * Starts this program again, with other arguments. The system's process table is not asked how: Java reads at most 4096 bytes of
+ * a command line there, and the path of the image alone stands in it some sixty times.
+ */
 final class SameProgram {
 
     private static final String MAIN = "dev.gpuwarden.cli.Main";
 
+    /** What the start script of the image passes to Java, and what tests pass in its place. */
+    private static final List<String> PASSED_ON =
+            List.of("gpuwarden.", "jna.", "org.sqlite.", "java.library.path", "java.io.tmpdir");
+
     private SameProgram() {}
 
     static ProcessBuilder run(Map<String, String> environment, String... arguments) {
-        List<String> command = new ArrayList<>(List.of(java()));
-        command.addAll(options());
-        command.add(MAIN);
+        List<String> command = new ArrayList<>(start());
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().putAll(environment);
         return builder;
     }
 
-    private static String java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    }
-
-    /** What stands before the main class, as far as the system tells; else what the program cannot do without. */
-    private static List<String> options() {
-        List<String> own = List.of(ProcessHandle.current().info().arguments().orElse(new String[0]));
-        int main = own.indexOf(MAIN);
-        if (main >= 0) {
-            return own.subList(0, main);
+    /** The image's start script, which gives each command its own options; from class folders Java with this one's. */
+    private static List<String> start() {
+        Path script = Path.of(System.getProperty("gpuwarden.home", ""), "bin", "gpuwarden");
+        if (script.isAbsolute() && Files.isExecutable(script)) {
+            return List.of(script.toString());
         }
-        List<String> options = new ArrayList<>();
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         System.getProperties().stringPropertyNames().stream()
-                .filter(name -> name.startsWith("gpuwarden.") || name.startsWith("jna."))
-                .collect(
-                        TreeMap<String, String>::new,
-                        (map, name) -> map.put(name, System.getProperty(name)),
-                        Map::putAll)
-                .forEach((name, value) -> options.add("-D" + name + "=" + value));
-        options.add("-cp");
-        options.add(System.getProperty("java.class.path"));
-        return options;
+                .filter(name -> PASSED_ON.stream().anyMatch(name::startsWith))
+                .sorted()
+                .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
+        return command;
     }
 }
