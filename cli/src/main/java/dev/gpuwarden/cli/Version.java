@@ -4,9 +4,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import picocli.CommandLine.IVersionProvider;
 
-/** What `--version` says: the program, the Java that runs it, the system below. */
+/** What `--version` reports: the program, the Java that runs it, the system below, and a class archive that is not in use. */
 public final class Version implements IVersionProvider {
 
     /** The program's version, as the build wrote it. */
@@ -20,11 +22,14 @@ public final class Version implements IVersionProvider {
 
     @Override
     public String[] getVersion() {
-        return new String[] {
-            "gpuwarden " + program(),
-            "java " + System.getProperty("java.runtime.version") + " (" + System.getProperty("java.vendor") + ")",
-            "os " + System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
-                    + System.getProperty("os.arch"),
-        };
+        List<String> lines = new ArrayList<>(List.of(
+                "gpuwarden " + program(),
+                "java " + System.getProperty("java.runtime.version") + " (" + System.getProperty("java.vendor") + ")",
+                "os " + System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
+                        + System.getProperty("os.arch")));
+        ClassArchive.ofProcess()
+                .filter(archive -> !archive.inUse())
+                .ifPresent(archive -> lines.add("class archive " + archive.advice()));
+        return lines.toArray(String[]::new);
     }
 }

@@ -9,11 +9,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Tag("image")
 class ImageTest {
 
     private final Image image = Image.built();
@@ -54,6 +56,26 @@ class ImageTest {
     void startsFromItsClassArchive() {
         Run run = image.run(List.of(), Map.of("GPUWARDEN_JAVA_OPTS", "-Xshare:on"), "--version");
         assertThat(run.code()).as(run.out() + run.err()).isZero();
+    }
+
+    @Test
+    void aCopyReportsThatItsClassArchiveIsNotInUseUntilItIsWritten(@TempDir Path folder) throws Exception {
+        assertThat(image.run("--version").out()).doesNotContain("class archive");
+        assertThat(image.run("doctor").out()).containsPattern("class archive +in use");
+
+        Image copy = image.copyTo(folder.resolve("a copy"));
+        String command = copy.home().resolve("bin/gpuwarden-optimise").toString();
+        String report = "not in use, every start takes longer; write it for this folder: '" + command + "'";
+        assertThat(copy.run("--version").out()).contains("class archive " + report);
+        assertThat(copy.run("doctor").out()).contains(report);
+        assertThat(copy.run("doctor", "-o", "json").out()).contains("\"class archive\": \"" + report + "\"");
+
+        assertThat(Scripts.must(folder, command)).isEmpty();
+        assertThat(copy.run("--version").out()).doesNotContain("class archive");
+        assertThat(copy.run("doctor").out()).containsPattern("class archive +in use");
+
+        Files.delete(copy.home().resolve("lib/commands.jsa"));
+        assertThat(copy.run("--version").out()).contains("class archive " + report);
     }
 
     @Test

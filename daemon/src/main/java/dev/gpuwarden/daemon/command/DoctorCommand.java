@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.cli.ClassArchive;
 import dev.gpuwarden.cli.Version;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.DriverProvider;
@@ -44,6 +45,9 @@ public final class DoctorCommand extends NodeCommand {
         all.put(
                 "Java",
                 Reading.of(System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version")));
+        ClassArchive.ofProcess()
+                .ifPresent(
+                        archive -> all.put("class archive", Reading.of(archive.inUse() ? "in use" : archive.advice())));
         return all;
     }
 
