@@ -33,6 +33,9 @@ record DemoAct(
     /** After this time without a word of it a fault that asks for nothing is over. */
     static final Duration QUIET = Duration.ofSeconds(4);
 
+    /** The same where there is no time to look; longer than what repeats each second. */
+    static final Duration SHORT_QUIET = Duration.ofSeconds(2);
+
     private static final String STATE = "^gpuwarden_gpu_state\\{gpu=\"%d\",state=\"%s\".*\\} 1(\\.0)?$";
     private static final String HOG =
             "^gpu_pod_memory_used_bytes\\{gpu=\"2\",namespace=\"default\",pod=\"memory-hog\".*\\} 8\\.37.*E10$";

@@ -13,10 +13,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +37,7 @@ import picocli.CommandLine.Spec;
             "Show the daemon on a simulated node with eight GPUs while things go wrong there: a GPU is lost and comes back,",
             "one hangs, a pod fills one, a memory row fails, a link flaps, a program floods the kernel log.",
             "Each is looked for in metrics, on the page, in answers over gRPC and in the history, with what to do about it,",
-            "and must be gone when it is mended. Takes two minutes, needs no GPU."
+            "and must be gone when it is mended. Takes two minutes, with --fast half a minute; needs no GPU."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -54,6 +55,11 @@ final class DemoCommand implements Callable<Integer> {
                     "Afterwards leave node and daemon running until interrupted, to look at and to change with `sim set`.")
     boolean keep;
 
+    @Option(
+            names = "--fast",
+            description = "Leave no time to look: what happens next happens as soon as the last was seen everywhere.")
+    boolean fast;
+
     @Spec
     CommandSpec spec = CommandSpec.create();
 
@@ -64,7 +70,7 @@ final class DemoCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         try (SimulatedNode node = RunningNodes.ofUser()
                         .start(Scenarios.find("demo", NativeFiles.find().vocabulary()));
-                DemoDaemon daemon = DemoDaemon.start(node)) {
+                DemoDaemon daemon = DemoDaemon.start(node, fast ? DemoAct.SHORT_QUIET : DemoAct.QUIET)) {
             List<AutoCloseable> parts = List.of(daemon, node);
             Thread onSignal = new Thread(() -> endAll(parts));
             Runtime.getRuntime().addShutdownHook(onSignal);
@@ -102,14 +108,15 @@ final class DemoCommand implements Callable<Integer> {
             say(out, "the daemon did not start:\n" + daemon.log());
             return ExitCode.NOT_FIT;
         }
-        say(out, "daemon serves " + daemon.address().orElse("nothing") + "/metrics");
+        String address = daemon.address().orElse("");
+        say(out, "the daemon runs; watch its page: " + address + "/ (Prometheus reads " + address + "/metrics)");
         int missed = 0;
         Duration at = Duration.ZERO;
         long since = System.nanoTime();
         for (DemoAct act : DemoAct.ALL) {
             // From act to act: on a slow machine the next one waits until the last one was looked at.
             long wait = since + act.at().minus(at).toNanos() - System.nanoTime();
-            if (stopped.await(wait, TimeUnit.NANOSECONDS)) {
+            if (stopped.await(fast ? 0 : wait, TimeUnit.NANOSECONDS)) {
                 return ExitCode.NOT_FIT;
             }
             at = act.at();
@@ -136,48 +143,56 @@ final class DemoCommand implements Callable<Integer> {
         long since = System.nanoTime();
         boolean metrics = await(act.limit(), () -> act.seenIn(daemon.metrics()));
         double seconds = (System.nanoTime() - since) / 1e9;
-        Map<String, Boolean> seen = new LinkedHashMap<>();
+        Map<String, Boolean> seen = new TreeMap<>();
         if (!act.page().isEmpty()) {
             seen.put("page", act.seenOnPage(daemon.page()));
         }
+        Map<List<String>, Process> asked = new HashMap<>();
+        act.looks().forEach(look -> asked.computeIfAbsent(look.arguments(), unused -> ask(look, node)));
         Map<List<String>, String> outputs = new HashMap<>();
         for (DemoLook look : act.looks()) {
             String output = outputs.get(look.arguments());
             if (output == null) {
-                output = look(look, node);
+                output = answer(Objects.requireNonNull(asked.get(look.arguments())));
                 outputs.put(look.arguments(), output);
-                out.print(output.isEmpty() ? look.name() + " shows nothing\n" : output);
+                say(out, "\n$ gpuwarden " + String.join(" ", look.arguments()));
+                out.print(output.isEmpty() ? "shows nothing\n" : look.excerpt(output));
             }
             seen.merge(look.name(), look.sign().seenIn(output), Boolean::logicalAnd);
         }
-        say(
-                out,
-                String.format(
-                                Locale.ROOT,
-                                "metrics: %s %.1f s (two ticks are %d s)",
-                                metrics ? "seen after" : "NOT SEEN within",
-                                seconds,
-                                act.limit().toSeconds())
-                        + seen.entrySet().stream()
-                                .map(e -> "; " + e.getKey() + ": " + (e.getValue() ? "seen" : "NOT SEEN"))
-                                .collect(Collectors.joining()));
-        return (metrics ? 0 : 1)
-                + (int) seen.values().stream().filter(shown -> !shown).count();
+        seen.put("metrics", metrics);
+        say(out, told(seen, seconds, act.limit()));
+        return (int) seen.values().stream().filter(shown -> !shown).count();
     }
 
-    private static String look(DemoLook look, SimulatedNode node) throws InterruptedException {
+    private static String told(Map<String, Boolean> seen, double seconds, Duration limit) {
+        String text = String.format(Locale.ROOT, "-> after %.1f s of %d s", seconds, limit.toSeconds());
+        for (Map.Entry<String, Boolean> place : seen.entrySet()) {
+            text += (place.getValue() ? ", seen in " : ", NOT SEEN IN ") + place.getKey();
+        }
+        return text;
+    }
+
+    private static Process ask(DemoLook look, SimulatedNode node) {
         List<String> arguments = new ArrayList<>(look.arguments());
         if (look.name().equals("scan")) {
             arguments.addAll(
                     List.of("--sampling.deadline", Durations.text(DemoAct.DEADLINE), "--driver.open-deadline", "2s"));
         }
-        ProcessBuilder command = SameProgram.run(node.environment(), arguments.toArray(String[]::new))
-                .redirectErrorStream(true);
         try {
-            Process process = command.start();
-            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            // What was asked wrongly says nothing about the node.
-            return process.waitFor() == ExitCode.USAGE ? "" : output;
+            return SameProgram.run(node.environment(), arguments.toArray(String[]::new))
+                    .redirectErrorStream(true)
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What was asked wrongly says nothing about the node. */
+    private static String answer(Process asked) throws InterruptedException {
+        try {
+            String output = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            return asked.waitFor() == ExitCode.USAGE ? "" : output;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

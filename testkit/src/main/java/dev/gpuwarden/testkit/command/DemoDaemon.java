@@ -10,6 +10,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -29,7 +30,8 @@ final class DemoDaemon implements AutoCloseable {
         this.log = log;
     }
 
-    static DemoDaemon start(SimulatedNode node) {
+    /** @param quiet after this time without a word of it a fault that asks for nothing is over */
+    static DemoDaemon start(SimulatedNode node, Duration quiet) {
         Path log = node.root().resolve("daemon.log");
         ProcessBuilder builder = SameProgram.run(
                         node.environment(),
@@ -51,7 +53,7 @@ final class DemoDaemon implements AutoCloseable {
                         "--kernel-log.storm-window",
                         Durations.text(DemoAct.FAST),
                         "--kernel-log.quiet",
-                        Durations.text(DemoAct.QUIET))
+                        Durations.text(quiet))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
         try {

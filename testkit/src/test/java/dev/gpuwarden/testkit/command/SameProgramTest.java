@@ -38,8 +38,7 @@ class SameProgramTest {
     @Test
     void theImageStartsAsItsUserStartedIt(@TempDir Path folder) throws Exception {
         Path script = Files.createDirectories(folder.resolve("bin")).resolve("gpuwarden");
-        Files.createFile(
-                script, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        Files.createFile(script, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         assertThat(commandOf("-Dgpuwarden.home=" + folder)).containsExactly(script.toString(), "status");
     }
 
