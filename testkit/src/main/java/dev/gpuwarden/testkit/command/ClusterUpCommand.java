@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -52,6 +53,9 @@ final class ClusterUpCommand implements Callable<Integer> {
                     "What each node simulates: a name from `sim list`, or a .yaml file. Default: ${DEFAULT-VALUE}.")
     String scenario = "";
 
+    @Mixin
+    BeforeNodes before = new BeforeNodes();
+
     @Spec
     CommandSpec spec = CommandSpec.create();
 
@@ -60,15 +64,18 @@ final class ClusterUpCommand implements Callable<Integer> {
         if (nodes < 1) {
             throw new UserError("--nodes: expected 1 or more, seen " + nodes);
         }
-        Cluster.missing().ifPresent(message -> {
-            throw new UserError(message);
-        });
         Scenarios.find(scenario, NativeFiles.find().vocabulary());
         UserCluster cluster = UserCluster.ofUser();
         if (cluster.ready()) {
             throw new UserError("a cluster with " + String.join(", ", cluster.nodes())
                     + " runs; see `gpuwarden cluster status`, end it with `gpuwarden cluster down`");
         }
+        if (before.asked) {
+            return BeforeNodes.NEEDS_NODES;
+        }
+        Cluster.missing().ifPresent(message -> {
+            throw new UserError(message);
+        });
         cluster.end();
         cluster.claim();
         Thread onSignal = new Thread(cluster::end);

@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -50,12 +51,18 @@ final class DemoClusterCommand implements Callable<Integer> {
             })
     Set<ClusterStory> stories = EnumSet.of(ClusterStory.faults, ClusterStory.drain);
 
+    @Mixin
+    BeforeNodes before = new BeforeNodes();
+
     @Spec
     CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws InterruptedException, IOException {
         Path image = ClusterStage.image();
+        if (before.asked) {
+            return BeforeNodes.NEEDS_NODES;
+        }
         Cluster.missing().ifPresent(message -> {
             throw new UserError(message);
         });
