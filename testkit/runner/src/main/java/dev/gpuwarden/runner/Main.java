@@ -18,6 +18,9 @@ public final class Main {
     @SuppressForbidden("the launcher reads the exit code, and people the output")
     public static void main(String[] arguments) throws IOException, InterruptedException {
         List<String> words = List.of(arguments);
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(
+                        () -> ProcessHandle.current().descendants().forEach(ProcessHandle::destroy), "end-of-tests"));
         Workspace workspace = new Workspace(Path.of(words.get(0)), Path.of(words.get(1)));
         System.exit(run(workspace, words.subList(2, words.size()), System.out, System.err));
     }
