@@ -215,17 +215,27 @@ class FleetPageClusterTest {
     }
 
     @Test
+    void fiveHundredNodes() throws Exception {
+        many(500);
+    }
+
+    @Test
+    @Tag("soak")
     void fiveThousandNodes() throws Exception {
+        many(5000);
+    }
+
+    private void many(int count) throws Exception {
         fleet.client.apply(READER);
-        try (ObjectNodes many = ObjectNodes.create(fleet.plane, "many", 5000, 0)) {
+        try (ObjectNodes many = ObjectNodes.create(fleet.plane, "many", count, 0)) {
             int port = serve();
             until(() -> steering.works(), "it leads");
             try (Browser browser = Browser.start(folder.resolve("browser"), 1200, 1000)) {
                 open(browser, port, "");
-                browser.until("document.querySelector('#shown').innerText.includes('5000 nodes')");
+                browser.until("document.querySelector('#shown').innerText.includes('" + count + " nodes')");
                 assertThat(browser.evaluate("document.querySelectorAll('#nodes tbody tr').length"))
                         .isEqualTo(200);
-                assertThat(text(browser, "#states")).contains("5000 silent");
+                assertThat(text(browser, "#states")).contains(count + " silent");
                 System.getLogger("page")
                         .log(
                                 System.Logger.Level.INFO,
@@ -237,7 +247,7 @@ class FleetPageClusterTest {
                 fleet.fail("many-17");
                 browser.until("document.querySelector('#nodes tbody').innerText.includes('many-17')"
                         + " && document.querySelector('#summary').innerText.includes('1 quarantined')");
-                assertThat(many.names()).hasSize(5000);
+                assertThat(many.names()).hasSize(count);
             }
         }
     }

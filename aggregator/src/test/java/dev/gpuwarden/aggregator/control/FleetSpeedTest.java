@@ -39,7 +39,7 @@ class FleetSpeedTest {
     Path folder;
 
     @Test
-    @Tag("slow")
+    @Tag("soak")
     @Timeout(1_800)
     void manyHealthyNodes() throws Exception {
         try (TestFleet fleet = TestFleet.start(folder.resolve("plane"));

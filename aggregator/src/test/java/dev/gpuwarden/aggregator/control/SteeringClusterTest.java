@@ -109,7 +109,7 @@ class SteeringClusterTest {
         try (ClusterApi api = fleet.asAggregator();
                 Steering steering = Steering.start(api, settings("one", Mode.ARMED, 50), audits::add)) {
             until(() -> steering.gate().waiting().size() == 2, "two are refused");
-            assertThat(nodes.stream().filter(fleet::cordoned).count()).isEqualTo(2);
+            until(() -> nodes.stream().filter(fleet::cordoned).count() == 2, "the others are cordoned");
             until(() -> breaker().contains("\"status\":\"open\""), "it is kept");
         }
         try (ClusterApi api = fleet.asAggregator();
@@ -130,12 +130,18 @@ class SteeringClusterTest {
         return fleet.client.find("configmap/gpuwarden/gpuwarden-breaker", ".data.all");
     }
 
+    /** With the program's own times of the election. */
+    private static Steering.Settings usual(String identity) {
+        Steering.Settings tests = settings(identity, Mode.ARMED, 100);
+        return new Steering.Settings(tests.namespace(), identity, tests.mode(), tests.pools());
+    }
+
     @Test
     void oneLeadsAndWhenItGoesAnotherGoesOn() {
         fleet.node(bad);
         ClusterApi api = fleet.asAggregator();
-        Steering first = Steering.start(api, settings("first", Mode.ARMED, 100), audits::add);
-        try (Steering second = Steering.start(api, settings("second", Mode.ARMED, 100), audits::add)) {
+        Steering first = Steering.start(api, usual("first"), audits::add);
+        try (Steering second = Steering.start(api, usual("second"), audits::add)) {
             until(() -> first.works() || second.works(), "one leads");
             Steering leads = first.works() ? first : second;
             until(() -> second.waitingFor().isEmpty() && first.waitingFor().isEmpty(), "both know all");
@@ -145,7 +151,7 @@ class SteeringClusterTest {
                 long start = System.nanoTime();
                 fleet.fail(bad);
                 until(() -> fleet.cordoned(bad), "the other one goes on");
-                assertThat(System.nanoTime() - start).as("hand-over, in ns").isLessThan(5_000_000_000L);
+                assertThat(System.nanoTime() - start).as("hand-over, in ns, where a lease is 8 s").isLessThan(6_000_000_000L);
             }
         } finally {
             if (first.works()) {
