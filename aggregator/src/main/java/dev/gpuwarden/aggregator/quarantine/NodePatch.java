@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -14,6 +15,9 @@ import java.util.TreeMap;
  * that was read. A merge or an apply would replace the whole list of taints, or take back fields of others.
  */
 public final class NodePatch {
+
+    /** Paths of what is made where a Node has none, so that something can be put there. */
+    static final Set<String> ROOM = Set.of("/metadata/annotations", "/metadata/labels");
 
     private final NodeRead node;
     private final Map<String, Optional<String>> annotations = new TreeMap<>();

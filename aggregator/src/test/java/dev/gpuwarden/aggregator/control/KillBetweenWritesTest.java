@@ -155,7 +155,9 @@ class KillBetweenWritesTest {
                     Steering steering = Steering.start(api, pools(name), audit -> {})) {
                 until(
                         () -> killed.getAsBoolean()
-                                || !at.always() && steering.queued() == 0 && scene.state().equals(wanted),
+                                || !at.always()
+                                        && steering.queued() == 0
+                                        && scene.state().equals(wanted),
                         at + " of " + name);
                 assertThat(steering.failing()).as("nobody knows yet").isLessThan(100);
             }

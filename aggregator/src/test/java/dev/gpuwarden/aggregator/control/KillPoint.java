@@ -53,8 +53,7 @@ record KillPoint(String what, int nth) {
     /** Lets this write of the scene fail so, and from then on all there is; returns whether that has happened. */
     BooleanSupplier kill(FaultyApi faulty, String scene, ApiFault how) {
         AtomicInteger seen = new AtomicInteger();
-        faulty.fail(
-                call -> writes(call) && what(call, scene).equals(what) && seen.incrementAndGet() == nth, 1, how);
+        faulty.fail(call -> writes(call) && what(call, scene).equals(what) && seen.incrementAndGet() == nth, 1, how);
         faulty.fail(call -> seen.get() >= nth, new ApiFault.CutBefore());
         return () -> seen.get() >= nth;
     }

@@ -151,7 +151,9 @@ class SteeringClusterTest {
                 long start = System.nanoTime();
                 fleet.fail(bad);
                 until(() -> fleet.cordoned(bad), "the other one goes on");
-                assertThat(System.nanoTime() - start).as("hand-over, in ns, where a lease is 8 s").isLessThan(6_000_000_000L);
+                assertThat(System.nanoTime() - start)
+                        .as("hand-over, in ns, where a lease is 8 s")
+                        .isLessThan(6_000_000_000L);
             }
         } finally {
             if (first.works()) {
