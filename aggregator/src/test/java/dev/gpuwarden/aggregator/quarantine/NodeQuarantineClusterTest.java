@@ -80,6 +80,7 @@ class NodeQuarantineClusterTest {
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
         plane = ControlPlane.shared();
         plane.client().apply(Files.readString(MANIFESTS.resolve("crds/quarantinerulesets.gpuwarden.dev.yaml")));
+        plane.client().delete("quarantinerulesets");
         plane.client().apply(Files.readString(MANIFESTS.resolve("quarantine-rules.yaml")));
         try (ClusterApi reader = connect()) {
             Map<String, Object> list = reader.get("/apis/gpuwarden.dev/v1alpha1/quarantinerulesets");
