@@ -34,7 +34,9 @@ final class ClusterOptions {
         try {
             return ClusterApi.connect(Config.fromKubeconfig(kubeconfig.toFile()));
         } catch (RuntimeException e) {
-            throw new UserError("--cluster.kubeconfig " + kubeconfig + " is of no use: " + e.getMessage());
+            // What the client says itself is that an error has occurred.
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new UserError("--cluster.kubeconfig " + kubeconfig + " is of no use: " + cause.getMessage());
         }
     }
 }

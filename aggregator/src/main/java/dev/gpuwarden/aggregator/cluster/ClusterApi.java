@@ -54,6 +54,7 @@ public final class ClusterApi implements AutoCloseable {
 
     /** @param patience how long each request waits for its answer; the program's is ten seconds */
     public static ClusterApi connect(Config config, Duration patience) {
+        ClientKey.algorithm(config).ifPresent(config::setClientKeyAlgo);
         config.setConnectionTimeout(CONNECT_MILLIS);
         config.setRequestTimeout((int) patience.toMillis());
         // Whoever asks has a back-off of its own, and knows by then whether the answer is still wanted.

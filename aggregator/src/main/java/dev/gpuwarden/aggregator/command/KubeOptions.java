@@ -52,7 +52,6 @@ final class KubeOptions {
                 throw new UserError(named + " has no context "
                         + (context == null ? "that is the current one: give --context" : context));
             }
-            ClientKey.algorithm(config).ifPresent(config::setClientKeyAlgo);
             return ClusterApi.connect(config);
         } catch (UserError e) {
             throw e;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.aggregator.command;
+package dev.gpuwarden.aggregator.cluster;
 
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
