@@ -8,25 +8,30 @@ import dev.gpuwarden.daemon.process.PodProcesses;
 import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A real pod that saves its work when it is told to. */
+@Tag("nodes")
 @Timeout(900)
 class PodSignalsOnNodesTest {
-
-    @TempDir
-    Path parent;
 
     @BeforeEach
     void nodesCanRunHere() {
         Optional<String> missing = Cluster.missing();
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
+    }
+
+    @AfterEach
+    void removePods() {
+        if (Cluster.missing().isEmpty()) {
+            Cluster.shared().controlPlane().kubectl("delete", "pod", "told", "untold", "--ignore-not-found");
+        }
     }
 
     private static String pod(String name) {
@@ -47,23 +52,21 @@ class PodSignalsOnNodesTest {
     }
 
     @Test
-    void thePodThatIsToldToEndsByItselfAndTheOtherGoesOn() throws Exception {
-        try (Cluster cluster = Cluster.start(parent.resolve("c"), List.of("t4"))) {
-            ControlPlane plane = cluster.controlPlane();
-            plane.apply(pod("told"));
-            plane.apply(pod("other"));
-            plane.kubectl("wait", "--for=condition=Ready", "pod/told", "pod/other", "--timeout=3m");
-            String uid = plane.kubectl("get", "pod", "told", "-o", "jsonpath={.metadata.uid}");
-            ProcessSignals signals =
-                    ServiceLoader.load(ProcessSignals.class).findFirst().orElseThrow();
-            PodSignals.Answer answer =
-                    new PodSignals(true, new PodProcesses(Path.of("/proc")), () -> signals).send("r1", uid, "SIGUSR1");
-            assertThat(answer.error()).isEmpty();
-            assertThat(answer.signalled()).isPositive();
-            plane.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/told", "--timeout=1m");
-            assertThat(plane.kubectl("logs", "told")).isEqualTo("saved\n");
-            assertThat(plane.kubectl("get", "pod", "other", "-o", "jsonpath={.status.phase}"))
-                    .isEqualTo("Running");
-        }
+    void thePodThatIsToldToEndsByItselfAndTheOtherGoesOn() {
+        ControlPlane plane = Cluster.shared().controlPlane();
+        plane.apply(pod("told"));
+        plane.apply(pod("untold"));
+        plane.kubectl("wait", "--for=condition=Ready", "pod/told", "pod/untold", "--timeout=3m");
+        String uid = plane.kubectl("get", "pod", "told", "-o", "jsonpath={.metadata.uid}");
+        ProcessSignals signals =
+                ServiceLoader.load(ProcessSignals.class).findFirst().orElseThrow();
+        PodSignals.Answer answer =
+                new PodSignals(true, new PodProcesses(Path.of("/proc")), () -> signals).send("r1", uid, "SIGUSR1");
+        assertThat(answer.error()).isEmpty();
+        assertThat(answer.signalled()).isPositive();
+        plane.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/told", "--timeout=1m");
+        assertThat(plane.kubectl("logs", "told")).isEqualTo("saved\n");
+        assertThat(plane.kubectl("get", "pod", "untold", "-o", "jsonpath={.status.phase}"))
+                .isEqualTo("Running");
     }
 }

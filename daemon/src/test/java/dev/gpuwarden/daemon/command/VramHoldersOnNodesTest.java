@@ -6,27 +6,32 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.ClusterNode;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A real kubelet that gives simulated GPUs to real pods. */
+@Tag("nodes")
 @Timeout(900)
 class VramHoldersOnNodesTest {
-
-    @TempDir
-    Path parent;
 
     @BeforeEach
     void nodesCanRunHere() {
         Optional<String> missing = Cluster.missing();
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
+    }
+
+    @AfterEach
+    void removePods() {
+        if (Cluster.missing().isEmpty()) {
+            Cluster.shared().controlPlane().kubectl("delete", "pod", "one", "other", "two", "--ignore-not-found");
+        }
     }
 
     private static String pod(String name, int gpus) {
@@ -35,6 +40,7 @@ class VramHoldersOnNodesTest {
                 kind: Pod
                 metadata: {name: %s}
                 spec:
+                  nodeSelector: {kubernetes.io/hostname: node-2}
                   terminationGracePeriodSeconds: 0
                   containers:
                   - name: main
@@ -62,29 +68,26 @@ class VramHoldersOnNodesTest {
 
     @Test
     void eachPodIsNamedWithTheGpusThatTheDevicePluginGaveIt() {
-        try (Cluster cluster = Cluster.start(parent.resolve("c"), List.of("h100x8"))) {
-            ControlPlane plane = cluster.controlPlane();
-            ClusterNode node = cluster.nodes().get(0);
-            plane.kubectl(
-                    "wait", "--for=jsonpath={.status.allocatable.nvidia\\.com/gpu}=8", "node/node-1", "--timeout=2m");
-            plane.apply(pod("one", 1));
-            plane.apply(pod("other", 1));
-            plane.apply(pod("two", 2));
-            plane.kubectl("wait", "--for=condition=Ready", "pod/one", "pod/other", "pod/two", "--timeout=3m");
-            Program holders = holders(node);
-            assertThat(holders.exitCode()).as(holders.out() + holders.err()).isZero();
-            for (String pod : List.of("one", "other", "two")) {
-                assertThat(told(holders, pod)).as(pod).containsExactlyInAnyOrderElementsOf(given(plane, pod));
-            }
-            assertThat(told(holders, "two")).hasSize(2);
-            assertThat(told(holders, "one")).hasSize(1).isNotEqualTo(told(holders, "other"));
-            assertThat(holders.out().lines().filter(line -> line.contains("nobody")))
-                    .hasSize(4);
-
-            plane.kubectl("delete", "pod", "one", "--now", "--wait=true");
-            Program after = holders(node);
-            assertThat(told(after, "one")).isEmpty();
-            assertThat(told(after, "other")).isEqualTo(told(holders, "other"));
+        ControlPlane plane = Cluster.shared().controlPlane();
+        ClusterNode node = Cluster.shared().nodes().get(1);
+        plane.kubectl("wait", "--for=jsonpath={.status.allocatable.nvidia\\.com/gpu}=8", "node/node-2", "--timeout=2m");
+        plane.apply(pod("one", 1));
+        plane.apply(pod("other", 1));
+        plane.apply(pod("two", 2));
+        plane.kubectl("wait", "--for=condition=Ready", "pod/one", "pod/other", "pod/two", "--timeout=3m");
+        Program holders = holders(node);
+        assertThat(holders.exitCode()).as(holders.out() + holders.err()).isZero();
+        for (String pod : List.of("one", "other", "two")) {
+            assertThat(told(holders, pod)).as(pod).containsExactlyInAnyOrderElementsOf(given(plane, pod));
         }
+        assertThat(told(holders, "two")).hasSize(2);
+        assertThat(told(holders, "one")).hasSize(1).isNotEqualTo(told(holders, "other"));
+        assertThat(holders.out().lines().filter(line -> line.contains("nobody")))
+                .hasSize(4);
+
+        plane.kubectl("delete", "pod", "one", "--now", "--wait=true");
+        Program after = holders(node);
+        assertThat(told(after, "one")).isEmpty();
+        assertThat(told(after, "other")).isEqualTo(told(holders, "other"));
     }
 }

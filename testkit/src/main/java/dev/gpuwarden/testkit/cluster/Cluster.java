@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Cluster implements AutoCloseable {
 
+    private static @Nullable Cluster shared;
+
     private final Path folder;
     private final List<ClusterNode> nodes = new ArrayList<>();
     private @Nullable Network network;
@@ -36,7 +38,27 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Blocks until all nodes are Ready.
+     * The one that all tests of this Java process use, started at first need: `node-1` with one T4, `node-2` with eight H100. It
+     * ends with the process, so no test closes it. Tests that share it use names of their own, and leave no pods and no changed
+     * GPUs behind.
+     *
+     * @throws UserError and IllegalStateException as {@link #start(Path, List)} does
+     */
+    public static synchronized Cluster shared() {
+        Cluster now = shared;
+        if (now == null) {
+            try {
+                now = start(Files.createTempDirectory("gpuwarden-shared-"), List.of("t4", "h100x8"));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            shared = now;
+        }
+        return now;
+    }
+
+    /**
+     * For tests: kubelets are {@link KubeletPace#FAST}. Blocks until all nodes are Ready.
      *
      * @param folder for everything it keeps: empty or not there yet; {@link #close()} deletes it
      * @param scenarios of the simulated GPUs, one for each node: names from `sim list`, or paths
@@ -44,11 +66,11 @@ public final class Cluster implements AutoCloseable {
      * @throws IllegalStateException when a part ends at start or a node does not get Ready, with the ends of logs
      */
     public static Cluster start(Path folder, List<String> scenarios) {
-        return start(folder, scenarios, part -> {});
+        return start(folder, scenarios, KubeletPace.FAST, part -> {});
     }
 
-    /** Like {@link #start(Path, List)}; tells of each part that is ready, in this thread. */
-    public static Cluster start(Path folder, List<String> scenarios, Consumer<String> ready) {
+    /** Like {@link #start(Path, List)}; reports each part that is ready, in this thread. */
+    public static Cluster start(Path folder, List<String> scenarios, KubeletPace pace, Consumer<String> ready) {
         missing().ifPresent(message -> {
             throw new UserError(message);
         });
@@ -58,7 +80,7 @@ public final class Cluster implements AutoCloseable {
         Cluster cluster = new Cluster(folder.toAbsolutePath().normalize());
         Folder.claim(cluster.folder);
         try {
-            cluster.start(scenarios, ready);
+            cluster.start(scenarios, pace, ready);
             return cluster;
         } catch (InterruptedException e) {
             cluster.close();
@@ -70,7 +92,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    private void start(List<String> scenarios, Consumer<String> ready) throws InterruptedException {
+    private void start(List<String> scenarios, KubeletPace pace, Consumer<String> ready) throws InterruptedException {
         Binaries binaries = Binaries.ofUser();
         Network network = Network.start(folder);
         this.network = network;
@@ -82,7 +104,7 @@ public final class Cluster implements AutoCloseable {
         Shell.run("node/busybox-image.sh", NodeNeeds.BUSYBOX.toString(), image.toString());
         for (int k = 1; k <= scenarios.size(); k++) {
             Path of = folder(k);
-            nodes.add(ClusterNode.start(of, k, scenarios.get(k - 1), binaries, network, plane, image));
+            nodes.add(ClusterNode.start(of, k, scenarios.get(k - 1), pace, binaries, network, plane, image));
         }
         for (ClusterNode node : nodes) {
             node.awaitReady(plane);

@@ -42,7 +42,14 @@ public final class ClusterNode implements AutoCloseable {
 
     /** Starts it; {@link #awaitReady} waits. */
     static ClusterNode start(
-            Path folder, int k, String scenario, Binaries binaries, Network network, ControlPlane plane, Path image) {
+            Path folder,
+            int k,
+            String scenario,
+            KubeletPace pace,
+            Binaries binaries,
+            Network network,
+            ControlPlane plane,
+            Path image) {
         String name = "node-" + k;
         String cgroup = "gpuwarden-" + network.number() + "-" + name;
         Path containerd = binaries.path(Binaries.containerd());
@@ -57,9 +64,7 @@ public final class ClusterNode implements AutoCloseable {
             write(conf.resolve("kubeconfig"), plane.nodeKubeconfig(name));
             write(conf.resolve("proxy.kubeconfig"), plane.proxyKubeconfig());
             write(conf.resolve("kube-proxy.yaml"), ServiceProxy.configuration("/run/node/conf/proxy.kubeconfig", name));
-            write(
-                    conf.resolve("kubelet.yaml"),
-                    Resource.text("node/kubelet.yaml").replace("CGROUP", "/" + cgroup));
+            write(conf.resolve("kubelet.yaml"), pace.configuration("/" + cgroup));
             Path images = Files.createDirectories(folder.resolve("images"));
             Files.createLink(images.resolve(image.getFileName()), image);
         } catch (IOException e) {

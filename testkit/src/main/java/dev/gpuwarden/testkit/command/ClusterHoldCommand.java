@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.testkit.cluster.Cluster;
+import dev.gpuwarden.testkit.cluster.KubeletPace;
 import dev.gpuwarden.testkit.cluster.UserCluster;
 import java.io.PrintWriter;
 import java.util.Collections;
@@ -32,7 +33,7 @@ final class ClusterHoldCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         its.note(false);
         long start = System.nanoTime();
-        Cluster cluster = Cluster.start(its.parts(), Collections.nCopies(nodes, scenario), part -> {
+        Cluster cluster = Cluster.start(its.parts(), Collections.nCopies(nodes, scenario), KubeletPace.USUAL, part -> {
             out.println(String.format(Locale.ROOT, "%5.1f s  %s", (System.nanoTime() - start) / 1e9, part));
             out.flush();
         });

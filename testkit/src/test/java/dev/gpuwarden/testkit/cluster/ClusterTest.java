@@ -12,10 +12,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("nodes")
 @Timeout(900)
 class ClusterTest {
 
@@ -30,41 +32,39 @@ class ClusterTest {
 
     @Test
     void podsRunOnEveryNodeReachEachOtherAndSeeTheSimulatedGpus() {
-        Path folder = parent.resolve("cluster");
-        try (Cluster cluster = Cluster.start(folder, List.of("t4", "h100x8"))) {
-            ControlPlane plane = cluster.controlPlane();
-            plane.apply("""
-                    apiVersion: apps/v1
-                    kind: DaemonSet
-                    metadata: {name: everywhere}
+        Cluster cluster = Cluster.shared();
+        ControlPlane plane = cluster.controlPlane();
+        plane.apply("""
+                apiVersion: apps/v1
+                kind: DaemonSet
+                metadata: {name: everywhere}
+                spec:
+                  selector: {matchLabels: {app: everywhere}}
+                  template:
+                    metadata: {labels: {app: everywhere}}
                     spec:
-                      selector: {matchLabels: {app: everywhere}}
-                      template:
-                        metadata: {labels: {app: everywhere}}
-                        spec:
-                          containers:
-                          - name: main
-                            image: localhost/busybox:1
-                            imagePullPolicy: Never
-                            command: [sh, -c, "echo on $NODE; exec httpd -f -p 80 -h /gpus"]
-                            env: [{name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]
-                            volumeMounts: [{name: gpus, mountPath: /gpus, readOnly: true}]
-                          volumes: [{name: gpus, hostPath: {path: /run/simulated-gpus}}]
-                    """);
-            plane.kubectl("rollout", "status", "daemonset/everywhere", "--timeout=5m");
-            String first = podOn(plane, "node-1", "{.items[0].metadata.name}");
-            assertThat(plane.kubectl("logs", first)).isEqualTo("on node-1\n");
-            cluster.nodes().get(0).gpus().logKernel("NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus.");
-            assertThat(plane.kubectl("exec", first, "--", "tail", "-n", "1", "/gpus/dev/kmsg"))
-                    .contains("Xid (PCI:0000:17:00): 79");
-            String second = podOn(plane, "node-2", "{.items[0].status.podIP}");
-            cluster.nodes().get(1).gpus().logKernel("NVRM: Xid (PCI:0000:3b:00): 31, of the other node");
-            assertThat(plane.kubectl("exec", first, "--", "wget", "-q", "-O", "-", "http://" + second + "/dev/kmsg"))
-                    .contains("31, of the other node")
-                    .doesNotContain(": 79");
-        }
-        assertThat(folder).doesNotExist();
-        assertThat(Folder.workers(folder)).isEmpty();
+                      terminationGracePeriodSeconds: 0
+                      containers:
+                      - name: main
+                        image: localhost/busybox:1
+                        imagePullPolicy: Never
+                        command: [sh, -c, "echo on $NODE; exec httpd -f -p 80 -h /gpus"]
+                        env: [{name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]
+                        volumeMounts: [{name: gpus, mountPath: /gpus, readOnly: true}]
+                      volumes: [{name: gpus, hostPath: {path: /run/simulated-gpus}}]
+                """);
+        plane.kubectl("rollout", "status", "daemonset/everywhere", "--timeout=5m");
+        String first = podOn(plane, "node-1", "{.items[0].metadata.name}");
+        assertThat(plane.kubectl("logs", first)).isEqualTo("on node-1\n");
+        cluster.nodes().get(0).gpus().logKernel("NVRM: Xid (PCI:0000:17:00): 79, of the first node");
+        assertThat(plane.kubectl("exec", first, "--", "tail", "-n", "1", "/gpus/dev/kmsg"))
+                .contains("79, of the first node");
+        String second = podOn(plane, "node-2", "{.items[0].status.podIP}");
+        cluster.nodes().get(1).gpus().logKernel("NVRM: Xid (PCI:0000:3b:00): 31, of the other node");
+        assertThat(plane.kubectl("exec", first, "--", "wget", "-q", "-O", "-", "http://" + second + "/dev/kmsg"))
+                .contains("31, of the other node")
+                .doesNotContain("of the first node");
+        plane.kubectl("delete", "daemonset", "everywhere", "--wait=false");
     }
 
     @Test
@@ -99,6 +99,6 @@ class ClusterTest {
     }
 
     private static String podOn(ControlPlane plane, String node, String what) {
-        return plane.kubectl("get", "pods", "--field-selector=spec.nodeName=" + node, "-o", "jsonpath=" + what);
+        return plane.kubectl("get", "pods", "--field-selector=spec.nodeName=" + node, "--selector=app=everywhere", "-o", "jsonpath=" + what);
     }
 }

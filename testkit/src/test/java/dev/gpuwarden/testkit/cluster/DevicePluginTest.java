@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+@Tag("nodes")
 @Timeout(600)
 class DevicePluginTest {
 
@@ -39,7 +41,7 @@ class DevicePluginTest {
     void aPodGetsTheGpuItAsksForAndTheNodesDriver() {
         awaitAllocatable("node-1", "1");
         awaitAllocatable("node-2", "8");
-        TestCluster.shared().controlPlane().apply(withPython(asking("asks-for-one", 1)));
+        Cluster.shared().controlPlane().apply(withPython(asking("asks-for-one", 1)));
         kubectl("wait", "--for=condition=Ready", "pod/asks-for-one", "--timeout=2m");
         assertThat(kubectl("exec", "asks-for-one", "--", "sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES")
                         .strip())
@@ -51,7 +53,7 @@ class DevicePluginTest {
     @Test
     void aPodThatAsksForMoreGpusThanThereAreWaits() {
         awaitAllocatable("node-2", "8");
-        TestCluster.shared().controlPlane().apply(asking("asks-for-nine", 9));
+        Cluster.shared().controlPlane().apply(asking("asks-for-nine", 9));
         Await.until(
                 () -> kubectl("get", "pod", "asks-for-nine", "-o", "jsonpath={.status.conditions[0].message}")
                         .contains("Insufficient nvidia.com/gpu"),
@@ -61,10 +63,10 @@ class DevicePluginTest {
     @Test
     void aLostGpuIsNotOfferedUntilItIsBack() {
         awaitAllocatable("node-2", "8");
-        TestCluster.shared().nodes().get(1).gpus().set("gpu.3.state", "lost");
+        Cluster.shared().nodes().get(1).gpus().set("gpu.3.state", "lost");
         awaitAllocatable("node-2", "7");
         assertThat(gpus("node-2", "capacity")).isEqualTo("8");
-        TestCluster.shared().nodes().get(1).gpus().set("gpu.3.state", "ok");
+        Cluster.shared().nodes().get(1).gpus().set("gpu.3.state", "ok");
         awaitAllocatable("node-2", "8");
     }
 
@@ -81,7 +83,7 @@ class DevicePluginTest {
         kubelet.destroyForcibly();
         kubelet.onExit().join();
         // The API server keeps what it was told by the old one; a pod of the node gets a GPU from the new one alone.
-        String pod = TestCluster.pod("again", "node-1", "limits: {nvidia.com/gpu: 1}", "exec sleep infinity");
+        String pod = TestPod.running("again", "node-1", "limits: {nvidia.com/gpu: 1}", "exec sleep infinity");
         Await.until(
                 () -> runs(pod), () -> "expected a pod with a GPU on node-1: " + kubectl("describe", "pod", "again"));
     }
@@ -93,7 +95,7 @@ class DevicePluginTest {
             kubectl("delete", "pod", "again");
         }
         if (phase.isEmpty() || phase.equals("Failed")) {
-            TestCluster.shared().controlPlane().apply(pod);
+            Cluster.shared().controlPlane().apply(pod);
         }
         return phase.equals("Running");
     }
@@ -109,7 +111,7 @@ class DevicePluginTest {
     }
 
     private static String asking(String name, int gpus) {
-        return TestCluster.pod(name, "", "limits: {nvidia.com/gpu: " + gpus + "}", "exec sleep infinity")
+        return TestPod.running(name, "", "limits: {nvidia.com/gpu: " + gpus + "}", "exec sleep infinity")
                 .replace("spec:\n", "spec:\n  nodeSelector: {kubernetes.io/hostname: node-2}\n");
     }
 
@@ -124,7 +126,7 @@ class DevicePluginTest {
     }
 
     private static List<String> uuids(int node) {
-        return TestCluster.shared().nodes().get(node).gpus().control().gpus().stream()
+        return Cluster.shared().nodes().get(node).gpus().control().gpus().stream()
                 .map(NodeControl.Gpu::uuid)
                 .toList();
     }
@@ -140,6 +142,6 @@ class DevicePluginTest {
     }
 
     private static String kubectl(String... arguments) {
-        return TestCluster.shared().controlPlane().kubectl(arguments);
+        return Cluster.shared().controlPlane().kubectl(arguments);
     }
 }

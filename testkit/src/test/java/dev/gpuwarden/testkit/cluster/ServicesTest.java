@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+@Tag("nodes")
 @Timeout(600)
 class ServicesTest {
 
@@ -59,12 +61,13 @@ class ServicesTest {
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
     }
 
-    @AfterEach
-    void removeAll() {
+    /** Both tests look at the same objects. */
+    @AfterAll
+    static void removeAll() {
         if (Cluster.missing().isEmpty()) {
-            ControlPlane plane = TestCluster.shared().controlPlane();
-            plane.kubectl("delete", "pod,service", "web", "client", "--ignore-not-found");
-            plane.kubectl("delete", "validatingwebhookconfiguration,namespace", "web", "watched", "--ignore-not-found");
+            ControlPlane plane = Cluster.shared().controlPlane();
+            plane.kubectl("delete", "pod,service", "web", "client", "--ignore-not-found", "--wait=false");
+            plane.kubectl("delete", "validatingwebhookconfiguration,namespace", "web", "watched", "--ignore-not-found", "--wait=false");
         }
     }
 
@@ -90,9 +93,9 @@ class ServicesTest {
     }
 
     private static ControlPlane withClientAndWeb() {
-        ControlPlane plane = TestCluster.shared().controlPlane();
+        ControlPlane plane = Cluster.shared().controlPlane();
         plane.apply(WEB);
-        plane.apply(TestCluster.pod("web", "node-2", "", "exec httpd -f -p 80 -h /etc"));
+        plane.apply(TestPod.running("web", "node-2", "", "exec httpd -f -p 80 -h /etc"));
         plane.apply(CLIENT);
         plane.kubectl("wait", "--for=condition=Ready", "pod/web", "pod/client", "--timeout=2m");
         return plane;

@@ -5,18 +5,23 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.testkit.cluster.Cluster;
 import java.io.IOException;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("nodes")
 @Timeout(900)
 class ClusterCommandTest {
 
@@ -61,20 +66,32 @@ class ClusterCommandTest {
         assertThat(run("inject", "node-9", "xid=79").text())
                 .contains("\"node-9\": expected a node of the cluster: node-1");
 
-        long holder = Long.parseLong(Files.readString(folder.resolve("holder.properties"))
-                .lines()
-                .findFirst()
-                .orElseThrow()
-                .substring("pid=".length()));
-        List<ProcessHandle> all =
-                ProcessHandle.of(holder).orElseThrow().descendants().toList();
-        assertThat(all).isNotEmpty();
-        ProcessHandle.of(holder).orElseThrow().destroyForcibly();
+        ProcessHandle holder = holder(folder);
+        List<ProcessHandle> all = parts(holder);
+        holder.destroyForcibly();
         assertThat(run("up").code()).isZero();
         assertThat(all).noneMatch(ProcessHandle::isAlive);
+
+        List<ProcessHandle> others = parts(holder(folder));
         assertThat(run("down")).isEqualTo(new Answer(0, ""));
         assertThat(folder).doesNotExist();
+        others.forEach(part -> part.onExit().orTimeout(10, TimeUnit.SECONDS).join());
         assertThat(run("env").code()).isEqualTo(2);
+    }
+
+    private static ProcessHandle holder(Path folder) throws IOException {
+        Properties notes = new Properties();
+        try (Reader reader = Files.newBufferedReader(folder.resolve("holder.properties"))) {
+            notes.load(reader);
+        }
+        return ProcessHandle.of(Long.parseLong(notes.getProperty("pid"))).orElseThrow();
+    }
+
+    /** All processes of the cluster, those inside its node too. */
+    private static List<ProcessHandle> parts(ProcessHandle holder) {
+        List<ProcessHandle> parts = holder.descendants().toList();
+        assertThat(parts).anyMatch(part -> part.info().command().orElse("").endsWith("/kubelet"));
+        return parts;
     }
 
     /** The program as a user runs it; its background process gets the same temporary folder with its options. */
