@@ -61,7 +61,8 @@ class ShippedPoliciesTest {
     /** Whoever updates a driver deletes its pods: a container that does not heed SIGTERM makes them Failed for a moment. */
     @Test
     void aPodThatIsBeingDeletedIsNotWrong() {
-        Map<String, Object> pod = Samples.pod("Failed", "[{name: a, ready: false, state: {terminated: {exitCode: 137}}}]");
+        Map<String, Object> pod =
+                Samples.pod("Failed", "[{name: a, ready: false, state: {terminated: {exitCode: 137}}}]");
         assertThat(matches(pod, LATE)).isTrue();
         Map<String, Object> metadata = Trees.copy(Trees.object(pod, "metadata"));
         metadata.put("deletionTimestamp", "2026-11-22T10:30:30Z");

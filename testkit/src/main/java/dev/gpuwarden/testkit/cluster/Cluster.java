@@ -145,7 +145,7 @@ public final class Cluster implements AutoCloseable {
     @Override
     public synchronized void close() {
         try {
-            nodes.forEach(ClusterNode::close);
+            nodes.parallelStream().forEach(ClusterNode::close);
         } finally {
             if (services != null) {
                 services.close();

@@ -59,6 +59,6 @@ final class ServiceProxy implements AutoCloseable {
 
     @Override
     public void close() {
-        program.close();
+        program.kill();
     }
 }

@@ -99,6 +99,12 @@ class ClusterTest {
     }
 
     private static String podOn(ControlPlane plane, String node, String what) {
-        return plane.kubectl("get", "pods", "--field-selector=spec.nodeName=" + node, "--selector=app=everywhere", "-o", "jsonpath=" + what);
+        return plane.kubectl(
+                "get",
+                "pods",
+                "--field-selector=spec.nodeName=" + node,
+                "--selector=app=everywhere",
+                "-o",
+                "jsonpath=" + what);
     }
 }

@@ -67,7 +67,13 @@ class ServicesTest {
         if (Cluster.missing().isEmpty()) {
             ControlPlane plane = Cluster.shared().controlPlane();
             plane.kubectl("delete", "pod,service", "web", "client", "--ignore-not-found", "--wait=false");
-            plane.kubectl("delete", "validatingwebhookconfiguration,namespace", "web", "watched", "--ignore-not-found", "--wait=false");
+            plane.kubectl(
+                    "delete",
+                    "validatingwebhookconfiguration,namespace",
+                    "web",
+                    "watched",
+                    "--ignore-not-found",
+                    "--wait=false");
         }
     }
 
