@@ -61,6 +61,10 @@ final class ClusterShell {
                                 UserCluster.ofUser().tools().toString(),
                                 environment.getOrDefault("PATH", "/usr/bin:/bin")));
                 environment.put("KUBECONFIG", plane.adminKubeconfig().toString());
+                // kubectl keeps what it knows of a cluster at home; what the image is made of is kept for the user.
+                environment.putIfAbsent(
+                        "XDG_CACHE_HOME",
+                        Path.of(System.getProperty("user.home"), ".cache").toString());
                 environment.put("HOME", home.toString());
                 int code = builder.start().waitFor();
                 return new Said(code, Files.readString(out), Files.readString(errors));
