@@ -14,15 +14,22 @@ import java.util.function.Function;
 /** Plays acts and tells of them, until one is not seen in time. */
 final class ClusterPlay {
 
-    private static final Duration POLL = Duration.ofMillis(100);
+    /** Looks are programs: more of them would keep from work what is looked at. */
+    private static final Duration POLL = Duration.ofMillis(500);
 
     private final Function<String, String> look;
     private final PrintWriter out;
+    private final Duration poll;
 
     /** @param look from a command to what it shows; what it throws shows nothing */
     ClusterPlay(Function<String, String> look, PrintWriter out) {
+        this(look, out, POLL);
+    }
+
+    ClusterPlay(Function<String, String> look, PrintWriter out, Duration poll) {
         this.look = look;
         this.out = out;
+        this.poll = poll;
     }
 
     /** Whether all of them were seen in time; what comes after one that was not is left out. */
@@ -50,7 +57,7 @@ final class ClusterPlay {
         Map<String, String> shown = new LinkedHashMap<>();
         boolean seen = seen(act, shown);
         while (!seen && System.nanoTime() - since < act.limit().toNanos()) {
-            LockSupport.parkNanos(POLL.toNanos());
+            LockSupport.parkNanos(poll.toNanos());
             seen = seen(act, shown);
         }
         double seconds = (System.nanoTime() - since) / 1e9;

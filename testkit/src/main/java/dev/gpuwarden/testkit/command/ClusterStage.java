@@ -18,6 +18,7 @@ import java.util.function.Consumer;
 final class ClusterStage implements AutoCloseable {
 
     private final Cluster cluster;
+    private final ClusterPace pace;
     private final Path image;
     private final Consumer<String> tell;
     private final ClusterShell shell;
@@ -27,8 +28,9 @@ final class ClusterStage implements AutoCloseable {
     private int touched;
 
     /** @param image the runtime image of this program */
-    ClusterStage(Cluster cluster, Path image, Consumer<String> tell) {
+    ClusterStage(Cluster cluster, ClusterPace pace, Path image, Consumer<String> tell) {
         this.cluster = cluster;
+        this.pace = pace;
         this.image = image;
         this.tell = tell;
         this.shell = new ClusterShell(image, cluster.controlPlane());
@@ -43,6 +45,10 @@ final class ClusterStage implements AutoCloseable {
                     "expected to run from the runtime image, which has what is installed: ./gpuwarden demo cluster");
         }
         return home;
+    }
+
+    ClusterPace pace() {
+        return pace;
     }
 
     // ---- what is installed ----
@@ -68,7 +74,7 @@ final class ClusterStage implements AutoCloseable {
         String made = shell.run("gpuwarden-image-archive --output " + archive);
         tell.accept("made     " + seconds(start) + "  " + made.strip());
         start = System.nanoTime();
-        cluster.nodes().forEach(node -> node.load(archive));
+        cluster.nodes().parallelStream().forEach(node -> node.load(archive));
         tell.accept("loaded   " + seconds(start) + "  by " + cluster.nodes().size() + " nodes");
     }
 
@@ -76,6 +82,13 @@ final class ClusterStage implements AutoCloseable {
     void run(String line) {
         tell.accept("$ " + line);
         shell.run("cd '" + image.resolve("share") + "' && " + line);
+    }
+
+    /** Where the pace has settings for the daemons. */
+    void applySettings() {
+        if (!pace.daemonSettings().isEmpty()) {
+            apply(pace.daemonSettings());
+        }
     }
 
     /** Has the cluster make what a file beside this class describes. */

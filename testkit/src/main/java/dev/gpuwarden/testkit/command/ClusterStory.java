@@ -43,6 +43,7 @@ enum ClusterStory {
                         "aggregator and daemons are installed, and nodes report",
                         120,
                         () -> {
+                            stage.applySettings();
                             stage.run("kubectl apply --kustomize kubernetes-simulated");
                             stage.run("gpuwarden-certificates | kubectl apply --filename -");
                         },

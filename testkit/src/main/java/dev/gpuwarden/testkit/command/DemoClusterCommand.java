@@ -54,6 +54,14 @@ final class DemoClusterCommand implements Callable<Integer> {
     @Mixin
     BeforeNodes before = new BeforeNodes();
 
+    @Option(
+            names = "--fast",
+            description = {
+                "The same acts, each as short as it can be: daemons look at GPUs every second, kubelets report within 1 s and",
+                "restart what crashes within 3 s, and an operator's pod may take 10 s instead of 20 s to come up."
+            })
+    boolean fast;
+
     @Spec
     CommandSpec spec = CommandSpec.create();
 
@@ -66,13 +74,15 @@ final class DemoClusterCommand implements Callable<Integer> {
         Cluster.missing().ifPresent(message -> {
             throw new UserError(message);
         });
+        ClusterPace pace = fast ? ClusterPace.FAST : ClusterPace.USUAL;
         long start = System.nanoTime();
         say("a cluster of " + NODES + " nodes, each with eight simulated GPUs");
         try (Cluster cluster = Cluster.start(
                 Files.createTempDirectory("gpuwarden-cluster-"),
                 Collections.nCopies(NODES, SCENARIO),
+                pace.kubelets(),
                 part -> say("ready    " + ClusterStage.seconds(start) + "  " + part))) {
-            try (ClusterStage stage = new ClusterStage(cluster, image, this::say)) {
+            try (ClusterStage stage = new ClusterStage(cluster, pace, image, this::say)) {
                 boolean all = new ClusterPlay(stage::look, out()).play(ClusterStory.of(stories, stage));
                 say(all ? "\nall of it was seen; the cluster is taken down" : stage.state());
                 return all ? ExitCode.OK : ExitCode.NOT_FIT;

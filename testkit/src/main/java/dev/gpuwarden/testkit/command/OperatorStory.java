@@ -15,11 +15,14 @@ final class OperatorStory {
     private OperatorStory() {}
 
     static List<ClusterAct> of(ClusterStage stage) {
+        String patience = stage.pace().operatorSeconds() + " s";
         return List.of(
                 ClusterAct.of(
-                        "the policies that ship say when an operator's pods are wrong; here after 20 s instead of 30 minutes",
+                        "the policies that ship say when an operator's pods are wrong; here after " + patience
+                                + " instead of 30 minutes",
                         30,
-                        () -> stage.run("sed \"s/duration('30m')/duration('20s')/\" kubernetes/monitor-policies.yaml"
+                        () -> stage.run("sed \"s/duration('30m')/duration('" + patience.replace(" ", "")
+                                + "')/\" kubernetes/monitor-policies.yaml"
                                 + " | kubectl apply --filename -"),
                         ClusterLook.of("kubectl get monitorpolicies", "^gpu-operator-pods-health +True +Ready")),
                 ClusterAct.of(
@@ -34,7 +37,7 @@ final class OperatorStory {
                         validator("node-3 +Running"),
                         node("node-2 +<none> ")),
                 ClusterAct.of(
-                        "the validator of node-2 has waited for more than 20 s",
+                        "the validator of node-2 has waited for more than " + patience,
                         40,
                         () -> {},
                         health("node-2 +Healthy .*gpu-operator-pods-health"),
@@ -64,7 +67,7 @@ final class OperatorStory {
                         explain("node-2", "state +healthy"),
                         explain("node-2", "no faults")),
                 ClusterAct.of(
-                        "node-2 loses its driver: the validator ends after three seconds, again and again, and the node stays"
+                        "node-2 loses its driver: the validator ends after two seconds, again and again, and the node stays"
                                 + " out of service while it tries once more",
                         60,
                         () -> {
@@ -72,7 +75,7 @@ final class OperatorStory {
                             stage.run("kubectl label nodes node-2 nvidia.com/gpu.deploy.driver-");
                         },
                         // It has run once more since it had to wait, and ended again.
-                        validator("node-2 +Running +[2-9] +false"),
+                        validator("node-2 +Running +([2-9]|\\d\\d) +false"),
                         node("node-2 +true .*gpu-operator-pods-health"),
                         page("node-2", "state: quarantined"),
                         explain("node-2", ".* ReturnedToService ").gone()),
@@ -80,7 +83,7 @@ final class OperatorStory {
                         "node-2 gets its driver back, and the validator has run for longer than it did before",
                         90,
                         () -> stage.run("kubectl label nodes node-2 " + DRIVER),
-                        validator("node-2 +Running +[2-9] +true"),
+                        validator("node-2 +Running +([2-9]|\\d\\d) +true"),
                         node("node-2 +<none> +<none> +Ready +<none>$"),
                         explain("node-2", "state +healthy")),
                 ClusterAct.of(

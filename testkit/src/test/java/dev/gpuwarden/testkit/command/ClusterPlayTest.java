@@ -26,7 +26,8 @@ class ClusterPlayTest {
                     }
                     return now;
                 },
-                new PrintWriter(out));
+                new PrintWriter(out),
+                Duration.ofMillis(20));
         return play.play(List.of(act("a GPU is lost"), act("the end")));
     }
 
