@@ -64,6 +64,14 @@ class DemoActTest {
     }
 
     @Test
+    void aTableIsShownWithoutTheRowsOfOtherGpusUnlessTheSignIsMissing() {
+        DemoLook look = DemoLook.scan("^5 .*\\bhung\\b");
+        String table = "GPU  STATE\n4    answering\n5    hung\n\nverdict: not fit\n";
+        assertThat(look.excerpt(table)).isEqualTo("GPU  STATE\n5    hung\n\nverdict: not fit\n");
+        assertThat(look.excerpt(table.replace("hung", "lost"))).isEqualTo(table.replace("hung", "lost"));
+    }
+
+    @Test
     void theSameProgramRunsAgain() throws IOException, InterruptedException {
         Process list = SameProgram.run(Map.of(), "sim", "list", "-o", "json").start();
         String output = new String(list.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
