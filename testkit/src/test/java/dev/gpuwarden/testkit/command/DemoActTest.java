@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class DemoActTest {
@@ -72,6 +73,7 @@ class DemoActTest {
     }
 
     @Test
+    @Tag("programs")
     void theSameProgramRunsAgain() throws IOException, InterruptedException {
         Process list = SameProgram.run(Map.of(), "sim", "list", "-o", "json").start();
         String output = new String(list.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
