@@ -145,7 +145,7 @@ class NodeHistoryTest {
 
     /** Every slot of a sample has the same number: a copy taken halfway would show two. */
     @Test
-    @Timeout(20)
+    @Timeout(60)
     void copiesAreWholeWhileTheGpuIsSampled() throws InterruptedException {
         NodeHistory live = new NodeHistory(Duration.ofMillis(100));
         FrameListener writer = live.get();
