@@ -213,7 +213,7 @@ public final class ApiClient {
                         url + ": expected " + what + " within " + newKind.toMillis() + " ms, the API server has none");
             }
             LockSupport.parkNanos(POLL_NANOS);
-            resources = ApiResources.discover(root -> JsonPath.read(send("GET", root, ApiResources.ACCEPT, "")));
+            resources = ApiResources.discover(root -> JsonTree.read(send("GET", root, ApiResources.ACCEPT, "")));
             found = resources.first(fits);
         }
         return found;
@@ -252,6 +252,6 @@ public final class ApiClient {
 
     @SuppressWarnings("unchecked") // names of fields are texts
     private static Map<String, Object> object(String json) {
-        return (Map<String, Object>) JsonPath.read(json);
+        return (Map<String, Object>) JsonTree.read(json);
     }
 }

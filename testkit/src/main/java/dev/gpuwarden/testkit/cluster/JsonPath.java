@@ -1,8 +1,5 @@
 package dev.gpuwarden.testkit.cluster;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,9 +13,6 @@ import java.util.stream.Stream;
  * `[?(@.name=="text")]`.
  */
 public final class JsonPath {
-
-    private static final ObjectMapper JSON =
-            new ObjectMapper().configure(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS, true);
 
     private static final Pattern STEP = Pattern.compile(
             "\\.(?<name>(?:\\\\.|[^.\\[\\\\])+)|\\[(?<index>\\d+|\\*)]|\\[\\?\\(@(?<filter>[^=]+)==\"(?<wanted>[^\"]*)\"\\)]");
@@ -69,23 +63,6 @@ public final class JsonPath {
     }
 
     private static String text(Object node) {
-        return node instanceof String text ? text : json(node);
-    }
-
-    static String json(Object tree) {
-        try {
-            return JSON.writeValueAsString(tree);
-        } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("expected a tree of what JSON knows", e);
-        }
-    }
-
-    /** @throws IllegalArgumentException when the text is not JSON */
-    static Object read(String json) {
-        try {
-            return JSON.readValue(json, Object.class);
-        } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("expected JSON, found: " + json, e);
-        }
+        return node instanceof String text ? text : JsonTree.write(node);
     }
 }

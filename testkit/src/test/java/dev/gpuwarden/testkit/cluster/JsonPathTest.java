@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class JsonPathTest {
 
-    private static final Object POD = JsonPath.read("""
+    private static final Object POD = JsonTree.read("""
             {"metadata": {"name": "one", "labels": {"example.com/app": "a"}},
              "spec": {"containers": [{"name": "a", "ports": [{"port": 80}]}, {"name": "b", "tty": true}]},
              "status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Other", "status": "False"}],
