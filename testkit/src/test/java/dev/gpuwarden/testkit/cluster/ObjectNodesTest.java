@@ -90,7 +90,7 @@ class ObjectNodesTest {
 
     /** Prints what testkit/RATIONALE.md says of it. */
     @Test
-    @Tag("slow")
+    @Tag("soak")
     @Timeout(1_800)
     void tenThousandNodesAndFiftyThousandPods() throws IOException {
         try (ControlPlane plane = ControlPlane.start(parent.resolve("plane"))) {
