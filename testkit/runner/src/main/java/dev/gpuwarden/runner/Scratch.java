@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -23,6 +24,8 @@ record Scratch(Optional<Path> folder) implements AutoCloseable {
 
     private static final Pattern OWNER = Pattern.compile(PREFIX + "(\\d{1,9})-.*");
 
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
     private static final Path MEMORY = Path.of("/dev/shm");
     /** The unit tests of the daemon keep about 300 MB. */
     private static final long ROOM_BYTES = 2L << 30;
@@ -35,8 +38,8 @@ record Scratch(Optional<Path> folder) implements AutoCloseable {
             return new Scratch(Optional.empty());
         }
         removeLeftovers();
-        return new Scratch(Optional.of(Files.createTempDirectory(
-                MEMORY, PREFIX + ProcessHandle.current().pid() + "-")));
+        String name = PREFIX + ProcessHandle.current().pid() + "-" + NUMBER.incrementAndGet();
+        return new Scratch(Optional.of(Files.createDirectory(MEMORY.resolve(name))));
     }
 
     /** Those of runners that were killed. */
