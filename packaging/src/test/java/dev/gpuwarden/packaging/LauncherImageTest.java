@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("image")
 class LauncherImageTest {
 
-    private static final String TOOLS = "testkit/src/main/sh/tools.sh";
+    private static final String SCRIPTS = "testkit/src/main/sh";
 
     @ParameterizedTest
     @CsvSource({
@@ -29,11 +29,11 @@ class LauncherImageTest {
     })
     void helpAndWrongUsageInstallAndBuildNothing(String arguments, int code, @TempDir Path tree) throws Exception {
         Path repository = Path.of(System.getProperty("gpuwarden.repository"));
-        Files.createDirectories(tree.resolve(TOOLS).getParent());
+        Files.createDirectories(tree.resolve(SCRIPTS).getParent());
         Files.createDirectories(tree.resolve("target"));
         Files.createDirectories(tree.resolve("packaging/target"));
         Files.copy(repository.resolve("gpuwarden"), tree.resolve("gpuwarden"));
-        Files.copy(repository.resolve(TOOLS), tree.resolve(TOOLS));
+        Files.createSymbolicLink(tree.resolve(SCRIPTS), repository.resolve(SCRIPTS));
         Files.createSymbolicLink(
                 tree.resolve("packaging/target/image"), Image.built().home());
         Files.createFile(tree.resolve("target/built"));
@@ -47,6 +47,7 @@ class LauncherImageTest {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         int ended = process.waitFor();
         Files.delete(tree.resolve("packaging/target/image"));
+        Files.delete(tree.resolve(SCRIPTS));
         assertThat(ended).as(output).isEqualTo(code);
         assertThat(output).contains(code == 0 ? "Usage: gpuwarden" : "gpuwarden: ");
         try (var made = Files.list(tree.resolve("target"))) {

@@ -259,6 +259,8 @@ class DrainClusterTest {
             assertThat(pods.asked("slow")).isFalse();
             until(() -> fleet.said(bad).contains("WaitingBeforeForceDelete"), "an Event says so");
             until(() -> pods.asked("slow"), "it is deleted");
+            // The pod shows it before the request is answered and recorded.
+            until(() -> decisions().contains("deleted"), "the audit has it");
             assertThat(decisions()).containsExactly("start", "delete", "deleted");
             pods.end("slow");
             until(() -> state().equals("drain-succeeded"), "it is drained");
