@@ -80,8 +80,9 @@ final class Starts {
     /** Of programs that their name alone does not tell apart. */
     static Optional<String> kind(String name, List<String> words) {
         if (name.equals("chromium")) {
-            boolean part = words.stream().anyMatch(word -> word.startsWith("--type="));
-            return part ? Optional.empty() : Optional.of("browsers");
+            boolean whole = words.stream().anyMatch(word -> word.startsWith("--user-data-dir"))
+                    && words.stream().noneMatch(word -> word.startsWith("--type="));
+            return whole ? Optional.of("browsers") : Optional.empty();
         }
         if (!name.equals("java")) {
             return Optional.empty();

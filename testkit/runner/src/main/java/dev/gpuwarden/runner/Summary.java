@@ -1,6 +1,5 @@
 package dev.gpuwarden.runner;
 
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -61,20 +60,21 @@ final class Summary {
                 .toList();
     }
 
-    /** Classes over the limit that are not on the list, each with what to do. */
-    List<String> tooSlow(SlowClasses list) {
-        List<String> complaints = new ArrayList<>();
-        for (Line line : classes()) {
-            if (line.millis() > SlowClasses.LIMIT_MILLIS && !list.has(line.subject())) {
-                complaints.add(String.format(
-                        Locale.ROOT,
-                        "%s: expected at most %d s, took %.1f s: make it faster, or give its reason in slow-classes.tsv",
-                        line.subject(),
-                        SlowClasses.LIMIT_MILLIS / 1000,
-                        line.millis() / 1000.0));
-            }
-        }
-        return complaints;
+    /** Classes over the limit that are not on the list. */
+    List<Line> over(SlowClasses list) {
+        return classes().stream()
+                .filter(line -> line.millis() > SlowClasses.LIMIT_MILLIS && !list.has(line.subject()))
+                .toList();
+    }
+
+    /** What to do about a class that is over the limit. */
+    static String tooSlow(Line line) {
+        return String.format(
+                Locale.ROOT,
+                "%s: expected at most %d s, took %.1f s: make it faster, or give its reason in slow-classes.tsv",
+                line.subject(),
+                SlowClasses.LIMIT_MILLIS / 1000,
+                line.millis() / 1000.0);
     }
 
     private List<Line> classes() {

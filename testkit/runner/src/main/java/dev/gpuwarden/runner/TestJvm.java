@@ -56,7 +56,7 @@ public final class TestJvm {
                 + own;
     }
 
-    /** Runs a command, which passes with exit code 0. */
+    /** Runs a command, which passes with exit code 0 and is skipped with 3. */
     public Outcome command(Job job) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(job.command());
         command.set(0, workspace.root().resolve(command.get(0)).toString());
@@ -93,14 +93,23 @@ public final class TestJvm {
             lines.add(new Line(
                     Line.Kind.FAILED, job.title(), "", millis, "did not end within " + LIMIT_MINUTES + " minutes"));
         } else if (!job.ofTests()) {
-            int code = process.waitFor();
-            lines.add(new Line(
-                    code == 0 ? Line.Kind.PASSED : Line.Kind.FAILED,
-                    job.title(),
-                    "",
-                    millis,
-                    code == 0 ? "" : "exit code " + code + "; the end of " + log + ":\n" + Logs.tail(log)));
+            lines.add(ended(job, process.waitFor(), millis, log));
         }
         return new Outcome(job, lines, millis, log);
+    }
+
+    /** By the exit codes of checks: 0 passed, 3 could not look, anything else failed. */
+    private static Line ended(Job job, int code, long millis, Path log) throws IOException {
+        return switch (code) {
+            case 0 -> new Line(Line.Kind.PASSED, job.title(), "", millis, "");
+            case 3 -> new Line(Line.Kind.SKIPPED, job.title(), "", millis, Logs.tail(log));
+            default ->
+                new Line(
+                        Line.Kind.FAILED,
+                        job.title(),
+                        "",
+                        millis,
+                        "exit code " + code + "; the end of " + log + ":\n" + Logs.tail(log));
+        };
     }
 }

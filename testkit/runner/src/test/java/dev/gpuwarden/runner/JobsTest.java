@@ -37,8 +37,8 @@ class JobsTest {
     }
 
     @Test
-    void jobsOnRealNodesNeverRunSideBySide() {
-        assertThat(jobs.stream().filter(job -> job.tier() == Tier.NODES))
+    void testsOnRealNodesNeverRunSideBySide() {
+        assertThat(jobs.stream().filter(job -> job.tier() == Tier.NODES && job.ofTests()))
                 .allMatch(job -> job.alone().equals("nodes"));
     }
 

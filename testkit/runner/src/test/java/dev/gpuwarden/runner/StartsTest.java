@@ -40,8 +40,9 @@ class StartsTest {
                 .contains("daemons");
         assertThat(Starts.kind("java", List.of("java", "dev.gpuwarden.cli.Main", "scan")))
                 .contains("other JVMs");
-        assertThat(Starts.kind("chromium", List.of("chromium", "--headless"))).contains("browsers");
-        assertThat(Starts.kind("chromium", List.of("chromium", "--type=renderer")))
+        assertThat(Starts.kind("chromium", List.of("chromium", "--user-data-dir=x")))
+                .contains("browsers");
+        assertThat(Starts.kind("chromium", List.of("chromium", "--type=zygote", "--user-data-dir=x")))
                 .isEmpty();
         assertThat(Starts.kind("bash", List.of("bash"))).isEmpty();
     }

@@ -11,6 +11,8 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Starts real test JVMs on {@link Sample}, and checks what they report. */
 @Tag("programs")
@@ -76,5 +78,20 @@ class TestJvmTest {
                 .extracting(Line::detail)
                 .asString()
                 .contains("ended before its tests did");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, PASSED", "1, FAILED", "3, SKIPPED"})
+    void aCommandPassesFailsOrDoesNotLook(int code, Line.Kind kind) throws Exception {
+        Path tree = Files.createDirectories(folder.resolve("tree"));
+        Files.writeString(tree.resolve("pom.xml"), "");
+        Path script = Files.writeString(tree.resolve("look"), "#!/bin/sh\necho no nodes here\nexit " + code + "\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+        Outcome outcome =
+                new TestJvm(new Workspace(tree, folder)).command(new Job(Tier.NODES, "", "", List.of("look")));
+        assertThat(outcome.lines()).singleElement().satisfies(line -> {
+            assertThat(line.kind()).isEqualTo(kind);
+            assertThat(line.detail().contains("no nodes here")).isEqualTo(code != 0);
+        });
     }
 }
