@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
-/** The same contract on the GPU of this machine, the library found by its SONAME: `mvn verify -Dexcluded.tags=slow`. */
+/** The same contract on the GPU of this machine, the library found by its SONAME: `./gpuwarden test native RealDriverContractTest`. */
 @Tag("gpu")
 class RealDriverContractTest {
 

@@ -1,2 +1,2 @@
-/** Runs the tests of all modules: two lanes of test JVMs, the inner loop of one class, and the summary. */
+/** Runs the tests of all modules: lanes of test JVMs, the inner loop of one class, and the summary. */
 package dev.gpuwarden.runner;

@@ -95,7 +95,7 @@ class SimCommandTest {
         try (SimulatedNode other = SimulatedNode.start("t4")) {
             String java = Path.of(System.getProperty("java.home"), "bin", "java")
                     + " -XX:TieredStopAtLevel=1 '-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir")
-                    + "' -cp '" + System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
+                    + "' -cp '" + System.getProperty("java.class.path")
                     + "' dev.gpuwarden.cli.Main";
             String script = java + " sim log hello; cp $GPUWARDEN_KERNEL_LOG_PATH '" + seen + "'";
             assertThat(exec("t4", "sh", "-c", script).waitFor()).isZero();
@@ -210,7 +210,7 @@ class SimCommandTest {
                 "-XX:TieredStopAtLevel=1",
                 "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
                 "-cp",
-                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                System.getProperty("java.class.path"),
                 "dev.gpuwarden.cli.Main",
                 "sim",
                 "exec",
