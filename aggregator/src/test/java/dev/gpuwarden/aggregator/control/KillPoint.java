@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * A write at which somebody is killed: what is written, and the how manieth of it that is. Not its number among all writes: their
- * order is another one in each run, and two of one Node may become one.
+ * A write at which an aggregator is killed: its path, and which one of several with that path. Its number among all writes would not
+ * do: their order differs from run to run, and two writes of one Node may become one.
  *
  * @param what method and path, with a star for the name of the scene
  */
@@ -34,7 +34,7 @@ record KillPoint(String what, int nth) {
         return points;
     }
 
-    /** Leases are of no scene, and what is said of rule sets is said once. */
+    /** Leases belong to no scene, and the status of rule sets is written once for all scenes. */
     private static boolean writes(ApiCall call) {
         return WRITES.contains(call.method())
                 && !call.path().contains("/leases")
