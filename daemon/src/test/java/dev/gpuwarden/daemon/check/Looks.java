@@ -41,7 +41,8 @@ public final class Looks {
 
     /** Read once by the driver library; what hangs is given up soon. */
     public static NodeSnapshot snapshot(SimulatedNode node) {
-        Duration soon = Duration.ofMillis(300);
+        // Long enough for a first look beside other test JVMs.
+        Duration soon = Duration.ofSeconds(2);
         SamplingSettings settings = SamplingSettings.of(
                         Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(15), soon)
                 .withPatience(Duration.ofMinutes(1), soon, soon, Duration.ofSeconds(30))

@@ -58,7 +58,7 @@ final class CheckpointStory {
                         explain("node-1", "state +healthy")),
                 ClusterAct.of(
                         "the program is not needed any more",
-                        30,
+                        60,
                         () -> stage.run("kubectl delete --wait=true deployment saver"),
                         pod("saver-").gone()));
     }
