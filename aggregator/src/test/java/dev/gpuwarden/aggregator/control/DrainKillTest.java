@@ -115,9 +115,8 @@ class DrainKillTest {
             }
         }
         lease();
-        List<DrainAudit> audits = new CopyOnWriteArrayList<>();
         try (ClusterApi api = fleet.asAggregator();
-                Steering steering = steer(api, node + "-next", audits)) {
+                Steering steering = steer(api, node + "-next", new CopyOnWriteArrayList<>())) {
             until(() -> drained(node), node + " is drained");
             until(() -> steering.queued() == 0 && steering.failing() == 0, "all is done");
             assertThat(drained(node)).as("it stays so").isTrue();

@@ -72,6 +72,21 @@ class ObjectMonitorFaultsTest {
     }
 
     @Test
+    void whatIsDeletedWhileNothingIsWatchedIsOver() {
+        pods.pod("goes", OLD, "Failed", false, WAITING);
+        try (Running running = run()) {
+            running.untilReason(OPERATORS, "Ready");
+            until(() -> pods.faults().equals("gpu-operator/goes"), "it is reported");
+            faulty.fail(ApiCall.of("GET", "/pods"), ApiFault.gone());
+            faulty.cut();
+            pods.end("goes");
+            assertThat(pods.faults()).isEqualTo("gpu-operator/goes");
+            faulty.heal();
+            until(() -> pods.faults().isEmpty(), "the next list has it no more");
+        }
+    }
+
+    @Test
     void everyWriteIsMadeInTheEndWhateverGoesWrongWithIt() {
         pods.pod("validator", OLD, "Running", true, RUNNING);
         Predicate<ApiCall> place = ApiCall.of("PATCH", "/nodehealths/" + pods.node)
