@@ -33,6 +33,7 @@ public final class TestJvm {
             List<String> command = new ArrayList<>(List.of(
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                     "-XX:TieredStopAtLevel=1",
+                    "-XX:+UseSerialGC",
                     "-Xmx512m",
                     "-cp",
                     classPath(module)));
