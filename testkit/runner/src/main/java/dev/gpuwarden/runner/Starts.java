@@ -68,13 +68,22 @@ final class Starts {
             Path folder = proc.resolve(process);
             String name = Files.readString(folder.resolve("comm")).strip();
             if (PROGRAMS.containsKey(name)) {
-                return Optional.of(PROGRAMS.get(name));
+                // A program that starts another has a child of its own name for a moment.
+                return name.equals(parentName(folder)) ? Optional.empty() : Optional.of(PROGRAMS.get(name));
             }
             String words = new String(Files.readAllBytes(folder.resolve("cmdline")), StandardCharsets.UTF_8);
             return kind(name, Arrays.asList(words.split("\0")));
         } catch (IOException ended) {
             return Optional.empty();
         }
+    }
+
+    /** The fourth column of `stat` is the parent; the second, in parentheses, may have spaces. */
+    private String parentName(Path folder) throws IOException {
+        String stat = Files.readString(folder.resolve("stat"));
+        String parent = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ")[1];
+        Path name = proc.resolve(parent).resolve("comm");
+        return Files.exists(name) ? Files.readString(name).strip() : "";
     }
 
     /** Of programs that their name alone does not tell apart. */

@@ -15,20 +15,26 @@ class StartsTest {
     Path proc;
 
     private void process(int number, String name, String... words) throws IOException {
+        process(number, 1, name, words);
+    }
+
+    private void process(int number, int parent, String name, String... words) throws IOException {
         Path folder = Files.createDirectories(proc.resolve(Integer.toString(number)));
         Files.writeString(folder.resolve("comm"), name + "\n");
+        Files.writeString(folder.resolve("stat"), number + " (" + name + ") S " + parent + " 0 0");
         Files.writeString(folder.resolve("cmdline"), String.join("\0", words) + "\0");
     }
 
     @Test
     void eachIsCountedOnceByWhatItBecomes() throws IOException {
-        process(1, "kubectl");
+        process(1, "bash");
         Starts starts = new Starts(proc);
         process(2, "java");
         process(3, "kube-apiserver");
         starts.look();
         process(2, "kubectl", "kubectl", "get");
         process(4, "kubectl", "kubectl", "get");
+        process(5, 3, "kube-apiserver");
         starts.look();
         starts.look();
         assertThat(starts.text()).isEqualTo("2 kubectl, 1 API servers");
