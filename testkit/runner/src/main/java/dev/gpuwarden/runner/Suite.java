@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /** Runs the jobs of `jobs.tsv` in two lanes, and reports. */
 final class Suite {
 
-    /** Two keep two processors busy for half of the time: most tests wait. */
+    /** Two leave two processors idle for 45 % of the time: most tests wait. */
     private static final int LANES = 3;
     /** The shortest of the programs that are counted, kubectl, takes some 50 ms. */
     private static final int LOOK_MILLIS = 20;
