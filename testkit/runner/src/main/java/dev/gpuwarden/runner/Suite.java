@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** Runs the jobs of `jobs.tsv` in two lanes, and reports. */
+/** Runs the jobs of `jobs.tsv` in lanes, and reports. */
 final class Suite {
 
     /** Two leave two processors idle for 45 % of the time: most tests wait. */
