@@ -54,11 +54,29 @@ no_tests() {
     exit 1
 }
 
+# Ends with exit code 2 at what is no option of a whole run, before minutes are spent on a build. Arguments: the user's.
+check_options() {
+    while [ $# != 0 ]; do
+        case $1 in
+            --soak) ;;
+            --tier)
+                if [[ ! ,${2:-} =~ ^(,(unit|programs|api|nodes|image|soak))+$ ]]; then
+                    say "gpuwarden test: --tier: expected unit, programs, api, nodes, image or soak, seen ${2:-nothing}"
+                    exit 2
+                fi
+                shift
+                ;;
+            *) say "gpuwarden test: unknown option $1; see ./gpuwarden test --help" && exit 2 ;;
+        esac
+        shift
+    done
+}
+
 run_tests() {
     case ${1:-} in
         --help | -h)
             cat "$root/testkit/src/main/sh/test-usage.txt" ;;
-        '' | --*) test_all "$@" ;;
+        '' | -*) check_options "$@" && test_all "$@" ;;
         *) test_some "$@" ;;
     esac
 }
