@@ -28,15 +28,11 @@ public record Job(Tier tier, String module, String alone, List<String> command) 
 
     /** Unique among jobs; good for a file's name too. */
     public String name() {
-        return tier.tag() + "-" + (ofTests() ? module : fileName());
+        return title().replaceAll("[^A-Za-z0-9]+", "-");
     }
 
-    /** For people, as in `unit daemon`. */
+    /** For people, as in `unit daemon` and `nodes documents --user root`. */
     public String title() {
-        return tier.tag() + " " + (ofTests() ? module : fileName());
-    }
-
-    private String fileName() {
-        return command.get(0).substring(command.get(0).lastIndexOf('/') + 1);
+        return tier.tag() + " " + (ofTests() ? module : String.join(" ", command).replaceFirst("^[^ ]*/", ""));
     }
 }
