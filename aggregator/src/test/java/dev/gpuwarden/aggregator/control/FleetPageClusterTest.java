@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.page.Decisions;
 import dev.gpuwarden.aggregator.page.FleetSite;
 import dev.gpuwarden.aggregator.page.PageOptions;
 import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.aggregator.rules.RuleBook;
 import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.cli.web.ListenAddress;
 import dev.gpuwarden.cli.web.WebServer;
@@ -21,6 +22,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -211,6 +214,41 @@ class FleetPageClusterTest {
                     assertThat(String.valueOf(name)).as(node.toString()).isNotBlank();
                 }
             }
+        }
+    }
+
+    /** A leader writes to the Node too, which would be seen. */
+    @Test
+    void aReplicaThatDoesNotLeadShowsAHealthThatChangesWhileItsNodeDoesNot() throws Exception {
+        fleet.client.apply("""
+                apiVersion: coordination.k8s.io/v1
+                kind: Lease
+                metadata: {name: gpuwarden-aggregator, namespace: gpuwarden}
+                spec:
+                  holderIdentity: another
+                  leaseDurationSeconds: 3600
+                  acquireTime: "%1$s"
+                  renewTime: "%1$s"
+                """.formatted("2126-01-01T00:00:00.000000Z"));
+        fleet.node(bad);
+        ClusterApi api = parts.add(fleet.asAggregator());
+        steering = parts.add(Steering.start(api, settings("one", Mode.ARMED, 100), audit -> {}));
+        View view = steering.view();
+        until(() -> view.rules().get() != RuleBook.EMPTY, "it knows the rules, after which all nodes are looked at");
+        // At a time that stands still no minute is over, after which all nodes are looked at too.
+        FleetBoard board = new FleetBoard(view, api, List::of, Clock.fixed(Instant.now(), ZoneOffset.UTC));
+        until(() -> shown(board, 0).contains(bad), "the node is shown");
+        long seen = board.since(0).revision();
+        fleet.fail(bad);
+        until(() -> shown(board, seen).contains("SysLogsXIDError"), "its fault is shown");
+        assertThat(fleet.get(bad, ".metadata.annotations")).isEmpty();
+    }
+
+    private static String shown(FleetBoard board, long seen) {
+        try {
+            return board.since(seen).tree().map(Map::toString).orElse("");
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

@@ -33,6 +33,7 @@ public record Job(Tier tier, String module, String alone, List<String> command) 
 
     /** For people, as in `unit daemon` and `nodes documents --user root`. */
     public String title() {
-        return tier.tag() + " " + (ofTests() ? module : String.join(" ", command).replaceFirst("^[^ ]*/", ""));
+        return tier.tag() + " "
+                + (ofTests() ? module : String.join(" ", command).replaceFirst("^[^ ]*/", ""));
     }
 }
