@@ -13,11 +13,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -40,13 +40,14 @@ import picocli.CommandLine.Spec;
             "and must be gone when it is mended. Takes two minutes, with --fast half a minute; needs no GPU."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {
-            "0:everything that happened was seen within two ticks, in metrics, page and commands",
-            "1:something was not seen"
+        exitCodeList = {"0:everything that happened was seen in metrics, page and commands", "1:something was not seen"
         })
 final class DemoCommand implements Callable<Integer> {
 
     private static final Duration STARTING = Duration.ofSeconds(30);
+    /** Beyond two ticks, for a busy machine; shorter than what is over by itself is there. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
     private static final Duration POLL = Duration.ofMillis(100);
 
     @Option(
@@ -111,6 +112,7 @@ final class DemoCommand implements Callable<Integer> {
         String address = daemon.address().orElse("");
         say(out, "the daemon runs; watch its page: " + address + "/ (Prometheus reads " + address + "/metrics)");
         int missed = 0;
+        int late = 0;
         Duration at = Duration.ZERO;
         long since = System.nanoTime();
         for (DemoAct act : DemoAct.ALL) {
@@ -121,56 +123,65 @@ final class DemoCommand implements Callable<Integer> {
             }
             at = act.at();
             since = System.nanoTime();
-            missed += perform(act, node, daemon, out);
+            DemoResult result = perform(act, node, daemon, out);
+            missed += result.missed();
+            late += result.late() ? 1 : 0;
         }
-        say(
-                out,
-                missed == 0
-                        ? "all of it was seen, in metrics within two ticks, on the page and by every command"
-                        : "not seen: " + missed + " of " + DemoAct.places() + "; the daemon's log:\n" + daemon.log());
+        if (missed > 0) {
+            say(out, "not seen: " + missed + " of " + DemoAct.places() + "; the daemon's log:\n" + daemon.log());
+        } else {
+            say(
+                    out,
+                    "all of it was seen, on the page, by every command and in metrics, "
+                            + (late == 0
+                                    ? "there within two ticks"
+                                    : "there " + late + " of " + DemoAct.ALL.size()
+                                            + " later than two ticks: this machine is busy"));
+        }
         if (keep) {
             linger(node, daemon, out);
         }
         return missed == 0 ? ExitCode.OK : ExitCode.NOT_FIT;
     }
 
-    /** Lets it happen and looks for it. Returns how many of the places do not show it. */
-    private int perform(DemoAct act, SimulatedNode node, DemoDaemon daemon, PrintWriter out)
+    /** Lets it happen and looks for it: again and again, as long as there is patience. */
+    private DemoResult perform(DemoAct act, SimulatedNode node, DemoDaemon daemon, PrintWriter out)
             throws InterruptedException {
         say(out, "\n" + Durations.text(act.at()) + ": " + act.what());
         node.advanceTo(act.at());
         node.play(act.at(), act.next());
         long since = System.nanoTime();
-        boolean metrics = await(act.limit(), () -> act.seenIn(daemon.metrics()));
-        double seconds = (System.nanoTime() - since) / 1e9;
-        Map<String, Boolean> seen = new TreeMap<>();
-        if (!act.page().isEmpty()) {
-            seen.put("page", act.seenOnPage(daemon.page()));
-        }
-        Map<List<String>, Process> asked = new HashMap<>();
-        act.looks().forEach(look -> asked.computeIfAbsent(look.arguments(), unused -> ask(look, node)));
-        Map<List<String>, String> outputs = new HashMap<>();
-        for (DemoLook look : act.looks()) {
-            String output = outputs.get(look.arguments());
-            if (output == null) {
-                output = answer(Objects.requireNonNull(asked.get(look.arguments())));
-                outputs.put(look.arguments(), output);
+        long end = since + act.limit().plus(PATIENCE).toNanos();
+        boolean metrics = await(act.limit().plus(PATIENCE), () -> act.seenIn(daemon.metrics()));
+        Duration took = Duration.ofNanos(System.nanoTime() - since);
+        Map<DemoLook, String> outputs;
+        DemoResult result;
+        do {
+            outputs = answers(act.looks(), node);
+            result = DemoResult.of(act, metrics, took, daemon.page(), outputs);
+        } while (result.missed() > 0 && System.nanoTime() - end < 0 && stopped.getCount() > 0);
+        Set<List<String>> printed = new HashSet<>();
+        outputs.forEach((look, output) -> {
+            if (printed.add(look.arguments())) {
                 say(out, "\n$ gpuwarden " + String.join(" ", look.arguments()));
                 out.print(output.isEmpty() ? "shows nothing\n" : look.excerpt(output));
             }
-            seen.merge(look.name(), look.sign().seenIn(output), Boolean::logicalAnd);
-        }
-        seen.put("metrics", metrics);
-        say(out, told(seen, seconds, act.limit()));
-        return (int) seen.values().stream().filter(shown -> !shown).count();
+        });
+        say(out, result.text());
+        return result;
     }
 
-    private static String told(Map<String, Boolean> seen, double seconds, Duration limit) {
-        String text = String.format(Locale.ROOT, "-> after %.1f s of %d s", seconds, limit.toSeconds());
-        for (Map.Entry<String, Boolean> place : seen.entrySet()) {
-            text += (place.getValue() ? ", seen in " : ", NOT SEEN IN ") + place.getKey();
+    /** What all commands answer that are asked at the same time. */
+    private static Map<DemoLook, String> answers(List<DemoLook> looks, SimulatedNode node) throws InterruptedException {
+        Map<List<String>, Process> asked = new LinkedHashMap<>();
+        looks.forEach(look -> asked.computeIfAbsent(look.arguments(), unused -> ask(look, node)));
+        Map<List<String>, String> outputs = new HashMap<>();
+        for (Map.Entry<List<String>, Process> one : asked.entrySet()) {
+            outputs.put(one.getKey(), answer(one.getValue()));
         }
-        return text;
+        Map<DemoLook, String> answers = new LinkedHashMap<>();
+        looks.forEach(look -> answers.put(look, outputs.getOrDefault(look.arguments(), "")));
+        return answers;
     }
 
     private static Process ask(DemoLook look, SimulatedNode node) {

@@ -1,0 +1,47 @@
+package dev.gpuwarden.testkit.command;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Where an act of the demo was seen.
+ *
+ * @param seen by the name of the place
+ * @param took until the metrics showed it, or until the demo looked no longer
+ * @param limit how long that may take on a machine that is not busy
+ */
+record DemoResult(Map<String, Boolean> seen, Duration took, Duration limit) {
+
+    /** @param outputs of the commands that the act's looks name */
+    static DemoResult of(DemoAct act, boolean metrics, Duration took, String page, Map<DemoLook, String> outputs) {
+        Map<String, Boolean> seen = new TreeMap<>();
+        if (!act.page().isEmpty()) {
+            seen.put("page", act.seenOnPage(page));
+        }
+        outputs.forEach((look, output) -> seen.merge(look.name(), look.sign().seenIn(output), Boolean::logicalAnd));
+        seen.put("metrics", metrics);
+        return new DemoResult(seen, took, act.limit());
+    }
+
+    int missed() {
+        return (int) seen.values().stream().filter(shown -> !shown).count();
+    }
+
+    boolean late() {
+        return took.compareTo(limit) > 0;
+    }
+
+    String text() {
+        StringBuilder text = new StringBuilder(String.format(
+                Locale.ROOT,
+                "-> after %.1f s%s %d s",
+                took.toMillis() / 1e3,
+                late() ? ", later than" : " of",
+                limit.toSeconds()));
+        seen.forEach((place, shown) ->
+                text.append(shown ? ", seen in " : ", NOT SEEN IN ").append(place));
+        return text.toString();
+    }
+}
