@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
@@ -61,13 +64,21 @@ final class Suite {
     }
 
     /** Adds a failure for each tier that no job runs, and for each class that became slow. */
-    private List<Outcome> checked(TestJvm jvm, List<Outcome> outcomes, List<Job> jobs) {
+    private List<Outcome> checked(TestJvm jvm, List<Outcome> outcomes, List<Job> jobs) throws InterruptedException {
         SlowClasses slow = SlowClasses.listed();
+        // A test has one thread that works, mostly: two do not slow each other down on two processors.
+        ExecutorService two = Executors.newFixedThreadPool(2);
+        List<Future<List<String>>> measured = new ArrayList<>();
+        for (Outcome outcome : outcomes) {
+            List<Line> over = new Summary(List.of(outcome)).over(slow);
+            over.forEach(line -> measured.add(two.submit(() -> stillSlow(jvm, outcome.job(), line, slow))));
+        }
+        two.shutdown();
         for (int i = 0; i < outcomes.size(); i++) {
             Outcome outcome = outcomes.get(i);
             List<String> complaints = new ArrayList<>(unseen(outcome, jobs));
-            for (Line line : new Summary(List.of(outcome)).over(slow)) {
-                complaints.addAll(stillSlow(jvm, outcome.job(), line, slow));
+            for (int line = new Summary(List.of(outcome)).over(slow).size(); line > 0; line--) {
+                complaints.addAll(result(measured.remove(0)));
             }
             for (String complaint : complaints) {
                 console.line("FAILED " + complaint);
@@ -75,6 +86,14 @@ final class Suite {
             }
         }
         return outcomes;
+    }
+
+    private static List<String> result(Future<List<String>> measured) throws InterruptedException {
+        try {
+            return measured.get();
+        } catch (ExecutionException e) {
+            return List.of(e.toString());
+        }
     }
 
     private static List<String> unseen(Outcome outcome, List<Job> jobs) {
@@ -89,10 +108,10 @@ final class Suite {
                 .toList();
     }
 
-    /** Other lanes may be why a class was slow, so it is measured again by itself before it counts. */
+    /** Other lanes may be why a class was slow, so it is measured again before it counts. */
     private List<String> stillSlow(TestJvm jvm, Job job, Line line, SlowClasses slow) {
         console.line(String.format(
-                Locale.ROOT, "%s took %.1f s; once more by itself", line.subject(), line.millis() / 1000.0));
+                Locale.ROOT, "%s took %.1f s; once more without the others", line.subject(), line.millis() / 1000.0));
         Job again = new Job(job.tier(), job.module(), job.alone(), List.of());
         try {
             Outcome alone = jvm.tests(again, new Selection(Set.of(job.tier()), List.of(line.subject())));

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Runs jobs as child processes; each blocks until its process has ended. Any number of threads may use it. */
 public final class TestJvm {
@@ -26,7 +27,10 @@ public final class TestJvm {
     /** Runs the tests of a module. */
     public Outcome tests(Job job, Selection selection) throws IOException, InterruptedException {
         TestModule module = workspace.module(job.module()).orElseThrow();
-        Path results = workspace.results().resolve(job.name() + ".tsv");
+        // One class by itself leaves what the job has written.
+        String name =
+                Stream.concat(Stream.of(job.name()), selection.names().stream()).collect(Collectors.joining("-"));
+        Path results = workspace.results().resolve(name + ".tsv");
         Files.createDirectories(results.getParent());
         Files.deleteIfExists(results);
         try (Scratch scratch = Scratch.forTier(job.tier())) {
@@ -37,13 +41,13 @@ public final class TestJvm {
                     "-Xmx512m",
                     "-cp",
                     classPath(module)));
-            workspace.properties(module).forEach((name, value) -> command.add("-D" + name + "=" + value));
+            workspace.properties(module).forEach((key, value) -> command.add("-D" + key + "=" + value));
             scratch.folder().ifPresent(folder -> command.add("-Djava.io.tmpdir=" + folder));
             command.add(TestMain.class.getName());
             command.add(results.toString());
             command.add(module.testClasses().toString());
             command.addAll(selection.arguments());
-            Outcome outcome = run(job, command, module.folder(), results);
+            Outcome outcome = run(job, command, module.folder(), results, name);
             return outcome.count(Line.Kind.END) == 1
                     ? outcome
                     : outcome.failedToo(job.title(), "the test JVM ended before its tests did; see " + outcome.log());
@@ -61,12 +65,12 @@ public final class TestJvm {
     public Outcome command(Job job) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(job.command());
         command.set(0, workspace.root().resolve(command.get(0)).toString());
-        return run(job, command, workspace.root(), workspace.results().resolve("none"));
+        return run(job, command, workspace.root(), workspace.results().resolve("none"), job.name());
     }
 
-    private Outcome run(Job job, List<String> command, Path folder, Path results)
+    private Outcome run(Job job, List<String> command, Path folder, Path results, String name)
             throws IOException, InterruptedException {
-        Path log = workspace.results().resolve(job.name() + ".log");
+        Path log = workspace.results().resolve(name + ".log");
         Files.createDirectories(log.getParent());
         ProcessBuilder builder = new ProcessBuilder(command)
                 .directory(folder.toFile())
