@@ -68,17 +68,18 @@ final class Suite {
         SlowClasses slow = SlowClasses.listed();
         // A test has one thread that works, mostly: two do not slow each other down on two processors.
         ExecutorService two = Executors.newFixedThreadPool(2);
-        List<Future<List<String>>> measured = new ArrayList<>();
-        for (Outcome outcome : outcomes) {
-            List<Line> over = new Summary(List.of(outcome)).over(slow);
-            over.forEach(line -> measured.add(two.submit(() -> stillSlow(jvm, outcome.job(), line, slow))));
-        }
+        List<List<Future<List<String>>>> measured = outcomes.stream()
+                .map(outcome -> new Summary(List.of(outcome))
+                        .over(slow).stream()
+                                .map(line -> two.submit(() -> stillSlow(jvm, outcome.job(), line, slow)))
+                                .toList())
+                .toList();
         two.shutdown();
         for (int i = 0; i < outcomes.size(); i++) {
             Outcome outcome = outcomes.get(i);
             List<String> complaints = new ArrayList<>(unseen(outcome, jobs));
-            for (int line = new Summary(List.of(outcome)).over(slow).size(); line > 0; line--) {
-                complaints.addAll(result(measured.remove(0)));
+            for (Future<List<String>> again : measured.get(i)) {
+                complaints.addAll(result(again));
             }
             for (String complaint : complaints) {
                 console.line("FAILED " + complaint);
