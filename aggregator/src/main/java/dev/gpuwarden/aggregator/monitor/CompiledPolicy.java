@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.monitor;
 
 import dev.cel.common.CelErrorCode;
 import dev.cel.runtime.CelEvaluationException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -17,8 +19,13 @@ public final class CompiledPolicy {
 
     private static final Duration FINEST = Duration.ofMillis(1);
 
-    /** Foreseeing takes no longer: what is not foreseen is seen when it is asked about next. */
+    /**
+     * Of this thread's processor time, so that a busy machine does not change the answer. What is not foreseen is seen when it is asked
+     * about next.
+     */
     private static final Duration MOST = Duration.ofMillis(50);
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final MonitorPolicy source;
     private final PolicyExpression predicate;
@@ -115,14 +122,14 @@ public final class CompiledPolicy {
     }
 
     private Optional<Instant> changes(Map<String, Object> object, Instant now, boolean matches) {
-        long end = System.nanoTime() + MOST.toNanos();
+        long end = THREADS.getCurrentThreadCpuTime() + MOST.toNanos();
         Instant before = now;
         for (Duration look : LOOKS) {
             Instant after = now.plus(look);
             if (willMatch(object, after) != matches) {
                 return Optional.of(between(object, before, after, matches, end));
             }
-            if (System.nanoTime() > end) {
+            if (THREADS.getCurrentThreadCpuTime() > end) {
                 break;
             }
             before = after;
@@ -134,7 +141,7 @@ public final class CompiledPolicy {
     private Instant between(Map<String, Object> object, Instant from, Instant to, boolean matches, long end) {
         Instant before = from;
         Instant after = to;
-        while (Duration.between(before, after).compareTo(FINEST) > 0 && System.nanoTime() < end) {
+        while (Duration.between(before, after).compareTo(FINEST) > 0 && THREADS.getCurrentThreadCpuTime() < end) {
             Instant middle = before.plus(Duration.between(before, after).dividedBy(2));
             if (willMatch(object, middle) == matches) {
                 before = middle;
