@@ -10,6 +10,6 @@ import java.util.List;
  */
 public interface CommandGroup {
 
-    /** Objects annotated with picocli's {@code @Command}, each a {@code Callable<Integer>} that returns an exit code. */
-    List<Object> commands();
+    /** In the order in which help lists them. */
+    List<NamedCommand> commands();
 }

@@ -2,10 +2,11 @@ package dev.gpuwarden.cli;
 
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
-import picocli.CommandLine.PicocliException;
+import java.util.Set;
 
 /** The commands of every module on the path, as far as they can be had. */
 final class Commands {
@@ -13,8 +14,8 @@ final class Commands {
     /** More broken providers than there are modules: the loader itself is going round in circles. */
     private static final int MAX_FAILURES = 32;
 
-    private final List<Object> found = new ArrayList<>();
-    private final List<String> failures = new ArrayList<>();
+    private final List<NamedCommand> found = new ArrayList<>();
+    private final Set<String> failures = new LinkedHashSet<>();
 
     private Commands() {}
 
@@ -38,20 +39,33 @@ final class Commands {
         return commands;
     }
 
-    /** Adds all of them below a program; a command that picocli refuses is a failure too. */
-    void addTo(Program program) {
-        for (Object command : found) {
-            try {
-                program.addSubcommand(command);
-            } catch (PicocliException | LinkageError e) {
-                failures.add(command.getClass().getName() + ": " + reason(e));
-            }
+    boolean has(String name) {
+        return found.stream().anyMatch(command -> command.name().equals(name));
+    }
+
+    /** Adds the command of a name below a program that has it not yet; one that cannot be made is a failure. */
+    void add(String name, Program program) {
+        found.stream().filter(command -> command.name().equals(name)).forEach(command -> add(command, program));
+    }
+
+    void addAll(Program program) {
+        found.forEach(command -> add(command, program));
+    }
+
+    private void add(NamedCommand command, Program program) {
+        if (program.getSubcommands().containsKey(command.name())) {
+            return;
+        }
+        try {
+            program.addSubcommand(command.name(), command.command().get());
+        } catch (RuntimeException | LinkageError e) {
+            failures.add(command.name() + ": " + reason(e));
         }
     }
 
-    /** Why some commands are missing, for people. */
+    /** Why some commands are missing, for people: those that were added, and all of groups that cannot be had. */
     List<String> failures() {
-        return failures;
+        return List.copyOf(failures);
     }
 
     private static String reason(Throwable e) {

@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * The values that environment and configuration file give to settings, all of them checked: a mistake in one stops every
@@ -32,15 +34,22 @@ final class Configuration {
     /**
      * Reads file and environment.
      *
+     * @param known asked where there is a file or a variable to judge: to know all settings, all commands must be made
      * @param named the file that a flag names
-     * @param lenient whether some commands are missing: then unknown keys may be theirs, and are doubts but no mistakes
+     * @param lenience whether some commands are missing: then unknown keys may be theirs, and are doubts but no mistakes
      * @throws UserError naming every mistake with its place
      */
-    static Configuration load(Settings settings, SettingSources sources, Optional<Path> named, boolean lenient) {
+    static Configuration load(
+            Supplier<Settings> known, SettingSources sources, Optional<Path> named, BooleanSupplier lenience) {
         Optional<Path> file = named.or(
                         () -> variable(sources, SettingSources.FILE_VARIABLE).map(Path::of))
                 .or(() -> Optional.of(sources.defaultFile()).filter(Files::exists));
         Configuration configuration = new Configuration(file);
+        if (file.isEmpty() && !sources.nameSettings()) {
+            return configuration;
+        }
+        Settings settings = known.get();
+        boolean lenient = lenience.getAsBoolean();
         List<String> problems = new ArrayList<>();
         file.ifPresent(path -> configuration.addFile(ConfigFile.read(path), settings, lenient, problems));
         configuration.addEnvironment(settings, sources, problems);

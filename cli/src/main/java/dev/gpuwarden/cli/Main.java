@@ -15,8 +15,7 @@ import picocli.CommandLine.ScopeType;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = "Finds GPU faults, says whose memory it is, and keeps a fleet fit.",
-        subcommands = CommandLine.HelpCommand.class)
+        description = "Finds GPU faults, says whose memory it is, and keeps a fleet fit.")
 public final class Main {
 
     @Option(
@@ -26,7 +25,7 @@ public final class Main {
             description = "Configuration file (GPUWARDEN_CONFIG; /etc/gpuwarden/gpuwarden.yaml if it exists).")
     @Nullable Path config;
 
-    private Main() {}
+    Main() {}
 
     @SuppressForbidden("this is the one place that ends the process")
     public static void main(String[] args) {

@@ -15,25 +15,57 @@ final class Program extends CommandLine {
     private final SettingSources sources;
     private final SettingDefaults defaults;
     private final CommandLine config;
+    /** Whether all commands were added. */
+    private boolean complete;
 
     Program(Main main, Commands commands, SettingSources sources) {
         super(main);
         this.commands = commands;
         this.sources = sources;
-        commands.addTo(this);
         defaults = new SettingDefaults(
-                () -> Settings.of(this),
+                this::allSettings,
                 sources,
                 main::configFile,
-                !commands.failures().isEmpty());
-        config = new CommandLine(new ConfigCommand(() -> Settings.of(this), defaults));
-        addSubcommand(config);
-        addSubcommand(new CompletionCommand());
+                () -> !commands.failures().isEmpty());
+        config = new CommandLine(new ConfigCommand(this::allSettings, defaults));
+    }
+
+    /** Those of every command: a program that has one command alone makes another one that has all. */
+    private Settings allSettings() {
+        Program whole = this;
+        if (!complete) {
+            whole = new Program(new Main(), commands, sources);
+            whole.addAll();
+        }
+        return Settings.of(whole);
+    }
+
+    /** Adds the command that a command line begins with; all of them where it begins with none. */
+    private void addCommands(String... args) {
+        String first = args.length == 0 ? "" : args[0];
+        if (commands.has(first)) {
+            commands.add(first, this);
+        } else if (!List.of("--version", "-V").contains(first)) {
+            addAll();
+        }
         setDefaultValueProvider(defaults);
         configure(this);
         setParameterExceptionHandler(this::onUsageError);
         setExecutionExceptionHandler(this::onException);
         setExecutionStrategy(this::run);
+        setOut(getOut());
+        setErr(getErr());
+    }
+
+    private void addAll() {
+        if (complete) {
+            return;
+        }
+        complete = true;
+        addSubcommand(new HelpCommand());
+        commands.addAll(this);
+        addSubcommand(config);
+        addSubcommand(new CompletionCommand());
     }
 
     /** A parser with the program's rules for a command that is not part of it. */
@@ -51,8 +83,9 @@ final class Program extends CommandLine {
     @Override
     public ParseResult parseArgs(String... args) {
         defaults.reset();
+        addCommands(args);
         if (List.of(args).contains("config") || List.of(args).contains("completion")) {
-            ConfigCommand.addSettings(config.getCommandSpec(), Settings.of(this));
+            ConfigCommand.addSettings(config.getCommandSpec(), allSettings());
         }
         return super.parseArgs(args);
     }

@@ -28,7 +28,8 @@ record Setting(String key, OptionSpec option) {
 
     /** The environment variable that gives its value. */
     String variable() {
-        return "GPUWARDEN_" + key.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
+        return SettingSources.PREFIX
+                + key.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
     }
 
     boolean takesMany() {

@@ -3,6 +3,7 @@ package dev.gpuwarden.cli;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IDefaultValueProvider;
@@ -19,12 +20,15 @@ final class SettingDefaults implements IDefaultValueProvider {
     private final Supplier<Settings> settings;
     private final SettingSources sources;
     private final Supplier<Optional<Path>> named;
-    private final boolean lenient;
+    private final BooleanSupplier lenient;
     private @Nullable Configuration configuration;
     private @Nullable UserError failure;
 
     SettingDefaults(
-            Supplier<Settings> settings, SettingSources sources, Supplier<Optional<Path>> named, boolean lenient) {
+            Supplier<Settings> settings,
+            SettingSources sources,
+            Supplier<Optional<Path>> named,
+            BooleanSupplier lenient) {
         this.settings = settings;
         this.sources = sources;
         this.named = named;
@@ -57,7 +61,7 @@ final class SettingDefaults implements IDefaultValueProvider {
         Configuration known = configuration;
         if (known == null) {
             try {
-                known = Configuration.load(settings.get(), sources, named.get(), lenient);
+                known = Configuration.load(settings, sources, named.get(), lenient);
             } catch (UserError e) {
                 failure = e;
                 throw e;

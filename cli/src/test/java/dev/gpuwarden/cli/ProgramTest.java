@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.SampleCommands.Fall;
 import dev.gpuwarden.cli.SampleCommands.Run;
+import dev.gpuwarden.cli.SampleCommands.Serve;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -17,6 +18,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,7 +88,10 @@ class ProgramTest {
 
     @Test
     void missingClassesAreAFailureToo() {
-        Run run = runGroups(List.<CommandGroup>of(() -> List.of(new Crash())).iterator(), "crash");
+        Run run = runGroups(
+                List.<CommandGroup>of(() -> List.of(new NamedCommand("crash", Crash::new)))
+                        .iterator(),
+                "crash");
         assertThat(run.code()).isEqualTo(ExitCode.NOT_FIT);
         assertThat(run.err()).contains("failed: some/Missing");
     }
@@ -129,7 +134,7 @@ class ProgramTest {
     /** A provider that works beside two that do not. */
     public static final class Working implements CommandGroup {
         @Override
-        public List<Object> commands() {
+        public List<NamedCommand> commands() {
             return new SampleCommands().commands();
         }
     }
@@ -164,9 +169,31 @@ class ProgramTest {
         CommandGroup throwing = () -> {
             throw new IllegalStateException("no table");
         };
-        CommandGroup notACommand = () -> List.of("text");
+        CommandGroup notACommand = () -> List.of(new NamedCommand("note", () -> "text"));
         Run run = runGroups(List.of(throwing, notACommand, new SampleCommands()).iterator(), "scan");
-        assertThat(run.err()).contains("no table", "java.lang.String: ");
+        assertThat(run.err()).contains("no table", "note: ");
+    }
+
+    @Test
+    void onlyTheCommandThatIsNamedIsMadeUntilHelpOrASettingNeedsAll() {
+        AtomicInteger others = new AtomicInteger();
+        CommandGroup group = () -> List.of(new NamedCommand("crash", () -> {
+            others.incrementAndGet();
+            return new Crash();
+        }));
+        List<CommandGroup> both = List.of(group, new SampleCommands());
+        assertThat(runGroups(both.iterator(), "serve").code()).isZero();
+        assertThat(runGroups(both.iterator(), "serve", "--help").out()).contains("--web.listen-address");
+        assertThat(runGroups(both.iterator(), "--version").code()).isZero();
+        assertThat(others).hasValue(0);
+        assertThat(runGroups(both.iterator(), "--help").out()).contains("crash", "serve", "config", "help");
+        assertThat(others).hasValue(1);
+        Serve serve = new Serve();
+        CommandGroup one = () -> List.of(new NamedCommand("serve", () -> serve));
+        SampleCommands.run(
+                environment("GPUWARDEN_WEB_THREADS", "7"), List.of(group, one).iterator(), serve, "serve");
+        assertThat(serve.threads).isEqualTo(7);
+        assertThat(others).hasValue(2);
     }
 
     @Command(name = "clash")

@@ -80,8 +80,11 @@ final class SampleCommands implements CommandGroup {
     final Serve serve = new Serve();
 
     @Override
-    public List<Object> commands() {
-        return List.of(serve, new Look(), new Fall());
+    public List<NamedCommand> commands() {
+        return List.of(
+                new NamedCommand("serve", () -> serve),
+                new NamedCommand("look", Look::new),
+                new NamedCommand("fall", Fall::new));
     }
 
     /** What one run gave. */

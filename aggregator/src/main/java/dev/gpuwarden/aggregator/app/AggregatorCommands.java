@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.command.FleetCommand;
 import dev.gpuwarden.aggregator.command.PolicyCommand;
 import dev.gpuwarden.aggregator.command.ReleaseCommand;
 import dev.gpuwarden.cli.CommandGroup;
+import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.run.Stop;
 import java.time.Clock;
 import java.util.List;
@@ -15,15 +16,15 @@ import java.util.List;
 /** The cluster's commands. */
 public final class AggregatorCommands implements CommandGroup {
     @Override
-    public List<Object> commands() {
+    public List<NamedCommand> commands() {
         return List.of(
-                new AggregatorCommand(Stop.onSignal()),
-                new FleetCommand(System.getenv(), Clock.systemUTC()),
-                new ExplainCommand(System.getenv(), Clock.systemUTC()),
-                new CordonCommand(System.getenv(), Clock.systemUTC()),
-                new DrainCommand(System.getenv(), Clock.systemUTC(), Stop.onSignal()),
-                new ReleaseCommand(System.getenv(), Clock.systemUTC()),
-                new BreakerCommand(System.getenv(), Clock.systemUTC()),
-                PolicyCommand.with(Clock.systemUTC()));
+                new NamedCommand("aggregator", () -> new AggregatorCommand(Stop.onSignal())),
+                new NamedCommand("fleet", () -> new FleetCommand(System.getenv(), Clock.systemUTC())),
+                new NamedCommand("explain", () -> new ExplainCommand(System.getenv(), Clock.systemUTC())),
+                new NamedCommand("cordon", () -> new CordonCommand(System.getenv(), Clock.systemUTC())),
+                new NamedCommand("drain", () -> new DrainCommand(System.getenv(), Clock.systemUTC(), Stop.onSignal())),
+                new NamedCommand("release", () -> new ReleaseCommand(System.getenv(), Clock.systemUTC())),
+                new NamedCommand("breaker", () -> new BreakerCommand(System.getenv(), Clock.systemUTC())),
+                new NamedCommand("policy", () -> PolicyCommand.with(Clock.systemUTC())));
     }
 }

@@ -12,6 +12,7 @@ import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
+import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.cli.run.Stop;
 import dev.gpuwarden.core.holder.GpuHolder;
@@ -103,7 +104,8 @@ class DrainCommandClusterTest {
     private Running drain(String... words) {
         List<String> all = new ArrayList<>(List.of("drain", "--kubeconfig", kubeconfig.toString(), "-o", "json"));
         all.addAll(Arrays.asList(words));
-        CommandGroup group = () -> List.of(new DrainCommand(Map.of(), Clock.systemUTC(), stop()));
+        CommandGroup group =
+                () -> List.of(new NamedCommand("drain", () -> new DrainCommand(Map.of(), Clock.systemUTC(), stop())));
         var line = Main.commandLine(
                 SettingSources.none(), List.<CommandGroup>of(group).iterator());
         StringWriter out = new StringWriter();

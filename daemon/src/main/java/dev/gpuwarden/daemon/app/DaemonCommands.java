@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.CommandGroup;
+import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.daemon.command.CheckCommand;
 import dev.gpuwarden.daemon.command.ClientTerminal;
 import dev.gpuwarden.daemon.command.DoctorCommand;
@@ -17,18 +18,19 @@ import java.util.List;
 /** The node's commands. */
 public final class DaemonCommands implements CommandGroup {
     @Override
-    public List<Object> commands() {
+    public List<NamedCommand> commands() {
         Clock clock = Clock.systemDefaultZone();
         return List.of(
-                new DaemonCommand(Providers::driver),
-                new StatusCommand(clock),
-                EventsCommand.with(clock),
-                new WatchCommand(clock),
-                new SetHealthyCommand(clock, new ClientTerminal(() -> System.in)),
-                new ScanCommand(Providers::driver),
-                new CheckCommand(Providers::driver),
-                new DoctorCommand(Providers::driver),
-                VramCommand.with(Providers::driver),
-                XidCommand.create());
+                new NamedCommand("daemon", () -> new DaemonCommand(Providers::driver)),
+                new NamedCommand("status", () -> new StatusCommand(clock)),
+                new NamedCommand("events", () -> EventsCommand.with(clock)),
+                new NamedCommand("watch", () -> new WatchCommand(clock)),
+                new NamedCommand(
+                        "set-healthy", () -> new SetHealthyCommand(clock, new ClientTerminal(() -> System.in))),
+                new NamedCommand("scan", () -> new ScanCommand(Providers::driver)),
+                new NamedCommand("check", () -> new CheckCommand(Providers::driver)),
+                new NamedCommand("doctor", () -> new DoctorCommand(Providers::driver)),
+                new NamedCommand("vram", () -> VramCommand.with(Providers::driver)),
+                new NamedCommand("xid", () -> XidCommand.create()));
     }
 }
