@@ -61,6 +61,8 @@ class AggregatorStartTest {
     private static ProcessBuilder program(String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-cp",
                 System.getProperty("java.class.path"),
                 "dev.gpuwarden.cli.Main"));

@@ -20,7 +20,7 @@ final class Suite {
     /** Two leave two processors idle for 45 % of the time: most tests wait. */
     private static final int LANES = 3;
     /** The shortest of the programs that are counted, kubectl, takes some 50 ms. */
-    private static final int LOOK_MILLIS = 20;
+    private static final int LOOK_MILLIS = 40;
 
     private final Workspace workspace;
     private final Console console;
@@ -70,7 +70,7 @@ final class Suite {
         ExecutorService two = Executors.newFixedThreadPool(2);
         List<List<Future<List<String>>>> measured = outcomes.stream()
                 .map(outcome -> new Summary(List.of(outcome))
-                        .over(slow).stream()
+                        .over(SlowClasses.LIMIT_BESIDE_MILLIS, slow).stream()
                                 .map(line -> two.submit(() -> stillSlow(jvm, outcome.job(), line, slow)))
                                 .toList())
                 .toList();
@@ -117,7 +117,9 @@ final class Suite {
         try {
             Outcome alone = jvm.tests(again, new Selection(Set.of(job.tier()), List.of(line.subject())));
             return new Summary(List.of(alone))
-                    .over(slow).stream().map(Summary::tooSlow).toList();
+                    .over(SlowClasses.LIMIT_MILLIS, slow).stream()
+                            .map(Summary::tooSlow)
+                            .toList();
         } catch (IOException | InterruptedException e) {
             return List.of(line.subject() + ": " + e);
         }

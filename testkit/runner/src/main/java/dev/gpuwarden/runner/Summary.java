@@ -60,10 +60,10 @@ final class Summary {
                 .toList();
     }
 
-    /** Classes over the limit that are not on the list. */
-    List<Line> over(SlowClasses list) {
+    /** Classes over a limit that are not on the list. */
+    List<Line> over(long limitMillis, SlowClasses list) {
         return classes().stream()
-                .filter(line -> line.millis() > SlowClasses.LIMIT_MILLIS && !list.has(line.subject()))
+                .filter(line -> line.millis() > limitMillis && !list.has(line.subject()))
                 .toList();
     }
 

@@ -35,7 +35,10 @@ final class SameProgram {
             return List.of(script.toString());
         }
         List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC"));
         System.getProperties().stringPropertyNames().stream()
                 .filter(name -> PASSED_ON.stream().anyMatch(name::startsWith))
                 .sorted()

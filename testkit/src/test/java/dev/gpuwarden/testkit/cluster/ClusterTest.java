@@ -72,6 +72,8 @@ class ClusterTest {
         Path folder = parent.resolve("cluster");
         Process owner = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
                         "-cp",
                         System.getProperty("java.class.path"),

@@ -137,6 +137,8 @@ class ControlPlaneTest {
         Path folder = parent.resolve("cluster");
         Process owner = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-cp",
                         System.getProperty("java.class.path"),
                         Owner.class.getName(),

@@ -98,6 +98,8 @@ class ClusterCommandTest {
     private Answer run(String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-Djava.io.tmpdir=" + temporary,
                 "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
                 "dev.gpuwarden.cli.Main",

@@ -94,7 +94,8 @@ class SimCommandTest {
         Path seen = folder.resolve("seen");
         try (SimulatedNode other = SimulatedNode.start("t4")) {
             String java = Path.of(System.getProperty("java.home"), "bin", "java")
-                    + " -XX:TieredStopAtLevel=1 '-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir")
+                    + " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC '-Dgpuwarden.native.dir="
+                    + System.getProperty("gpuwarden.native.dir")
                     + "' -cp '" + System.getProperty("java.class.path")
                     + "' dev.gpuwarden.cli.Main";
             String script = java + " sim log hello; cp $GPUWARDEN_KERNEL_LOG_PATH '" + seen + "'";
@@ -208,6 +209,7 @@ class SimCommandTest {
         List<String> line = new java.util.ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-Dgpuwarden.native.dir=" + System.getProperty("gpuwarden.native.dir"),
                 "-cp",
                 System.getProperty("java.class.path"),
