@@ -44,6 +44,7 @@ test_all() {
     rm -rf "$root"/*/target/maven-status "$root"/testkit/runner/target/maven-status
     maven "build and check" -T 2 -DskipTests verify || { show_errors "mvn verify failed"; no_tests; }
     mv "$stamp.new" "$stamp" && mv "$test_stamp.new" "$test_stamp"
+    await_kubernetes || not_had Kubernetes "something of it is not tried for real"
     local one
     for one in "${absent[@]}"; do say "missing: $one"; done
     if [ ${#absent[@]} != 0 ]; then say "incomplete: what is named above is not looked at"; fi

@@ -120,12 +120,29 @@ nodes_can_run() {
     [ "$(id -u)" = 0 ] && { [ -w /sys/fs/cgroup/cgroup.procs ] || [ -w /sys/fs/cgroup/memory/cgroup.procs ]; }
 }
 
-# Arguments: --nodes, or nothing for a control plane alone.
-build_kubernetes() {
-    local get=$root/testkit/src/main/resources/dev/gpuwarden/testkit/cluster/get-kubernetes line
+kubernetes_build=''
+
+# Starts to build Kubernetes where it is missing; returns at once. Arguments: --nodes, or nothing for a control plane alone.
+start_kubernetes() {
+    local get=$root/testkit/src/main/resources/dev/gpuwarden/testkit/cluster/get-kubernetes
     ! "$get" --check "$@" >>"$tools_log" || return 0
+    setsid "$get" "$@" >"$kubernetes_log" 2>>"$tools_log" &
+    kubernetes_build=$!
+    # What is built is kept, and taken up by the next one.
+    trap 'kill -- "-$kubernetes_build" 2>/dev/null || true' EXIT
+}
+
+# Waits for it. Returns 1 when it could not be built.
+await_kubernetes() {
+    [ -n "$kubernetes_build" ] || return 0
     step "build Kubernetes (minutes, once)"
-    "$get" "$@" 2>>"$tools_log" | while IFS= read -r line; do progress "$line"; done || return 1
+    while kill -0 "$kubernetes_build" 2>/dev/null; do
+        progress "$(tail -n 1 "$kubernetes_log")"
+        sleep 0.5
+    done
+    wait "$kubernetes_build" || return 1
+    kubernetes_build=''
+    trap - EXIT
     step_done
 }
 
@@ -135,7 +152,8 @@ need_nodes() {
     mkdir -p "$root/target"
     mapfile -t missing < <(missing_node_packages)
     install_packages "${missing[@]}" || exit 2
-    build_kubernetes --nodes || fail "Kubernetes does not build; see $tools_log"
+    start_kubernetes --nodes
+    await_kubernetes || fail "Kubernetes does not build; see $tools_log"
 }
 
 # ---- all that tests use --------------------------------------------------------------------------
@@ -153,10 +171,11 @@ need_test_tools() {
         [ ${#with_nodes[@]} = 0 ] || missing_node_packages
     } | sort -u)
     install_packages "${missing[@]}" || absent+=("${missing[*]}: some tests use them")
+    # Beside all that follows, up to the tests: it leaves a fifth of two processors idle.
+    start_kubernetes "${with_nodes[@]}"
     tool promtool "metrics are not checked by Prometheus's own tool" bin/promtool get_promtool
     tool nvidia-smi "the simulated driver is not read by NVIDIA's own tool" bin/nvidia-smi get_nvidia_smi
     tool grpcurl "the daemon is not asked by the tool that people use" bin/grpcurl get_grpcurl
     tool grpcio "the daemon is not asked from Python" python-grpc/grpc_tools/protoc.py get_python_grpc
     tool nvidia-ml-py "the simulated driver is not read by NVIDIA's Python binding" python/pynvml.py get_nvidia_ml_py
-    build_kubernetes "${with_nodes[@]}" || not_had Kubernetes "something of it is not tried for real"
 }
