@@ -17,7 +17,7 @@ import java.util.Set;
  * all if it names none; with the codes that it names, or with any. Naming a GPU by one of its names clears those faults under
  * its other names too, which the raising event told.
  *
- * <p>The table is bounded. Faults that find no room are left out of the change that their event makes.
+ * <p>The table is bounded, and {@link Room} shares it. Faults that find no room are left out of the change that their event makes.
  */
 public final class FaultTable {
 
@@ -28,7 +28,8 @@ public final class FaultTable {
     public static final int MOST_CHARACTERS = 4 << 20;
 
     private final Map<FaultKey, Fault> current = new LinkedHashMap<>();
-    private int characters;
+    private final Room faultRoom = new Room(MOST_FAULTS);
+    private final Room textRoom = new Room(MOST_CHARACTERS);
 
     /** What an event did to the table. */
     public enum Effect {
@@ -103,34 +104,48 @@ public final class FaultTable {
 
     private void put(Fault fault) {
         Fault before = current.put(fault.key(), fault);
-        characters += fault.cause().characters()
-                - (before == null ? 0 : before.cause().characters());
+        if (before != null) {
+            take(before, -1);
+        }
+        take(fault, 1);
     }
 
     private void remove(FaultKey key) {
         Fault gone = current.remove(key);
-        characters -= gone == null ? 0 : gone.cause().characters();
+        if (gone != null) {
+            take(gone, -1);
+        }
+    }
+
+    private void take(Fault fault, int sign) {
+        HealthEvent cause = fault.cause();
+        faultRoom.take(fault.key().agent(), cause.fatal(), sign);
+        textRoom.take(fault.key().agent(), cause.fatal(), sign * cause.characters());
     }
 
     private Change raises(HealthEvent event) {
         Effect effect = Effect.REPEATED;
         Set<FaultKey> keys = new LinkedHashSet<>();
-        int weight = event.characters();
-        int faults = current.size();
-        int sum = characters;
+        int faults = faultRoom.left(event.agent(), event.fatal());
+        int characters = textRoom.left(event.agent(), event.fatal());
         for (FaultKey key : event.keys()) {
             Fault before = current.get(key);
             if (before != null && sameMeaning(before.cause(), event)) {
                 keys.add(key);
                 continue;
             }
-            int more = weight - (before == null ? 0 : before.cause().characters());
-            if (more > 0 && (sum + more > MOST_CHARACTERS || before == null && faults == MOST_FAULTS)) {
+            // What was fatal needs the room of what is not, from which it took nothing yet.
+            boolean another = before == null || before.cause().fatal() && !event.fatal();
+            int more = event.characters();
+            if (before != null && !another) {
+                more -= before.cause().characters();
+            }
+            if (another && faults <= 0 || more > 0 && more > characters) {
                 continue;
             }
             keys.add(key);
-            sum += more;
-            faults += before == null ? 1 : 0;
+            faults -= another ? 1 : 0;
+            characters -= more;
             effect = before == null ? Effect.RAISED : effect == Effect.RAISED ? effect : Effect.CHANGED;
         }
         return new Change(effect, keys);

@@ -101,12 +101,13 @@ class FaultTableTest {
 
     @Test
     void isBoundedInNumber() {
-        for (int i = 0; i < FaultTable.MOST_FAULTS; i++) {
+        int share = FaultTable.MOST_FAULTS / 4;
+        for (int i = 0; i < share; i++) {
             apply(fault(List.of("code" + i), UUID));
         }
-        assertThat(table.size()).isEqualTo(FaultTable.MOST_FAULTS);
+        assertThat(table.size()).isEqualTo(share);
         assertThat(apply(fault(List.of("one", "more", "code0"), UUID))).isEqualTo(Effect.REPEATED);
-        assertThat(table.size()).isEqualTo(FaultTable.MOST_FAULTS);
+        assertThat(table.size()).isEqualTo(share);
         assertThat(table.fault(fault(List.of("code0"), UUID).keys().get(0)))
                 .hasValueSatisfying(fault -> assertThat(fault.occurrences()).isEqualTo(2));
         apply(healthy(List.of("code0"), UUID));
@@ -116,22 +117,65 @@ class FaultTableTest {
     @Test
     void isBoundedInText() {
         String message = "m".repeat(EventLimits.CHARACTERS - 200);
+        int share = FaultTable.MOST_CHARACTERS / 4;
         for (int i = 0; i < FaultTable.MOST_FAULTS; i++) {
             apply(builder(List.of("code" + i), UUID).message(message).build());
         }
         assertThat(table.faults().stream()
                         .mapToInt(fault -> fault.cause().characters())
                         .sum())
-                .isBetween(FaultTable.MOST_CHARACTERS - EventLimits.CHARACTERS, FaultTable.MOST_CHARACTERS);
+                .isBetween(share - EventLimits.CHARACTERS, share);
         HealthEvent longer = builder(List.of("code0"), UUID)
                 .message(message + "m".repeat(150))
                 .fatal(true)
                 .build();
-        apply(healthy(List.of("code1"), UUID));
         assertThat(apply(longer)).isEqualTo(Effect.CHANGED);
         table.faults().forEach(fault -> apply(healthy(List.of(fault.key().errorCode()), UUID)));
         assertThat(apply(builder(List.of("new"), UUID).message(message).build()))
                 .isEqualTo(Effect.RAISED);
+    }
+
+    @Test
+    void whatIsNotFatalNeverTakesTheRoomOfAFatalFault() {
+        for (int agent = 0; agent < 100; agent++) {
+            for (int i = 0; i < 100; i++) {
+                apply(of("noisy" + agent, i, false));
+            }
+        }
+        assertThat(table.size()).isEqualTo(FaultTable.MOST_FAULTS / 2);
+        HealthEvent lost = builder(List.of("79"), PCI, UUID).fatal(true).build();
+        assertThat(apply(lost)).isEqualTo(Effect.RAISED);
+        assertThat(table.faults()).filteredOn(fault -> fault.cause().fatal()).hasSize(2);
+    }
+
+    @Test
+    void anAgentThatReportsFatalFaultsWithoutEndLeavesRoomForOthers() {
+        for (int i = 0; i < 5000; i++) {
+            apply(of("noisy", i, true));
+        }
+        assertThat(table.size()).isEqualTo(FaultTable.MOST_FAULTS / 2);
+        assertThat(apply(fault(List.of("63"), UUID))).isEqualTo(Effect.RAISED);
+        assertThat(apply(builder(List.of("79"), UUID).fatal(true).build())).isEqualTo(Effect.RAISED);
+    }
+
+    @Test
+    void aFaultThatIsNoLongerFatalNeedsTheRoomOfThoseThatAreNot() {
+        apply(of("a", 0, true));
+        for (int i = 1; i <= FaultTable.MOST_FAULTS / 4; i++) {
+            assertThat(apply(of("a", i, false))).isEqualTo(Effect.RAISED);
+        }
+        assertThat(apply(of("a", 0, false))).isEqualTo(Effect.REPEATED);
+        assertThat(apply(of("a", 1, true))).isEqualTo(Effect.CHANGED);
+        assertThat(apply(of("a", 0, false))).isEqualTo(Effect.CHANGED);
+        assertThat(apply(of("a", 9999, false))).isEqualTo(Effect.REPEATED);
+    }
+
+    private static HealthEvent of(String agent, int number, boolean fatal) {
+        return HealthEvent.of(agent, "GPU", "check")
+                .nodeName("node1")
+                .errorCodes(List.of("code" + number))
+                .fatal(fatal)
+                .build();
     }
 
     private Effect apply(HealthEvent event) {

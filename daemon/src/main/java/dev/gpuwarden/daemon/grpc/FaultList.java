@@ -6,7 +6,7 @@ import dev.gpuwarden.core.event.Fault;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Faults as they travel: so many as fit into a message of gRPC's default size. Pure. */
+/** Faults as they travel: the fatal ones first, then the newest, as many as fit into a message of gRPC's default size. Pure. */
 record FaultList(List<dev.gpuwarden.api.v1.Fault> faults, int leftOut) {
 
     private static final int MAX_BYTES = 3 << 20;
@@ -14,7 +14,7 @@ record FaultList(List<dev.gpuwarden.api.v1.Fault> faults, int leftOut) {
     static FaultList of(List<Fault> faults) {
         List<dev.gpuwarden.api.v1.Fault> wire = new ArrayList<>(faults.size());
         int bytes = 0;
-        for (Fault fault : faults) {
+        for (Fault fault : faults.stream().sorted(Fault.FATAL_THEN_NEWEST).toList()) {
             dev.gpuwarden.api.v1.Fault one = FaultCodec.toWire(fault);
             bytes += one.getSerializedSize();
             if (bytes > MAX_BYTES) {

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 /** Events by what they say, and the faults that are current. Names are the senders', so both are bounded in number. */
 public final class EventCollector implements Collector {
 
-    /** What is current beyond these is one series of its own for each of fatal and not. */
+    /** Series for the fatal ones first, then the newest; what is current beyond is one for each of fatal and not. */
     private static final int MOST_FAULTS = 500;
 
     private static final String OTHER = "other";
@@ -43,7 +43,7 @@ public final class EventCollector implements Collector {
     public void collect(Scrape scrape, Families out) {
         counts.get().forEach((kind, count) -> out.add(EVENTS, labels(kind), count));
         Map<Labels, Integer> sums = new LinkedHashMap<>();
-        for (Fault fault : faults.get()) {
+        for (Fault fault : faults.get().stream().sorted(Fault.FATAL_THEN_NEWEST).toList()) {
             boolean listed = sums.size() < MOST_FAULTS;
             sums.merge(listed ? labels(fault) : beyond(fault), 1, Integer::sum);
         }

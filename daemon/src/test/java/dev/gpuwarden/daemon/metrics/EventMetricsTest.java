@@ -107,7 +107,7 @@ class EventMetricsTest {
         for (int i = 0; i < 800; i++) {
             table.apply(
                     HealthEvent.of("agent", "GPU", "check")
-                            .fatal(i % 2 == 0)
+                            .fatal(i % 4 != 0)
                             .errorCodes(List.of("code" + i))
                             .build(),
                     i,
@@ -118,7 +118,8 @@ class EventMetricsTest {
         assertThat(series)
                 .hasSize(502)
                 .filteredOn(line -> line.contains("entity=\"other\""))
-                .hasSize(2)
-                .allMatch(line -> line.endsWith(" 150.0"));
+                .satisfiesExactlyInAnyOrder(
+                        line -> assertThat(line).endsWith("fatal=\"true\"} 100.0"),
+                        line -> assertThat(line).endsWith("fatal=\"false\"} 200.0"));
     }
 }

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.daemon.store.EventCounts.Kind;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -27,8 +28,22 @@ class EventCountsTest {
         }
         counts.add(Events.xid("code0", 1), 1);
         assertThat(counts.all())
-                .hasSize(EventCounts.MOST_KINDS + 1)
-                .containsEntry(new Kind("other", "other", "other", true, false), 9_500L)
+                .hasSize(EventCounts.MOST_KINDS / 2 + 1)
+                .containsEntry(new Kind("other", "other", "other", true, false), 9_750L)
                 .containsEntry(new Kind("syslog-health-monitor", "SysLogsXIDError", "code0", true, false), 2L);
+    }
+
+    @Test
+    void anotherAgentsFatalEventKeepsItsNames() {
+        for (int i = 0; i < 10_000; i++) {
+            counts.add(
+                    HealthEvent.of("noisy" + i % 100, "", "check")
+                            .errorCodes(List.of("pid " + i))
+                            .build(),
+                    1);
+        }
+        counts.add(Events.xid("79", 1), 1);
+        assertThat(counts.all())
+                .containsEntry(new Kind("syslog-health-monitor", "SysLogsXIDError", "79", true, false), 1L);
     }
 }

@@ -314,23 +314,18 @@ class EventStoreTest extends StoreFixture {
 
     @Test
     void faultsThatFindNoRoomAreInTheHistoryAndCounted() {
-        List<String> codes = IntStream.range(0, 256).mapToObj(i -> "code" + i).toList();
-        for (int i = 0; i < 5; i++) {
+        List<String> codes = IntStream.range(0, 128).mapToObj(i -> "code" + i).toList();
+        for (int i = 0; i < 9; i++) {
             store().accept(Events.builder(i)
+                    .fatal(true)
                     .entities(List.of(Events.PCI, Entity.gpu("g" + i)))
                     .errorCodes(codes)
                     .build());
         }
-        assertThat(store().faults()).hasSize(256 + 5 * 256);
-        for (int i = 5; i < 9; i++) {
-            store().accept(Events.builder(i)
-                    .entities(List.of(Events.PCI, Entity.gpu("g" + i)))
-                    .errorCodes(codes)
-                    .build());
-        }
-        // They are counted after their senders were told.
-        await(() -> store().status().faultsLeftOut() == 256 + 9 * 256 - FaultTable.MOST_FAULTS);
-        assertThat(store().faults()).hasSize(FaultTable.MOST_FAULTS);
+        // They are counted after their senders were told. One agent may take half of the table.
+        int share = FaultTable.MOST_FAULTS / 2;
+        await(() -> store().status().faultsLeftOut() == 128 + 9 * 128 - share);
+        assertThat(store().faults()).hasSize(share);
         assertThat(all()).hasSize(9);
     }
 
