@@ -56,7 +56,8 @@ public final class TelemetryPlan {
         struct(NvmlSymbol.TEMPERATURE_V, "nvmlTemperature_v1_t", 1)
                 .s32("temperature", TEMPERATURE)
                 .add();
-        call(NvmlSymbol.TEMPERATURE, Shape.ARG_OUT, List.of(0), take(0, S32, TEMPERATURE));
+        // Unsigned, as NVML has it: a driver that answers 0xFFFFFFFF is refused, and is not -1 degrees.
+        call(NvmlSymbol.TEMPERATURE, Shape.ARG_OUT, List.of(0), take(0, U32, TEMPERATURE));
         u32(NvmlSymbol.POWER_USAGE, POWER_USAGE);
         struct(NvmlSymbol.UTILIZATION, "nvmlUtilization_t", 0)
                 .u32("gpu", UTILIZATION_GPU)
