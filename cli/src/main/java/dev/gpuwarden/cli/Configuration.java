@@ -42,17 +42,19 @@ final class Configuration {
     static Configuration load(
             Supplier<Settings> known, SettingSources sources, Optional<Path> named, BooleanSupplier lenience) {
         Optional<Path> file = named.or(
-                        () -> variable(sources, SettingSources.FILE_VARIABLE).map(Path::of))
+                        () -> Optional.ofNullable(sources.environment().get(SettingSources.FILE_VARIABLE))
+                                .filter(path -> !path.isEmpty())
+                                .map(Path::of))
                 .or(() -> Optional.of(sources.defaultFile()).filter(Files::exists));
         Configuration configuration = new Configuration(file);
-        if (file.isEmpty() && !sources.nameSettings()) {
+        if (file.isEmpty() && sources.variables().isEmpty()) {
             return configuration;
         }
         Settings settings = known.get();
         boolean lenient = lenience.getAsBoolean();
         List<String> problems = new ArrayList<>();
         file.ifPresent(path -> configuration.addFile(ConfigFile.read(path), settings, lenient, problems));
-        configuration.addEnvironment(settings, sources, problems);
+        configuration.addEnvironment(settings, sources, lenient, problems);
         if (!problems.isEmpty()) {
             throw new UserError(String.join("\n", problems));
         }
@@ -114,13 +116,21 @@ final class Configuration {
                         + below.get().key());
     }
 
-    private void addEnvironment(Settings settings, SettingSources sources, List<String> problems) {
-        for (Setting setting : settings.all()) {
-            variable(sources, setting.variable()).ifPresent(text -> {
-                List<String> values = setting.takesMany() ? List.of(text.split(Setting.SEPARATOR, -1)) : List.of(text);
-                add(new Given(setting, values, new Origin.Variable(setting.variable())), problems);
-            });
-        }
+    private void addEnvironment(Settings settings, SettingSources sources, boolean lenient, List<String> problems) {
+        sources.variables().forEach((name, text) -> {
+            Optional<Setting> setting = settings.ofVariable(name);
+            if (setting.isPresent()) {
+                boolean many = setting.get().takesMany();
+                List<String> values = many ? List.of(text.split(Setting.SEPARATOR, -1)) : List.of(text);
+                add(new Given(setting.get(), values, new Origin.Variable(name)), problems);
+            } else if (!SettingSources.namesService(name)) {
+                (lenient ? doubts : problems)
+                        .add(new Origin.Variable(name) + ": no setting has this variable"
+                                + settings.nearestVariable(name)
+                                        .map(meant -> ", did you mean " + meant + "?")
+                                        .orElse(""));
+            }
+        });
     }
 
     private void add(Given value, List<String> problems) {
@@ -128,10 +138,5 @@ final class Configuration {
                 .ifPresentOrElse(
                         problem -> problems.add(value.origin() + ": " + problem),
                         () -> given.put(value.setting().key(), value));
-    }
-
-    /** An empty variable counts as not set: that is how manifests and unit files take one away. */
-    private static Optional<String> variable(SettingSources sources, String name) {
-        return Optional.ofNullable(sources.environment().get(name)).filter(v -> !v.isEmpty());
     }
 }

@@ -2,7 +2,6 @@ package dev.gpuwarden.cli;
 
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -13,6 +12,7 @@ import picocli.CommandLine.Model.OptionSpec;
 final class Settings {
 
     private final Map<String, Setting> byKey = new TreeMap<>();
+    private final Map<String, Setting> byVariable = new TreeMap<>();
 
     private Settings() {}
 
@@ -24,12 +24,11 @@ final class Settings {
     static Settings of(CommandLine line) {
         Settings settings = new Settings();
         settings.collect(line);
-        Map<String, String> variables = new HashMap<>();
         for (Setting setting : settings.all()) {
-            String other = variables.put(setting.variable(), setting.key());
+            Setting other = settings.byVariable.put(setting.variable(), setting);
             if (other != null) {
-                throw new IllegalStateException(
-                        "settings " + other + " and " + setting.key() + " share the variable " + setting.variable());
+                throw new IllegalStateException("settings " + other.key() + " and " + setting.key()
+                        + " share the variable " + setting.variable());
             }
         }
         return settings;
@@ -59,6 +58,15 @@ final class Settings {
 
     Optional<Setting> find(String key) {
         return Optional.ofNullable(byKey.get(key));
+    }
+
+    Optional<Setting> ofVariable(String name) {
+        return Optional.ofNullable(byVariable.get(name));
+    }
+
+    /** The variable that an unknown one was probably meant to be. */
+    Optional<String> nearestVariable(String name) {
+        return Spelling.nearest(name, byVariable.keySet());
     }
 
     /** The first setting below a section: "web" holds "web.listen-address". */

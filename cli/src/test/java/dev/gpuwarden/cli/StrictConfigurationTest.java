@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StrictConfigurationTest {
 
@@ -49,6 +50,34 @@ class StrictConfigurationTest {
         assertThat(run.err()).contains("gpuwarden: " + file + message);
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.serve().ran).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GPUWARDEN_WEB_LISTEN_ADRESS, ', did you mean GPUWARDEN_WEB_LISTEN_ADDRESS?'",
+        "GPUWARDEN_COLOUR, ''",
+        "GPUWARDEN_PLAIN, ''"
+    })
+    void aVariableThatNoSettingHasIsAMistake(String name, String meant) {
+        Run run = run(environment(name, "x"), "serve");
+        assertThat(run.err().strip())
+                .isEqualTo("gpuwarden: environment " + name + ": no setting has this variable" + meant);
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.serve().ran).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GPUWARDEN_PORT",
+                "GPUWARDEN_SERVICE_HOST",
+                "GPUWARDEN_AGGREGATOR_SERVICE_PORT_INGEST",
+                "GPUWARDEN_AGGREGATOR_PORT_9403_TCP_ADDR",
+                "GPUWARDEN_JAVA_OPTS",
+                "GPUWARDEN_SIM"
+            })
+    void variablesOfServicesAndOfScriptsAreNoMistake(String name) {
+        assertThat(run(environment(name, "x"), "serve").code()).isZero();
     }
 
     @Test
