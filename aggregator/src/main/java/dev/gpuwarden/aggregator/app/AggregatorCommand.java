@@ -31,8 +31,6 @@ import java.util.logging.Level;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** Runs until it is told to stop: takes what nodes report, keeps a `NodeHealth` for each, and steers the nodes by them. */
 @Command(
@@ -55,9 +53,6 @@ public final class AggregatorCommand implements Callable<Integer> {
     private static final Duration LOOK = Duration.ofMillis(50);
 
     private final Stop stop;
-
-    @Spec
-    CommandSpec spec = CommandSpec.create();
 
     @Mixin
     IngestOptions ingest = new IngestOptions();
@@ -93,8 +88,7 @@ public final class AggregatorCommand implements Callable<Integer> {
                 Parts parts = new Parts()) {
             ClusterApi api = parts.add(cluster.connect());
             Decisions decisions = new Decisions();
-            AuditLog audits = parts.add(
-                    AuditLog.open(steering.auditFile, spec.commandLine().getOut(), decisions));
+            AuditLog audits = parts.add(AuditLog.open(steering.auditFile, decisions));
             Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(
                     api, set, audits, drains.map(drain -> new Steering.Draining(drain, audits::drain)))));
             Optional<ObjectMonitor> monitor =

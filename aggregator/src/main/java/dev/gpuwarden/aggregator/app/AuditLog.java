@@ -6,12 +6,12 @@ import dev.gpuwarden.aggregator.page.Decisions;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import dev.gpuwarden.cli.UserError;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.io.Writer;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -20,27 +20,28 @@ import org.jspecify.annotations.Nullable;
 /** Decisions as lines of JSON. A dry run decides the same again with each change of a Node: it is told once. */
 final class AuditLog implements Consumer<Audit>, AutoCloseable {
 
-    private final Writer out;
+    private final AuditTarget target;
     private final Decisions last;
     private final Map<String, String> dry = new HashMap<>();
 
-    private AuditLog(Writer out, Decisions last) {
-        this.out = out;
+    AuditLog(AuditTarget target, Decisions last) {
+        this.target = target;
         this.last = last;
     }
 
     /**
      * Throws {@link UserError} where the file cannot be written.
      *
+     * @param file none for standard output
      * @param last told what has been written
      */
-    static AuditLog open(@Nullable Path file, Writer standard, Decisions last) {
+    static AuditLog open(@Nullable Path file, Decisions last) {
         if (file == null) {
-            return new AuditLog(standard, last);
+            // Not System.out, which hides what could not be written.
+            return new AuditLog(AuditTarget.of(new FileOutputStream(FileDescriptor.out)), last);
         }
         try {
-            return new AuditLog(
-                    Files.newBufferedWriter(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND), last);
+            return new AuditLog(AuditFile.open(file, AuditFile.MOST_BYTES), last);
         } catch (IOException e) {
             throw new UserError("--audit.file " + file + " cannot be written: " + e.getMessage());
         }
@@ -64,8 +65,7 @@ final class AuditLog implements Consumer<Audit>, AutoCloseable {
 
     private void write(Map<String, Object> audit) {
         try {
-            out.write(JsonText.write(audit) + "\n");
-            out.flush();
+            target.write((JsonText.write(audit) + "\n").getBytes(StandardCharsets.UTF_8));
             last.add(audit);
         } catch (IOException e) {
             // What cannot be recorded is not done.
@@ -76,7 +76,7 @@ final class AuditLog implements Consumer<Audit>, AutoCloseable {
     @Override
     public void close() {
         try {
-            out.flush();
+            target.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -46,8 +46,9 @@ final class SteeringOptions {
     @Option(
             names = "--audit.file",
             paramLabel = "FILE",
-            description = "Where each decision goes with the evidence that it saw, as a line of JSON (default: standard"
-                    + " output).")
+            description =
+                    "Where each decision goes with the evidence that it saw, as a line of JSON, on the disk before it"
+                            + " is carried out; at 64 MiB it becomes FILE.1, up to FILE.8 (default: standard output).")
     @Nullable Path auditFile;
 
     /** Empty where quarantine is off. Throws {@link UserError} for what cannot be. */

@@ -1,0 +1,92 @@
+package dev.gpuwarden.aggregator.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.cli.UserError;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class AuditLogTest {
+
+    /** A file on a disk that is always full, which Linux has for tests. */
+    private static final Path FULL = Path.of("/dev/full");
+
+    @TempDir
+    Path folder;
+
+    private static byte[] record(int number) {
+        return ("record " + number + "\n").getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aStandardOutputThatTakesNothingIsAnError() throws IOException {
+        try (OutputStream full = new FileOutputStream(FULL.toFile())) {
+            assertThatThrownBy(() -> AuditTarget.of(full).write(record(1))).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void aFileThatTakesNothingIsAnErrorEachTime() throws IOException {
+        try (AuditFile file = AuditFile.open(FULL, 100)) {
+            assertThatThrownBy(() -> file.write(record(1))).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> file.write(record(2))).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void aFileThatCannotBeOpenedIsTheUsersError() {
+        assertThatThrownBy(() -> AuditLog.open(folder, null)).isInstanceOf(UserError.class);
+    }
+
+    @Test
+    void aFullFileIsRotatedAndEightOlderOnesStay() throws IOException {
+        Path path = folder.resolve("audit.jsonl");
+        try (AuditFile file = AuditFile.open(path, 20)) {
+            for (int i = 10; i < 40; i++) {
+                file.write(record(i));
+            }
+        }
+        assertThat(Files.readString(path)).isEqualTo("record 38\nrecord 39\n");
+        assertThat(Files.readString(folder.resolve("audit.jsonl.1"))).isEqualTo("record 36\nrecord 37\n");
+        try (var all = Files.list(folder)) {
+            assertThat(all.map(each -> each.getFileName().toString()))
+                    .containsExactlyInAnyOrderElementsOf(IntStream.rangeClosed(0, AuditFile.OLDER)
+                            .mapToObj(i -> i == 0 ? "audit.jsonl" : "audit.jsonl." + i)
+                            .toList());
+        }
+    }
+
+    @Test
+    void recordsFollowThoseOfAnEarlierProcess() throws IOException {
+        Path path = Files.writeString(folder.resolve("audit.jsonl"), "before\n");
+        try (AuditFile file = AuditFile.open(path, 1000)) {
+            file.write(record(1));
+        }
+        assertThat(Files.readString(path)).isEqualTo("before\nrecord 1\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aFileThatAnotherProgramMovesAwayIsMadeAgain(boolean replaced) throws IOException {
+        Path path = folder.resolve("audit.jsonl");
+        try (AuditFile file = AuditFile.open(path, 1000)) {
+            file.write(record(1));
+            Files.move(path, folder.resolve("moved"));
+            if (replaced) {
+                Files.createFile(path);
+            }
+            file.write(record(2));
+        }
+        assertThat(Files.readString(path)).isEqualTo("record 2\n");
+    }
+}
