@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Whether pods are taken off nodes in quarantine, and how. */
@@ -65,10 +66,10 @@ final class DrainOptions {
 
     @Option(
             names = "--drain.grace",
-            defaultValue = "60s",
             paramLabel = "DURATION",
-            description = "How long containers have to end before they are killed (default: ${DEFAULT-VALUE}).")
-    Duration grace = Duration.ofSeconds(60);
+            description =
+                    "How long containers have to end before they are killed (default: what each pod says itself).")
+    @Nullable Duration grace;
 
     @Option(
             names = "--drain.timeout",
@@ -118,7 +119,7 @@ final class DrainOptions {
     }
 
     private DrainPolicies policies() {
-        if (grace.isNegative() || grace.compareTo(Duration.ofHours(24)) > 0) {
+        if (grace != null && (grace.isNegative() || grace.compareTo(Duration.ofHours(24)) > 0)) {
             throw new UserError("--drain.grace must be at most 24h, but was " + Durations.text(grace));
         }
         return new DrainPolicies(
@@ -130,7 +131,7 @@ final class DrainOptions {
                                 .map(PolicyText::namespace)
                                 .toList()),
                 read("--drain.system-namespaces", () -> pattern(system)),
-                grace,
+                Optional.ofNullable(grace),
                 timeout,
                 notReady,
                 notice,

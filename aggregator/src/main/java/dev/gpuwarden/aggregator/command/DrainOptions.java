@@ -94,13 +94,13 @@ final class DrainOptions {
         return new DrainByHand.Settings(
                 uuids,
                 unasked,
-                policies(grace.orElse(Duration.ZERO)),
+                policies(grace),
                 grace,
                 timeout.isZero() ? Optional.empty() : Optional.of(timeout),
                 dryRun);
     }
 
-    private DrainPolicies policies(Duration grace) {
+    private DrainPolicies policies(Optional<Duration> grace) {
         DrainPolicies.NamespaceRule all =
                 new DrainPolicies.NamespaceRule(new DrainPolicies.Glob("*"), DrainMode.IMMEDIATE);
         return new DrainPolicies(

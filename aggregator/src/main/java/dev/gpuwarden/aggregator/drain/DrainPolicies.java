@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * @param pods asked first; of those that fit a pod, the first holds
  * @param namespaces of those that fit, the mode that comes first in {@link DrainMode} holds; pods that none fits stay
  * @param system namespaces whose pods stay
- * @param grace how long containers have from being told to end until they are killed
+ * @param grace how long containers have from being told to end until they are killed; empty for what each pod says itself
  * @param timeout after which {@link DrainMode#DELETE_AFTER_TIMEOUT} deletes
  * @param notReady pods that have not been ready for so long stay: they do no work, and may never answer
  * @param notice the longest that a pod may take to save its work before it goes; zero where none is told
@@ -23,7 +23,7 @@ public record DrainPolicies(
         List<PodRule> pods,
         List<NamespaceRule> namespaces,
         Pattern system,
-        Duration grace,
+        Optional<Duration> grace,
         Duration timeout,
         Duration notReady,
         Duration notice,
@@ -37,7 +37,7 @@ public record DrainPolicies(
             List.of(),
             List.of(new NamespaceRule(new Glob("*"), DrainMode.ALLOW_COMPLETION)),
             Pattern.compile(SYSTEM),
-            Duration.ofSeconds(60),
+            Optional.empty(),
             Duration.ofMinutes(60),
             Duration.ofMinutes(5),
             Duration.ofHours(1),

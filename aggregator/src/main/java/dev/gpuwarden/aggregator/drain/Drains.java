@@ -87,7 +87,7 @@ public final class Drains implements AutoCloseable {
         this.again = again;
         this.written = written;
         this.removals = new Removals(
-                new PodRemoval(api, settings.policies().grace()),
+                new PodRemoval(api, settings.policies().grace(), false),
                 new PodSignals(api, fleet, clock),
                 fleet,
                 clock,

@@ -27,10 +27,6 @@ final class PodRemoval {
     private final Optional<Duration> grace;
     private final boolean dryRun;
 
-    PodRemoval(ClusterApi api, Duration grace) {
-        this(api, Optional.of(grace), false);
-    }
-
     /**
      * @param grace empty for what each pod says itself
      * @param dryRun whether the API server is to say what it would do, and to do nothing

@@ -28,11 +28,17 @@ class DrainOptionsTest {
     }
 
     @Test
-    void whereNothingIsSaidItIsADryRunWithNVSentinelsDefaults() {
+    void whereNothingIsSaidItIsADryRunWithNVSentinelsDefaultsAndThePodsOwnGrace() {
         Drains.Settings settings = options().settings(true).orElseThrow();
         assertThat(settings.armed()).isFalse();
         assertThat(settings.policies().namespaces()).isEqualTo(DrainPolicies.DEFAULT.namespaces());
-        assertThat(settings.policies().grace()).isEqualTo(Duration.ofSeconds(60));
+        assertThat(settings.policies().grace()).isEmpty();
+        assertThat(options("--drain.grace=90s")
+                        .settings(true)
+                        .orElseThrow()
+                        .policies()
+                        .grace())
+                .contains(Duration.ofSeconds(90));
         assertThat(settings.policies().timeout()).isEqualTo(Duration.ofMinutes(60));
         assertThat(settings.policies().notReady()).isEqualTo(Duration.ofMinutes(5));
         assertThat(settings.policies().system().pattern()).isEqualTo(DrainPolicies.SYSTEM);

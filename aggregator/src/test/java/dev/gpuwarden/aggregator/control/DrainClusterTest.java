@@ -90,7 +90,9 @@ class DrainClusterTest {
             assertThat(pods.get("one", ".status.conditions[?(@.type==\"DisruptionTarget\")].reason"))
                     .as("by eviction, which Jobs know from a failure")
                     .isEqualTo("EvictionByEvictionAPI");
-            assertThat(pods.get("one", ".metadata.deletionGracePeriodSeconds")).isEqualTo("60");
+            assertThat(pods.get("one", ".metadata.deletionGracePeriodSeconds"))
+                    .as("its own, which the API server gives a pod that names none")
+                    .isEqualTo("30");
             until(() -> state().equals("draining"), "it is being drained");
             pods.end("one");
             until(() -> state().equals("drain-succeeded"), "it is drained");

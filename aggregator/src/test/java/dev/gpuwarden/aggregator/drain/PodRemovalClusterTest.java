@@ -58,7 +58,7 @@ class PodRemovalClusterTest {
             assertThat(own.evict(now)).isEqualTo(new PodRemoval.Outcome.Done("evicted"));
             assertThat(grace("same")).isEqualTo("44");
 
-            assertThat(new PodRemoval(api, Duration.ofSeconds(5)).evict(run(api, "other")))
+            assertThat(new PodRemoval(api, Optional.of(Duration.ofSeconds(5)), false).evict(run(api, "other")))
                     .isEqualTo(new PodRemoval.Outcome.Done("evicted"));
             assertThat(grace("other")).isEqualTo("5");
         } finally {
