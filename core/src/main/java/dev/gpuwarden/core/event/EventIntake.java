@@ -40,7 +40,7 @@ public interface EventIntake {
         COUNTED,
         /** The same event arrived a second time: dropped. */
         DUPLICATE,
-        /** The disk takes nothing now: in memory, written when it does. Must not be acknowledged. */
+        /** The disk takes nothing now, or there is none: in memory, written when it can be. Must not be acknowledged. */
         HELD,
         /** Neither disk nor memory have room: lost, and counted as such. Must not be acknowledged. */
         REFUSED

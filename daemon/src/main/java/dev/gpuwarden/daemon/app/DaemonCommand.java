@@ -172,7 +172,8 @@ public final class DaemonCommand implements Callable<Integer> {
                     sampler.stats(),
                     memory,
                     new Exposition(metrics, node::get, () -> collectors(runner, store, log, calls, sending, cluster)));
-            MetricsSite metricsSite = new MetricsSite(scraper, () -> Readiness.pending(sampler.snapshot()));
+            MetricsSite metricsSite =
+                    new MetricsSite(scraper, () -> Readiness.pending(sampler.snapshot()), store::storing);
             List<Site> sites = new ArrayList<>(List.of(metricsSite));
             sites.addAll(page.start(parts, sampling.fastInterval()));
             WebServer server = parts.add(WebServer.start(address, sites));
@@ -217,7 +218,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 store,
                 store,
                 runner,
-                () -> store.status().trouble().isEmpty(),
+                store::storing,
                 unreached,
                 store::recording,
                 Clock.systemUTC());

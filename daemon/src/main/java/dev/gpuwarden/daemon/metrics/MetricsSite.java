@@ -6,6 +6,7 @@ import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.cli.web.Site;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** `/metrics`, `/healthz` and `/readyz`. Never waits for the driver. */
@@ -13,11 +14,16 @@ public final class MetricsSite implements Site {
 
     private final Scraper scraper;
     private final Supplier<List<String>> pending;
+    private final BooleanSupplier storing;
 
-    /** @param pending what is still waited for before this node counts as ready, see {@link Readiness} */
-    public MetricsSite(Scraper scraper, Supplier<List<String>> pending) {
+    /**
+     * @param pending what is still waited for before this node counts as ready, see {@link Readiness}
+     * @param storing whether events are stored: who reads that the node is ready reads what it lacks
+     */
+    public MetricsSite(Scraper scraper, Supplier<List<String>> pending, BooleanSupplier storing) {
         this.scraper = scraper;
         this.pending = pending;
+        this.storing = storing;
     }
 
     @Override
@@ -32,7 +38,10 @@ public final class MetricsSite implements Site {
 
     private Answer ready() {
         List<String> waiting = pending.get();
-        return waiting.isEmpty() ? Answer.text(200, "ok\n") : Answer.text(503, String.join("\n", waiting) + "\n");
+        if (!waiting.isEmpty()) {
+            return Answer.text(503, String.join("\n", waiting) + "\n");
+        }
+        return Answer.text(200, storing.getAsBoolean() ? "ok\n" : "ok, but events are not stored now\n");
     }
 
     private Answer metrics(Request request) {

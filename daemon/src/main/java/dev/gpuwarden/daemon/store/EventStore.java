@@ -51,14 +51,18 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
     }
 
     /**
-     * Opens the store, or begins it. Where the file's folder cannot be written it is in memory and says so.
+     * Opens the store, or begins it. Where the usual file cannot be written it is in memory, says so, and no receipt is better
+     * than {@link Receipt#HELD}.
      *
-     * @throws dev.gpuwarden.cli.UserError where another daemon has it, or where the file is of a newer version or of another
+     * @throws dev.gpuwarden.cli.UserError where another daemon has it, where a file that was named cannot be written, or where the file is of a newer version or of another
      *     program
      */
     public static EventStore open(StoreSettings settings, Clock clock) {
         settings.validate();
-        StorePlace place = StorePlace.claim(settings.path);
+        return open(StorePlace.claim(settings.path, settings.named()), settings, clock);
+    }
+
+    static EventStore open(StorePlace place, StoreSettings settings, Clock clock) {
         EventStore store = new EventStore(place, settings, clock);
         try {
             store.writer.prepare();
@@ -82,8 +86,18 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
             });
         }
         Instant now = clock.instant();
-        return writer.submit(new Acceptance(
+        List<Receipt> receipts = writer.submit(new Acceptance(
                 events.stream().map(event -> Incoming.of(event, now)).toList(), position));
+        return place.fellBack()
+                ? receipts.stream()
+                        .map(each -> each == Receipt.REFUSED ? each : Receipt.HELD)
+                        .toList()
+                : receipts;
+    }
+
+    /** Whether what is accepted now is on disk, or where the operator wants it. */
+    public boolean storing() {
+        return !place.fellBack() && writer.trouble().isEmpty();
     }
 
     @Override

@@ -35,17 +35,23 @@ final class StorePlace implements AutoCloseable {
     private final Path file;
     private final @Nullable FileChannel lock;
     private final String memoryCause;
+    private final boolean fellBack;
 
-    private StorePlace(Path file, @Nullable FileChannel lock, String memoryCause) {
+    private StorePlace(Path file, @Nullable FileChannel lock, String memoryCause, boolean fellBack) {
         this.file = file;
         this.lock = lock;
         this.memoryCause = memoryCause;
+        this.fellBack = fellBack;
     }
 
-    /** Throws {@link UserError} when another process has it. */
-    static StorePlace claim(Path path) {
+    /**
+     * Throws {@link UserError} when another process has it, and when a file that was named cannot be written.
+     *
+     * @param named whether an operator chose the file: then nothing else will do
+     */
+    static StorePlace claim(Path path, boolean named) {
         if (path.equals(StoreSettings.MEMORY)) {
-            return new StorePlace(path, null, "as told by --store.path");
+            return new StorePlace(path, null, "as told by --store.path", false);
         }
         Path file = path.toAbsolutePath().normalize();
         Path folder = Optional.ofNullable(file.getParent()).orElse(file);
@@ -58,23 +64,23 @@ final class StorePlace implements AutoCloseable {
                     StandardOpenOption.READ,
                     StandardOpenOption.WRITE);
         } catch (IOException e) {
-            return inMemory(file, "cannot write to " + folder + ": " + e);
+            return inMemory(file, named, "cannot write to " + folder + ": " + e);
         }
         try {
             hold(lock, file);
             create(file);
         } catch (IOException e) {
             close(lock);
-            return inMemory(file, "cannot write to " + file + ": " + e);
+            return inMemory(file, named, "cannot write to " + file + ": " + e);
         } catch (UserError e) {
             close(lock);
             throw e;
         }
         if (!Files.isWritable(file) || !Files.isWritable(folder)) {
             close(lock);
-            return inMemory(file, "cannot write to " + file);
+            return inMemory(file, named, "cannot write to " + file);
         }
-        return new StorePlace(file, lock, "");
+        return new StorePlace(file, lock, "", false);
     }
 
     /** An empty file with its rights: kernel messages and names of processes are not for everybody. */
@@ -101,15 +107,19 @@ final class StorePlace implements AutoCloseable {
 
     /** A file that this process only reads. */
     static StorePlace unclaimed(Path file) {
-        return new StorePlace(file, null, "");
+        return new StorePlace(file, null, "", false);
     }
 
-    private static StorePlace inMemory(Path file, String cause) {
+    private static StorePlace inMemory(Path file, boolean named, String cause) {
+        if (named) {
+            throw new UserError("--store.path " + file + ": " + cause
+                    + "; name a file that can be written, or :memory: for events that end with the daemon");
+        }
         LOG.log(
                 Level.WARNING,
                 "events are kept in memory and lost when the daemon ends: " + cause
                         + "; name a file that can be written with --store.path");
-        return new StorePlace(file, null, cause);
+        return new StorePlace(file, null, cause, true);
     }
 
     private static void hold(FileChannel channel, Path file) throws IOException {
@@ -138,6 +148,11 @@ final class StorePlace implements AutoCloseable {
     /** Empty for a file; else why there is none. */
     String memoryCause() {
         return memoryCause;
+    }
+
+    /** Whether events are in memory although nobody asked for that: none may be acknowledged. */
+    boolean fellBack() {
+        return fellBack;
     }
 
     boolean inMemory() {

@@ -15,15 +15,18 @@ public final class StoreSettings {
     /** SQLite's own word for a database without a file. */
     public static final Path MEMORY = Path.of(":memory:");
 
+    private static final String USUAL = "/var/lib/gpuwarden/events.db";
+
     private static final long SMALLEST_BYTES = 1 << 20;
 
     @Option(
             names = "--store.path",
-            defaultValue = "/var/lib/gpuwarden/events.db",
+            defaultValue = USUAL,
             paramLabel = "FILE",
-            description = "File of the event store, ending in .db; :memory: keeps events until the daemon ends"
-                    + " (default: ${DEFAULT-VALUE}).")
-    Path path = Path.of("/var/lib/gpuwarden/events.db");
+            description =
+                    "File of the event store, ending in .db; :memory: keeps events until the daemon ends. A file that is"
+                            + " named and cannot be written is an error (default: ${DEFAULT-VALUE}).")
+    Path path = Path.of(USUAL);
 
     @Option(
             names = "--store.retention",
@@ -74,6 +77,11 @@ public final class StoreSettings {
         all.put("--store.max-size", ByteSizes.text(maxSizeBytes));
         all.put("--store.repeat-window", Durations.text(repeatWindow));
         return all;
+    }
+
+    /** Whether an operator chose the file, and not this program. */
+    boolean named() {
+        return !path.equals(Path.of(USUAL));
     }
 
     public Path path() {

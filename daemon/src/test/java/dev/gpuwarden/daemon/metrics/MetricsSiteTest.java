@@ -52,6 +52,7 @@ class MetricsSiteTest {
     private final AtomicLong clock = new AtomicLong(1_000_000_000L);
     private volatile List<String> pending = List.of();
     private volatile boolean broken;
+    private volatile boolean storing = true;
     private WebServer server;
 
     @BeforeEach
@@ -71,7 +72,8 @@ class MetricsSiteTest {
                 new Exposition(MetricsOptions.of(false, false, false), () -> "node-7"),
                 clock::get);
         server = WebServer.start(
-                new ListenAddress("127.0.0.1", 0), List.of(new MetricsSite(scraper, () -> pending), new PageSite()));
+                new ListenAddress("127.0.0.1", 0),
+                List.of(new MetricsSite(scraper, () -> pending, () -> storing), new PageSite()));
     }
 
     @AfterEach
@@ -165,7 +167,10 @@ class MetricsSiteTest {
         assertThat(waiting.body()).isEqualTo("GPU-1 was not read yet\n");
         assertThat(get("/healthz").statusCode()).isEqualTo(200);
         pending = List.of();
+        assertThat(get("/readyz").body()).isEqualTo("ok\n");
+        storing = false;
         assertThat(get("/readyz").statusCode()).isEqualTo(200);
+        assertThat(get("/readyz").body()).isEqualTo("ok, but events are not stored now\n");
     }
 
     @Test

@@ -165,14 +165,35 @@ class StoreTroubleTest extends StoreFixture {
     @Test
     void withoutAFolderItIsInMemoryAndSaysSo() throws IOException {
         Path notAFolder = Files.writeString(folder.resolve("file"), "");
-        EventStore memory = EventStore.open(StoreSettings.at(notAFolder.resolve("events.db")), clock);
+        Path file = notAFolder.resolve("events.db");
+        EventStore memory = EventStore.open(StorePlace.claim(file, false), StoreSettings.at(file), clock);
         try {
             assertThat(memory.status().memoryCause())
                     .hasValueSatisfying(cause -> assertThat(cause).contains("cannot write to " + notAFolder));
-            assertThat(memory.accept(Events.xid("79", 1))).isEqualTo(Receipt.STORED);
-            assertThat(memory.accept(Events.xid("79", 1))).isEqualTo(Receipt.DUPLICATE);
+            assertThat(memory.storing()).isFalse();
+            assertThat(memory.accept(Events.xid("79", 1))).isEqualTo(Receipt.HELD);
+            assertThat(memory.accept(Events.xid("79", 1))).isEqualTo(Receipt.HELD);
             assertThat(memory.events(EventFilter.all())).hasSize(1);
             assertThat(memory.faults()).hasSize(2);
+        } finally {
+            memory.close();
+        }
+    }
+
+    @Test
+    void aFileThatWasNamedAndCannotBeWrittenIsTheUsersError() throws IOException {
+        Path named = Files.writeString(folder.resolve("file"), "").resolve("events.db");
+        assertThatThrownBy(() -> EventStore.open(StoreSettings.at(named), clock))
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining("--store.path " + named);
+    }
+
+    @Test
+    void memoryThatWasAskedForStoresWhatItTakes() {
+        EventStore memory = EventStore.open(StoreSettings.at(StoreSettings.MEMORY), clock);
+        try {
+            assertThat(memory.storing()).isTrue();
+            assertThat(memory.accept(Events.xid("79", 1))).isEqualTo(Receipt.STORED);
         } finally {
             memory.close();
         }
@@ -255,6 +276,7 @@ class StoreTroubleTest extends StoreFixture {
             try {
                 while (held < 300) {
                     Receipt receipt = full.accept(Events.builder(number)
+                            .fatal(true)
                             .errorCodes(List.of("code" + number % 1000))
                             .message("m".repeat(1000))
                             .build());
