@@ -80,7 +80,8 @@ final class ShippedDaemon implements AutoCloseable {
         return process.isAlive();
     }
 
-    private java.util.Optional<String> get(String path) {
+    /** The answer's text; empty where it is no good one. */
+    java.util.Optional<String> get(String path) {
         try (InputStream in = URI.create(url + path).toURL().openStream()) {
             return java.util.Optional.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException e) {
