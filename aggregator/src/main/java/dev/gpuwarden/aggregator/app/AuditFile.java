@@ -15,7 +15,6 @@ import java.nio.file.attribute.BasicFileAttributes;
  */
 final class AuditFile implements AuditTarget {
 
-    /** Some 30,000 decisions with what they saw. */
     static final long MOST_BYTES = 64L << 20;
 
     static final int OLDER = 8;
@@ -23,7 +22,7 @@ final class AuditFile implements AuditTarget {
     private final Path file;
     private final long mostBytes;
     private FileChannel channel;
-    /** Which file the channel writes to, whatever its name is by now. */
+    /** Identifies the file that the channel writes to, also after another program has renamed it. */
     private Object key;
 
     private AuditFile(Path file, long mostBytes) throws IOException {

@@ -18,7 +18,7 @@ public final class Room {
         private int notFatal;
     }
 
-    /** @param most of whatever is counted: faults, characters, series */
+    /** @param most the whole room, in the unit that is counted: faults, characters or series */
     public Room(int most) {
         this.most = most;
     }

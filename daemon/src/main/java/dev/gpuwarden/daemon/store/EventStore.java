@@ -51,8 +51,8 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
     }
 
     /**
-     * Opens the store, or begins it. Where the usual file cannot be written it is in memory, says so, and no receipt is better
-     * than {@link Receipt#HELD}.
+     * Opens the store, or begins it. Where the usual file cannot be written, the store is in memory and logs that; no receipt is
+     * better than {@link Receipt#HELD}.
      *
      * @throws dev.gpuwarden.cli.UserError where another daemon has it, where a file that was named cannot be written, or where the file is of a newer version or of another
      *     program

@@ -150,7 +150,7 @@ final class StorePlace implements AutoCloseable {
         return memoryCause;
     }
 
-    /** Whether events are in memory although nobody asked for that: none may be acknowledged. */
+    /** Whether events are in memory only because the usual file cannot be written: none may be acknowledged. */
     boolean fellBack() {
         return fellBack;
     }
