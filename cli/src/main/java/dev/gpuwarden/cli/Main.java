@@ -15,7 +15,7 @@ import picocli.CommandLine.ScopeType;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = "Finds GPU faults, says whose memory it is, and keeps a fleet fit.")
+        description = "Finds GPU faults, shows who uses GPU memory, and keeps a fleet fit.")
 public final class Main {
 
     @Option(

@@ -54,8 +54,8 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
      * Opens the store, or begins it. Where the usual file cannot be written, the store is in memory and logs that; no receipt is
      * better than {@link Receipt#HELD}.
      *
-     * @throws dev.gpuwarden.cli.UserError where another daemon has it, where a file that was named cannot be written, or where the file is of a newer version or of another
-     *     program
+     * @throws dev.gpuwarden.cli.UserError where another daemon has it, where a file that was named cannot be written, or where the
+     *     file is of a newer version or of another program
      */
     public static EventStore open(StoreSettings settings, Clock clock) {
         settings.validate();
