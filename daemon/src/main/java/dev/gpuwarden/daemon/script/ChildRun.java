@@ -84,10 +84,10 @@ record ChildRun(End end, String out, String err) {
         } catch (IOException e) {
             end = new End.CutOff("its output could not be read: " + e.getMessage());
         } catch (InterruptedException e) {
-            letGo(process);
+            letGo(process, LONGEST_PAUSE_MILLIS);
             throw e;
         }
-        boolean byItself = letGo(process);
+        boolean byItself = letGo(process, end instanceof End.Exited ? ENDING_SECONDS * 1000 : LONGEST_PAUSE_MILLIS);
         return new ChildRun(
                 end instanceof End.Exited ? exited(process, byItself) : end,
                 out.toString(StandardCharsets.UTF_8),
@@ -134,14 +134,19 @@ record ChildRun(End end, String out, String err) {
         return bytes.length > 0 && bytes[bytes.length - 1] == 0;
     }
 
-    /** Closes the pipes, first those that it writes to; then the wrapper ends, or is ended with all that it watches. */
-    private static boolean letGo(Process process) throws InterruptedException {
+    /**
+     * Closes the pipes, first those that it writes to; then the wrapper ends, or is ended with all that it watches.
+     *
+     * @param patienceMillis for a wrapper that has written its mark: on a busy node it can wait long for a processor
+     * @return whether it ended by itself
+     */
+    private static boolean letGo(Process process, long patienceMillis) throws InterruptedException {
         boolean ended = false;
         try {
             close(process.getInputStream());
             close(process.getErrorStream());
             close(process.getOutputStream());
-            ended = process.waitFor(LONGEST_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+            ended = process.waitFor(patienceMillis, TimeUnit.MILLISECONDS);
         } finally {
             if (!ended) {
                 process.destroy();
