@@ -63,6 +63,10 @@ public final class Logging {
             if (thrown == null) {
                 return text;
             }
+            if (logger.startsWith("io.grpc.")) {
+                // What a client sent: any number of them can come, and the trace is gRPC's own.
+                return text.stripTrailing() + ": " + Table.escape(thrown.toString()) + "\n";
+            }
             StringWriter trace = new StringWriter();
             thrown.printStackTrace(new PrintWriter(trace));
             return text + trace;
