@@ -9,6 +9,8 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.security.cert.X509Certificate;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
@@ -54,11 +56,16 @@ final class CallerCheck implements ServerInterceptor {
         return new ServerCall.Listener<>() {};
     }
 
+    private static Object address(ServerCall<?, ?> call) {
+        SocketAddress address = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
+        return address instanceof InetSocketAddress internet ? internet.getAddress() : "unknown";
+    }
+
     private TokenVerdict judge(@Nullable String authorization, ServerCall<?, ?> call)
             throws ClusterException, InterruptedException {
         if (authorization != null) {
             return authorization.startsWith(BEARER)
-                    ? tokens.review(authorization.substring(BEARER.length()))
+                    ? tokens.review(authorization.substring(BEARER.length()), address(call))
                     : TokenVerdict.no("expected 'Bearer' and a token in the header 'authorization'");
         }
         SSLSession session = call.getAttributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION);

@@ -34,6 +34,7 @@ final class Stream implements StreamObserver<NodeReport> {
     private final ServerCallStreamObserver<Acknowledgement> node;
     private boolean over;
     private boolean waits;
+    private boolean unread;
     private boolean welcomed;
     private boolean answersLookups;
     private boolean answersSignals;
@@ -50,6 +51,7 @@ final class Stream implements StreamObserver<NodeReport> {
         this.conversation = new Conversation(caller);
         this.node = node;
         node.disableAutoRequest();
+        node.setOnReadyHandler(this::ready);
         node.setOnCancelHandler(() -> reports.left(this));
     }
 
@@ -81,7 +83,7 @@ final class Stream implements StreamObserver<NodeReport> {
             }
             waits = !goesOn;
             if (goesOn) {
-                node.request(1);
+                read();
             }
         }
         if (!goesOn && reports.mayGoOn(this)) {
@@ -93,7 +95,21 @@ final class Stream implements StreamObserver<NodeReport> {
     private synchronized void resume() {
         if (waits && !over) {
             waits = false;
+            read();
+        }
+    }
+
+    /** A node that does not take what it is answered is read no further: the answers would pile up here. */
+    private void read() {
+        unread = !node.isReady();
+        if (!unread) {
             node.request(1);
+        }
+    }
+
+    private synchronized void ready() {
+        if (unread && !over) {
+            read();
         }
     }
 

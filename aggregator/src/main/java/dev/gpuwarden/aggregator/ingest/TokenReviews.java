@@ -19,25 +19,38 @@ final class TokenReviews {
     private final String account;
     private final Set<String> monitors;
     private final Judgements<TokenVerdict> judgements;
+    private final Strikes strikes;
 
     TokenReviews(ClusterApi api, String audience, String account, Set<String> monitors, LongSupplier nanoTime) {
         this.api = api;
         this.audience = audience;
         this.account = account;
         this.monitors = monitors;
+        this.strikes = new Strikes(nanoTime);
         this.judgements = new Judgements<>(verdict -> verdict.caller().isPresent(), nanoTime);
     }
 
-    /** Blocks while the API server is asked. */
-    TokenVerdict review(String token) throws ClusterException, InterruptedException {
+    /**
+     * Blocks while the API server is asked.
+     *
+     * @param address of the caller; after too many unknown tokens from there the API server is not asked for a while
+     */
+    TokenVerdict review(String token, Object address) throws ClusterException, InterruptedException {
         return judgements.of(token, () -> {
+            if (!strikes.mayAsk(address)) {
+                return TokenVerdict.no("too many unknown tokens come from this address: wait a minute");
+            }
             Map<String, Object> answer = api.create(
                     PATH,
                     Map.of(
                             "apiVersion", "authentication.k8s.io/v1",
                             "kind", "TokenReview",
                             "spec", Map.of("token", token, "audiences", List.of(audience))));
-            return TokenVerdict.of(Trees.object(answer, "status"), audience, account, monitors);
+            TokenVerdict verdict = TokenVerdict.of(Trees.object(answer, "status"), audience, account, monitors);
+            if (verdict.caller().isEmpty()) {
+                strikes.strike(address);
+            }
+            return verdict;
         });
     }
 }
