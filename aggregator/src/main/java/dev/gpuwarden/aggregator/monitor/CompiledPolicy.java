@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.monitor;
 
-import dev.cel.common.CelErrorCode;
 import dev.cel.runtime.CelEvaluationException;
+import dev.gpuwarden.aggregator.cel.Cost;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
@@ -73,7 +73,7 @@ public final class CompiledPolicy {
             matches = test(object, now);
         } catch (CelEvaluationException e) {
             long took = System.nanoTime() - start;
-            return new Outcome(false, "", Optional.of(why(e)), tooCostly(e), timed(object), Optional.empty(), took);
+            return new Outcome(false, "", Optional.of(why(e)), Cost.exceeded(e), timed(object), Optional.empty(), took);
         }
         long took = System.nanoTime() - start;
         boolean timed = timed(object);
@@ -82,6 +82,7 @@ public final class CompiledPolicy {
             return new Outcome(false, "", Optional.empty(), false, timed, changes, took);
         }
         String node = "";
+        boolean costly = false;
         Optional<String> problem = Optional.empty();
         try {
             Object name = association.eval(object, now);
@@ -92,8 +93,9 @@ public final class CompiledPolicy {
             }
         } catch (CelEvaluationException e) {
             problem = Optional.of("nodeAssociation: " + why(e));
+            costly = Cost.exceeded(e);
         }
-        return new Outcome(true, node, problem, false, timed, changes, took);
+        return new Outcome(true, node, problem, costly, timed, changes, took);
     }
 
     private boolean test(Map<String, Object> object, Instant at) throws CelEvaluationException {
@@ -152,13 +154,7 @@ public final class CompiledPolicy {
         return after;
     }
 
-    private static boolean tooCostly(CelEvaluationException e) {
-        return e.getErrorCode() == CelErrorCode.ITERATION_BUDGET_EXCEEDED;
-    }
-
     private static String why(CelEvaluationException e) {
-        return tooCostly(e)
-                ? "more than " + PolicyExpression.MOST_ITERATIONS + " steps: walk over each list once"
-                : String.valueOf(e.getMessage());
+        return Cost.exceeded(e) ? Cost.why(e) : String.valueOf(e.getMessage());
     }
 }

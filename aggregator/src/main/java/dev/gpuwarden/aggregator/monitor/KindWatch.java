@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,9 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
     private final MonitorTally tally;
     private final Runnable completed;
     private final Map<String, Kept> kept = new HashMap<>();
+    /** Held while objects are asked about, so that what is told of one is in order. Never by who only wants to know something. */
+    private final ReentrantLock asking = new ReentrantLock();
+
     private boolean complete;
     private boolean closed;
 
@@ -70,34 +75,52 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
         look(ObjectNames.shortened(name), object, Optional.empty(), heard);
     }
 
+    /** As {@link #there} does with an object that is plain already. */
+    void look(String name, Map<String, Object> object) {
+        look(name, object, Optional.empty(), System.nanoTime());
+    }
+
     @Override
-    public synchronized void gone(String name) {
-        if (closed) {
-            return;
-        }
+    public void gone(String name) {
         tally.heard();
         String object = ObjectNames.shortened(name);
-        forget(object);
-        for (PolicyRun run : policies) {
-            run.gone(object);
-            if (run.stopped().isEmpty()) {
+        inOrder(() -> {
+            forget(object);
+            for (PolicyRun run : policies) {
+                run.gone(object);
                 book.remove(run.name(), object);
             }
-        }
+        });
     }
 
     @Override
     public void complete() {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
+        boolean open = inOrder(() -> {
             complete = true;
             policies.stream()
                     .filter(run -> run.stopped().isEmpty())
                     .forEach(run -> book.removeIf(run.name(), match -> !match.confirmed()));
+        });
+        if (open) {
+            completed.run();
         }
-        completed.run();
+    }
+
+    /** Does something after what is being asked about, unless this is closed. */
+    private boolean inOrder(Runnable change) {
+        asking.lock();
+        try {
+            return unlessClosed(change);
+        } finally {
+            asking.unlock();
+        }
+    }
+
+    private synchronized boolean unlessClosed(Runnable change) {
+        if (!closed) {
+            change.run();
+        }
+        return !closed;
     }
 
     /** Whether all objects that there were at one moment have been told. */
@@ -132,26 +155,47 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
         packed.ifPresent(same -> look(object, same.tree(), packed, heard));
     }
 
-    private synchronized void look(String name, Map<String, Object> object, Optional<Packed> packed, long heard) {
-        // One that has changed, or gone, since it was unpacked has been looked at since.
-        boolean old = packed.isPresent()
-                && Optional.ofNullable(kept.get(name))
-                        .filter(there -> there.object() == packed.get())
-                        .isEmpty();
-        if (closed || old) {
-            return;
+    private void look(String name, Map<String, Object> object, Optional<Packed> packed, long heard) {
+        asking.lock();
+        try {
+            if (isOld(name, packed)) {
+                return;
+            }
+            Instant now = clock.instant();
+            Map<PolicyRun, Outcome> outcomes = new LinkedHashMap<>();
+            for (PolicyRun run : policies) {
+                if (run.stopped().isEmpty()) {
+                    outcomes.put(run, run.ask(name, object, now, tally));
+                }
+            }
+            var unused = unlessClosed(() -> settle(outcomes, name, object, packed, now, heard));
+        } finally {
+            asking.unlock();
         }
-        Instant now = clock.instant();
+    }
+
+    /** One that has changed, or gone, since it was unpacked has been looked at since. */
+    private synchronized boolean isOld(String name, Optional<Packed> packed) {
+        return closed
+                || packed.isPresent()
+                        && Optional.ofNullable(kept.get(name))
+                                .filter(there -> there.object() == packed.get())
+                                .isEmpty();
+    }
+
+    private void settle(
+            Map<PolicyRun, Outcome> outcomes,
+            String name,
+            Map<String, Object> object,
+            Optional<Packed> packed,
+            Instant now,
+            long heard) {
         boolean timed = false;
         Optional<Instant> next = Optional.empty();
-        for (PolicyRun run : policies) {
-            if (run.stopped().isPresent()) {
-                continue;
-            }
-            Outcome outcome = run.ask(name, object, now, tally);
-            Optional<Instant> well = settle(run, name, object, outcome, now, heard);
-            timed |= outcome.timed() || well.isPresent();
-            next = earlier(earlier(next, outcome.changes()), well);
+        for (Map.Entry<PolicyRun, Outcome> asked : outcomes.entrySet()) {
+            Optional<Instant> well = settle(asked.getKey(), name, object, asked.getValue(), now, heard);
+            timed |= asked.getValue().timed() || well.isPresent();
+            next = earlier(earlier(next, asked.getValue().changes()), well);
         }
         forget(name);
         if (timed) {
@@ -175,6 +219,10 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
                             digest,
                             true,
                             known ? before.get().heardNanos() : heard));
+        } else if (before.isPresent() && outcome.problem().isPresent() && (outcome.matches() || !type.isPod())) {
+            // What names no node any more, or cannot be answered, has not recovered. Pods show by themselves that they
+            // have.
+            book.put(run.name(), name, before.get().seen());
         } else if (before.isPresent()) {
             Optional<Instant> well = Wellness.from(type, object);
             boolean recovered = well.isPresent() && !well.get().isAfter(now);

@@ -13,10 +13,11 @@ import dev.cel.parser.CelStandardMacro;
 import dev.cel.runtime.CelAttributePattern;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelRuntime;
-import dev.cel.runtime.CelRuntimeFactory;
 import dev.cel.runtime.CelUnknownSet;
 import dev.cel.runtime.CelVariableResolver;
 import dev.cel.runtime.UnknownContext;
+import dev.gpuwarden.aggregator.cel.BoundedRuntime;
+import dev.gpuwarden.aggregator.cel.Cost;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +33,7 @@ final class PolicyExpression {
     private static final int MOST_CHARACTERS = 4096;
 
     /** A walk over each of 200 items for each of 200; takes less than a tenth of a second. */
-    static final int MOST_ITERATIONS = 50_000;
+    private static final int MOST_ITERATIONS = 50_000;
 
     private static final CelOptions OPTIONS = CelOptions.current()
             .maxExpressionCodePointSize(MOST_CHARACTERS)
@@ -42,11 +43,11 @@ final class PolicyExpression {
             .enableHeterogeneousNumericComparisons(true)
             .build();
 
-    private static final CelRuntime RUNTIME = runtime(OPTIONS);
+    private static final BoundedRuntime RUNTIME = new BoundedRuntime(OPTIONS);
 
     /** Answers also when it is not said what the time is. */
-    private static final CelRuntime TIMELESS =
-            runtime(OPTIONS.toBuilder().enableUnknownTracking(true).build());
+    private static final BoundedRuntime TIMELESS =
+            new BoundedRuntime(OPTIONS.toBuilder().enableUnknownTracking(true).build());
 
     private static final List<CelAttributePattern> UNKNOWN_TIME = List.of(CelAttributePattern.create(NOW));
 
@@ -59,13 +60,6 @@ final class PolicyExpression {
     private PolicyExpression(CelRuntime.Program program, Optional<CelRuntime.Program> timeless) {
         this.program = program;
         this.timeless = timeless;
-    }
-
-    private static CelRuntime runtime(CelOptions options) {
-        return CelRuntimeFactory.standardCelRuntimeBuilder()
-                .setOptions(options)
-                .addLibraries(CelExtensions.strings())
-                .build();
     }
 
     private static CelCompiler compiler(CelType result) {
@@ -93,12 +87,12 @@ final class PolicyExpression {
         try {
             CelAbstractSyntaxTree ast = compiler.compile(text).getAst();
             Slips.find(type, ast);
-            CelRuntime.Program program = RUNTIME.createProgram(ast);
-            if (Slips.constant(ast) && Boolean.FALSE.equals(program.eval())) {
+            CelRuntime.Program program = RUNTIME.program(ast);
+            if (Slips.constant(ast) && Boolean.FALSE.equals(Cost.within(program::eval))) {
                 throw new PolicyProblem(PolicyProblem.Verdict.NeverMatches, "the expression is always false");
             }
             return new PolicyExpression(
-                    program, Slips.mentions(ast, NOW) ? Optional.of(TIMELESS.createProgram(ast)) : Optional.empty());
+                    program, Slips.mentions(ast, NOW) ? Optional.of(TIMELESS.program(ast)) : Optional.empty());
         } catch (CelValidationException e) {
             String errors = e.getErrors().stream()
                     .map(issue -> "line " + issue.getSourceLocation().getLine() + " column "
@@ -113,7 +107,7 @@ final class PolicyExpression {
 
     /** @throws CelEvaluationException where the object lacks what is asked for, or it would take too long */
     Object eval(Map<String, Object> object, Instant now) throws CelEvaluationException {
-        return program.eval(Map.of(RESOURCE, object, NOW, now));
+        return Cost.within(() -> program.eval(Map.of(RESOURCE, object, NOW, now)));
     }
 
     /** Whether the answer for this object can become another one as time passes. */
@@ -122,6 +116,8 @@ final class PolicyExpression {
             return false;
         }
         CelVariableResolver known = name -> name.equals(RESOURCE) ? Optional.of(object) : Optional.empty();
-        return timeless.get().advanceEvaluation(UnknownContext.create(known, UNKNOWN_TIME)) instanceof CelUnknownSet;
+        CelRuntime.Program program = timeless.get();
+        return Cost.within(() -> program.advanceEvaluation(UnknownContext.create(known, UNKNOWN_TIME)))
+                instanceof CelUnknownSet;
     }
 }

@@ -81,11 +81,12 @@ final class PolicyRun {
             quick = 0;
             overruns++;
             if (overruns >= MOST_OVERRUNS) {
-                stopped = Optional.of("it is asked no more until it is changed: " + overruns + " times it took "
-                        + (outcome.tooCostly()
-                                ? outcome.problem().orElse("")
-                                : "longer than " + LONGEST.toMillis() + " ms")
-                        + ", last for " + object);
+                stopped =
+                        Optional.of("it is asked no more until it is changed: " + overruns + " times it took too much: "
+                                + (outcome.tooCostly()
+                                        ? outcome.problem().orElse("")
+                                        : "longer than " + LONGEST.toMillis() + " ms")
+                                + ", last for " + object);
             }
         } else if (++quick == FORGIVEN_AFTER) {
             quick = 0;

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.rules;
 
 import dev.cel.common.CelAbstractSyntaxTree;
-import dev.cel.common.CelErrorCode;
 import dev.cel.common.CelOptions;
 import dev.cel.common.CelValidationException;
 import dev.cel.common.types.MapType;
@@ -12,7 +11,8 @@ import dev.cel.extensions.CelExtensions;
 import dev.cel.parser.CelStandardMacro;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelRuntime;
-import dev.cel.runtime.CelRuntimeFactory;
+import dev.gpuwarden.aggregator.cel.BoundedRuntime;
+import dev.gpuwarden.aggregator.cel.Cost;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -33,10 +33,7 @@ final class Expression {
             .enableHeterogeneousNumericComparisons(true)
             .build();
 
-    private static final CelRuntime RUNTIME = CelRuntimeFactory.standardCelRuntimeBuilder()
-            .setOptions(OPTIONS)
-            .addLibraries(CelExtensions.strings())
-            .build();
+    private static final BoundedRuntime RUNTIME = new BoundedRuntime(OPTIONS);
 
     private static final CelCompiler EVENTS = compiler(Clause.Kind.HEALTH_EVENT);
     private static final CelCompiler NODES = compiler(Clause.Kind.NODE);
@@ -66,7 +63,7 @@ final class Expression {
                     .compile(clause.expression())
                     .getAst();
             Mistakes.find(kind, ast);
-            Expression expression = new Expression(kind, RUNTIME.createProgram(ast));
+            Expression expression = new Expression(kind, RUNTIME.program(ast));
             if (Mistakes.constant(kind, ast) && !expression.test(Map.of())) {
                 throw new RuleProblem(RuleProblem.Verdict.NeverMatches, "the expression is always false");
             }
@@ -88,18 +85,10 @@ final class Expression {
      * @throws CelEvaluationException where the expression asks for what the subject does not have, or for too much
      */
     boolean test(Map<String, Object> subject) throws CelEvaluationException {
-        Object result = program.eval(Map.of(kind.variable(), subject));
+        Object result = Cost.within(() -> program.eval(Map.of(kind.variable(), subject)));
         if (result instanceof Boolean truth) {
             return truth;
         }
         throw new CelEvaluationException("expected true or false, the expression gives " + result);
-    }
-
-    static boolean tooCostly(CelEvaluationException e) {
-        return e.getErrorCode() == CelErrorCode.ITERATION_BUDGET_EXCEEDED;
-    }
-
-    static int mostIterations() {
-        return MOST_ITERATIONS;
     }
 }

@@ -113,7 +113,7 @@ class RuleBookTest {
             'true' == event.isFatal            | NeverMatches   | event.isFatal is a boolean
             event.recommendedAction == 'RESTART_BM' | NeverMatches | event.recommendedAction is a number
             1 > 2                              | NeverMatches   | the expression is always false
-            event.entitiesImpacted.exists(a, event.entitiesImpacted.exists(b, a == b && a.entityType == 'x')) | TooCostly | more than 10000 steps
+            event.entitiesImpacted.exists(a, event.entitiesImpacted.exists(b, a == b && a.entityType == 'x')) | TooCostly | it takes too many steps
             """)
     void tellsWhatIsWrong(String expression, String reason, String message) {
         RuleBook book = RuleBook.compile(List.of(

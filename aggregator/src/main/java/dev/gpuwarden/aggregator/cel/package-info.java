@@ -1,0 +1,2 @@
+/** Runs CEL expressions of strangers with a bound on what each evaluation costs. */
+package dev.gpuwarden.aggregator.cel;

@@ -1,0 +1,2 @@
+/** CEL expressions as strangers may write them. */
+package dev.gpuwarden.testkit.cel;
