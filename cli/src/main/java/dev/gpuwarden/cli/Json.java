@@ -10,6 +10,7 @@ import com.fasterxml.jackson.core.util.DefaultIndenter;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.core.util.Separators;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
@@ -35,6 +36,14 @@ final class Json {
     /** Without any line break. */
     static String writeLine(@Nullable Object tree) {
         return write(tree, false);
+    }
+
+    /** Keeps some kilobytes of it at a time, and leaves the stream open. */
+    static void writeLine(@Nullable Object tree, OutputStream out) throws IOException {
+        try (JsonGenerator generator = FACTORY.createGenerator(out)) {
+            generator.disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
+            add(generator, Tree.normal(tree));
+        }
     }
 
     private static String write(@Nullable Object tree, boolean indented) {

@@ -1,5 +1,7 @@
 package dev.gpuwarden.cli;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +51,11 @@ public final class Output {
     /** JSON in one line, for commands that write object after object while they work. */
     public static String jsonLine(@Nullable Object tree) {
         return Json.writeLine(tree);
+    }
+
+    /** The same, bit by bit; does not close the stream. */
+    public static void writeJsonLine(@Nullable Object tree, OutputStream out) throws IOException {
+        Json.writeLine(tree, out);
     }
 
     /** Block YAML, keys in the order of the maps; ends with a line break. */

@@ -17,9 +17,11 @@ import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.cli.run.Stop;
 import dev.gpuwarden.cli.web.ListenAddress;
+import dev.gpuwarden.cli.web.ProbeSite;
 import dev.gpuwarden.cli.web.Site;
 import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
+import dev.gpuwarden.cli.web.WebStats;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
@@ -79,7 +81,7 @@ public final class AggregatorCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         Logging.install(Level.INFO);
-        ListenAddress address = web.listenAddress();
+        web.validate();
         ingest.validate();
         Optional<Steering.Settings> settings = steering.settings();
         Optional<Drains.Settings> drains = steering.drains();
@@ -96,12 +98,14 @@ public final class AggregatorCommand implements Callable<Integer> {
             Memory memory = steers.map(Steering::memory).orElse(Memory.NONE);
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
             List<Site> sites = new ArrayList<>();
-            sites.add(new AggregatorSite(
-                    new Readiness(api, server, steers)::pending, new AggregatorMetrics(server, steers, monitor)));
-            steers.map(Steering::view)
+            WebStats stats = new WebStats();
+            sites.add(new MetricsSite(new AggregatorMetrics(server, steers, monitor, stats)));
+            steers.filter(steer -> web.pages())
+                    .map(Steering::view)
                     .map(view -> new FleetBoard(view, api, decisions::last, Clock.systemUTC()))
-                    .ifPresent(board -> sites.add(new FleetSite(board, api, page)));
-            WebServer pages = parts.add(WebServer.start(address, sites));
+                    .ifPresent(board -> sites.addAll(FleetSite.of(board, api, page)));
+            ProbeSite probes = new ProbeSite(new Readiness(api, server, steers)::pending, () -> "");
+            WebServer pages = web.start(probes, sites, parts, stats);
             announce(pages.address());
             announceSteering(settings, drains);
             if (steers.isEmpty() || !stopsBeforeAllIsKnown(running, steers.get())) {

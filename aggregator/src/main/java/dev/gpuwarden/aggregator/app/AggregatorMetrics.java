@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.ingest.IngestTally;
 import dev.gpuwarden.aggregator.monitor.ObjectMonitor;
+import dev.gpuwarden.cli.web.WebStats;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
@@ -20,6 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /** What the aggregator counts, for Prometheus. No series per node: there are thousands, and NodeHealth tells of each. */
@@ -33,11 +37,13 @@ final class AggregatorMetrics {
     private final IngestServer server;
     private final Optional<Steering> steering;
     private final Optional<ObjectMonitor> monitor;
+    private final WebStats web;
 
-    AggregatorMetrics(IngestServer server, Optional<Steering> steering, Optional<ObjectMonitor> monitor) {
+    AggregatorMetrics(IngestServer server, Optional<Steering> steering, Optional<ObjectMonitor> monitor, WebStats web) {
         this.server = server;
         this.steering = steering;
         this.monitor = monitor;
+        this.web = web;
     }
 
     byte[] text() {
@@ -77,6 +83,17 @@ final class AggregatorMetrics {
                 "gpuwarden_aggregator_write_seconds",
                 "From a node's news to its NodeHealth written.",
                 tally.written()));
+        all.add(gauge("gpuwarden_web_connections", "HTTP connections of clients.", web.connections()));
+        all.add(gauge(
+                "gpuwarden_web_held_bytes",
+                "Memory of HTTP answers that clients have not taken yet.",
+                web.bodyBytes()));
+        all.add(counter(
+                "gpuwarden_web_refused",
+                "HTTP connections and requests that were turned away or cut off, by cause.",
+                "cause",
+                Stream.of(WebStats.Refusal.values())
+                        .collect(Collectors.toMap(WebStats.Refusal::label, web::refusals, (a, b) -> a, TreeMap::new))));
         steering.ifPresent(steers -> all.addAll(SteeringMetrics.of(steers)));
         monitor.ifPresent(monitors -> all.addAll(MonitorMetrics.of(monitors)));
         ByteArrayOutputStream out = new ByteArrayOutputStream();

@@ -84,7 +84,7 @@ class FleetPageClusterTest {
         steering = parts.add(
                 Steering.start(api, settings("one", Mode.ARMED, 100), audit -> decisions.add(audit.toTree())));
         FleetBoard board = new FleetBoard(steering.view(), api, decisions::last, Clock.systemUTC());
-        return parts.add(WebServer.start(new ListenAddress("127.0.0.1", 0), List.of(new FleetSite(board, api, page))))
+        return parts.add(WebServer.start(new ListenAddress("127.0.0.1", 0), FleetSite.of(board, api, page)))
                 .address()
                 .getPort();
     }

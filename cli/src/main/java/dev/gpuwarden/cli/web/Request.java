@@ -1,9 +1,12 @@
 package dev.gpuwarden.cli.web;
 
 import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 
 /**
  * A GET or HEAD.
@@ -14,6 +17,38 @@ import java.util.function.UnaryOperator;
  * @param header a header's values by its name, joined by commas; empty when it is not there
  */
 public record Request(String path, Map<String, String> parameters, InetAddress from, UnaryOperator<String> header) {
+
+    private static final Pattern LOOPBACK =
+            Pattern.compile("localhost|127(\\.[0-9]{1,3}){3}|\\[::1]", Pattern.CASE_INSENSITIVE);
+
+    /**
+     * Whether somebody on this machine asks, as far as HTTP shows: over loopback, and under a name of loopback. A web page from
+     * elsewhere can have a browser ask over loopback, under that page's own name.
+     */
+    public boolean isLocal() {
+        String host = header.apply("Host").replaceFirst(":[0-9]{1,5}$", "");
+        return from.isLoopbackAddress() && LOOPBACK.matcher(host).matches();
+    }
+
+    /** What the client shows who it is with: a bearer's token, or the password of any name, which browsers ask for; empty without. */
+    public String token() {
+        String authorization = header.apply("Authorization");
+        if (authorization.startsWith("Bearer ")) {
+            return authorization.substring(7).strip();
+        }
+        return authorization.startsWith("Basic ")
+                ? password(authorization.substring(6).strip())
+                : "";
+    }
+
+    private static String password(String encoded) {
+        try {
+            String both = new String(Base64.getDecoder().decode(encoded), StandardCharsets.UTF_8);
+            return both.substring(both.indexOf(':') + 1);
+        } catch (IllegalArgumentException e) {
+            return "";
+        }
+    }
 
     /** A parameter that counts, between bounds; empty where it is not given or no such number. */
     public Optional<Long> number(String name, long least, long most) {

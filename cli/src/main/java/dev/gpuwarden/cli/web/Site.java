@@ -1,13 +1,19 @@
 package dev.gpuwarden.cli.web;
 
-import java.util.Optional;
-
-/** A part of what the server serves. Thread-safe: requests come at the same time, each on its own thread. */
+/** A part of what the server serves. Thread-safe: its requests come at the same time, on threads of its own. */
 public interface Site {
 
+    /** Whether a path is of this part. Called by the thread that serves all: must not wait. */
+    boolean has(String path);
+
     /**
-     * Empty when the path is not of this part. May wait for some seconds, since every request has its own thread, and must
-     * end when that thread is interrupted. What it throws becomes a 500 without particulars.
+     * Answers a request whose path is of this part. May wait for some seconds, and must end when its thread is interrupted. What it
+     * throws becomes a 500 without particulars.
      */
-    Optional<Answer> answer(Request request) throws InterruptedException;
+    Answer answer(Request request) throws InterruptedException;
+
+    /** How many requests are answered at a time; others wait in a short queue. What an answer costs in memory, so often at most. */
+    default int threads() {
+        return 2;
+    }
 }

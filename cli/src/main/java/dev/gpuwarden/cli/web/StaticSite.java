@@ -43,8 +43,15 @@ public final class StaticSite implements Site {
     }
 
     @Override
-    public Optional<Answer> answer(Request request) {
-        return Optional.ofNullable(files.get(request.path())).map(StaticSite::read);
+    public boolean has(String path) {
+        return files.containsKey(path);
+    }
+
+    @Override
+    public Answer answer(Request request) {
+        return Optional.ofNullable(files.get(request.path()))
+                .map(StaticSite::read)
+                .orElse(Answer.NOT_FOUND);
     }
 
     private static Answer read(File file) {

@@ -1,19 +1,73 @@
 package dev.gpuwarden.cli.web;
 
+import dev.gpuwarden.cli.run.Parts;
+import java.util.ArrayList;
+import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Where the metrics are served. */
+/** Where a program is seen over HTTP. */
 public final class WebOptions {
 
     @Option(
             names = "--web.listen-address",
             defaultValue = "127.0.0.1:9402",
             paramLabel = "HOST:PORT",
-            description = "Address of /metrics, /healthz and /readyz; ':9402' for every address of the machine"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Address of the page, /metrics, /healthz and /readyz; ':9402' for every address of the machine"
+                            + " (default: ${DEFAULT-VALUE}).")
     String listenAddress = "127.0.0.1:9402";
 
-    public ListenAddress listenAddress() {
-        return ListenAddress.parse(listenAddress);
+    @Option(
+            names = "--web.probe-address",
+            defaultValue = "",
+            paramLabel = "HOST:PORT",
+            description =
+                    "Address of /healthz and /readyz alone, which no page or scrape can hold up: for the kubelet's"
+                            + " probes (default: none).")
+    String probeAddress = "";
+
+    /** Words as people write them in YAML. */
+    enum Switch {
+        off,
+        on
+    }
+
+    @Option(
+            names = "--web.pages",
+            defaultValue = "on",
+            paramLabel = "WHETHER",
+            description =
+                    "Serve the page, its JSON and its archives beside /metrics and the probes: ${COMPLETION-CANDIDATES}"
+                            + " (default: ${DEFAULT-VALUE}).")
+    Switch pages = Switch.on;
+
+    /** Whether there is a page for people. */
+    public boolean pages() {
+        return pages == Switch.on;
+    }
+
+    /** Throws {@link dev.gpuwarden.cli.UserError} where an address is none. */
+    public void validate() {
+        var unused = ListenAddress.parse(listenAddress);
+        if (!probeAddress.isEmpty()) {
+            var unusedToo = ListenAddress.parse(probeAddress);
+        }
+    }
+
+    /**
+     * Serves the probes, on both addresses, and the sites. Throws {@link dev.gpuwarden.cli.UserError} where an address cannot be
+     * had.
+     *
+     * @param parts what is started is added to them
+     * @param stats of both servers
+     * @return the server of the sites
+     */
+    public WebServer start(ProbeSite probes, List<Site> sites, Parts parts, WebStats stats) {
+        if (!probeAddress.isEmpty()) {
+            parts.add(WebServer.probes(ListenAddress.parse(probeAddress), probes, stats));
+        }
+        List<Site> all = new ArrayList<>(List.of(probes));
+        all.addAll(sites);
+        return parts.add(WebServer.start(ListenAddress.parse(listenAddress), all, WebLimits.PAGES, stats));
     }
 }

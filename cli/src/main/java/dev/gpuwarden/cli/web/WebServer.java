@@ -1,189 +1,176 @@
 package dev.gpuwarden.cli.web;
 
-import com.sun.net.httpserver.Headers;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import dev.gpuwarden.cli.UserError;
-import java.io.IOException;
-import java.io.OutputStream;
-import java.lang.System.Logger.Level;
-import java.net.BindException;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.flow.FlowControlHandler;
 import java.net.InetSocketAddress;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
-/** Serves its sites over HTTP, to read only. No thread is kept while nobody asks. */
+/**
+ * Serves its sites over HTTP, to read only. One thread takes requests and writes answers, in pieces and as fast as each client
+ * takes them; sites answer on threads of their own. Whatever clients send or leave unread is bounded by {@link WebLimits}.
+ */
 public final class WebServer implements AutoCloseable {
 
-    private static final System.Logger LOG = System.getLogger(WebServer.class.getName());
-    /** One waits in each request that is not complete yet, so many slow clients are needed before others are turned away. */
-    private static final int MAX_THREADS = 64;
-
-    private static final int BACKLOG = 64;
+    private static final int BACKLOG = 128;
+    private static final int MOST_LINE_BYTES = 4096;
+    private static final int MOST_HEAD_BYTES = 16 << 10;
+    private static final int MOST_REQUEST_BODY_BYTES = 1024;
 
     static {
-        // Read once, when the JDK's server is first used. A client that sends or takes its bytes too slowly is cut off.
-        limit("sun.net.httpserver.maxReqTime", "5");
-        limit("sun.net.httpserver.maxRspTime", "15");
-        limit("sun.net.httpserver.maxReqHeaders", "64");
-        limit("sun.net.httpserver.nodelay", "true");
-        limit("jdk.httpserver.maxConnections", "256");
+        NettySettings.apply();
     }
 
-    private final HttpServer server;
-    private final ThreadPoolExecutor threads;
-    private final List<Site> sites;
-    private final AtomicBoolean failureLogged = new AtomicBoolean();
+    private final EventLoopGroup loop;
+    private final Channel listener;
+    private final List<Lane> lanes;
+    private final WebStats stats;
+    private final Connections connections;
+    private final HeldBodies bodies;
 
-    private WebServer(HttpServer server, List<Site> sites) {
-        this.server = server;
-        this.sites = sites;
-        AtomicInteger number = new AtomicInteger();
-        this.threads = new ThreadPoolExecutor(0, MAX_THREADS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-            Thread thread = new Thread(task, "gpuwarden-http-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        });
+    private WebServer(ListenAddress address, String option, List<Site> sites, WebLimits limits, WebStats stats) {
+        this.stats = stats;
+        lanes = sites.stream().map(Lane::new).toList();
+        connections = new Connections(limits);
+        bodies = new HeldBodies(limits.bodyBytes());
+        loop = new MultiThreadIoEventLoopGroup(
+                1,
+                task -> {
+                    Thread thread = new Thread(task, "gpuwarden-http");
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                NioIoHandler.newFactory());
+        // A loop without anything scheduled looks each second whether it is still wanted.
+        var unused = loop.next().scheduleAtFixedRate(() -> {}, 1, 1, TimeUnit.DAYS);
+        try {
+            listener = listen(address, option);
+        } catch (UserError e) {
+            close();
+            throw e;
+        }
     }
 
     /**
      * Starts serving. Throws {@link UserError} when the address cannot be had.
      *
-     * @param sites asked in this order
+     * @param sites asked in this order whether a path is theirs
      */
     public static WebServer start(ListenAddress address, List<Site> sites) {
-        HttpServer server;
-        try {
-            server = HttpServer.create(address.resolve(), BACKLOG);
-        } catch (BindException e) {
-            throw new UserError("cannot listen on " + address + ": " + e.getMessage()
-                    + "; choose another --web.listen-address, or stop what holds it");
-        } catch (IOException e) {
-            throw new UserError("cannot listen on " + address + ": " + e.getMessage());
+        return start(address, sites, WebLimits.PAGES, new WebStats());
+    }
+
+    /** With other limits, counted with others. */
+    static WebServer start(ListenAddress address, List<Site> sites, WebLimits limits, WebStats stats) {
+        return new WebServer(address, "--web.listen-address", sites, limits, stats);
+    }
+
+    /** Serves probes on an address of their own. Throws {@link UserError} when the address cannot be had. */
+    static WebServer probes(ListenAddress address, ProbeSite site, WebStats stats) {
+        return new WebServer(address, "--web.probe-address", List.of(site), WebLimits.PROBES, stats);
+    }
+
+    private Channel listen(ListenAddress address, String option) {
+        ServerBootstrap bootstrap = new ServerBootstrap()
+                .group(loop)
+                .channel(NioServerSocketChannel.class)
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.ALLOCATOR, new UnpooledByteBufAllocator(false))
+                .childOption(
+                        ChannelOption.WRITE_BUFFER_WATER_MARK,
+                        new WriteBufferWaterMark(HttpConnection.PIECE_BYTES / 2, HttpConnection.PIECE_BYTES))
+                .childHandler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel channel) {
+                        pipeline(channel);
+                    }
+                });
+        var bound = bootstrap.bind(address.resolve()).awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new UserError("cannot listen on " + address + ": "
+                    + bound.cause().getMessage() + "; choose another " + option + ", or stop what holds it");
         }
-        WebServer web = new WebServer(server, List.copyOf(sites));
-        server.setExecutor(web.threads);
-        server.createContext("/", web::handle);
-        server.start();
-        return web;
+        return bound.channel();
+    }
+
+    private void pipeline(SocketChannel channel) {
+        channel.pipeline()
+                .addLast(new HttpServerCodec(new HttpDecoderConfig()
+                        .setMaxInitialLineLength(MOST_LINE_BYTES)
+                        .setMaxHeaderSize(MOST_HEAD_BYTES)))
+                .addLast(new HttpObjectAggregator(MOST_REQUEST_BODY_BYTES, true))
+                // One request at a time, also of clients that send several at once.
+                .addLast(new FlowControlHandler())
+                .addLast(new HttpConnection(this));
     }
 
     /** Where it listens, with the port that was taken where 0 was asked for. */
     public InetSocketAddress address() {
-        return server.getAddress();
+        return (InetSocketAddress) listener.localAddress();
     }
 
-    private void handle(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            String method = exchange.getRequestMethod();
-            if (!method.equals("GET") && !method.equals("HEAD")) {
-                send(exchange, Answer.text(405, "only GET and HEAD\n").with("Allow", "GET, HEAD"));
-                return;
-            }
-            send(exchange, answer(request(exchange)));
+    public WebStats stats() {
+        return stats;
+    }
+
+    // ---- for connections, on the event loop's thread ----
+
+    boolean admit(HttpConnection connection) {
+        boolean admitted = connections.admit(connection);
+        if (admitted) {
+            stats.connected();
         }
+        return admitted;
     }
 
-    private Answer answer(Request request) {
-        try {
-            for (Site site : sites) {
-                Optional<Answer> answer = site.answer(request);
-                if (answer.isPresent()) {
-                    return answer.get();
-                }
-            }
-            return Answer.NOT_FOUND;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return Answer.text(503, "the program ends\n");
-        } catch (RuntimeException e) {
-            if (failureLogged.compareAndSet(false, true)) {
-                LOG.log(Level.ERROR, "a request failed; further cases are not logged", e);
-            }
-            return Answer.text(500, "this could not be answered; the log says why\n");
+    void waits(HttpConnection connection) {
+        connections.waits(connection);
+    }
+
+    void remove(HttpConnection connection) {
+        if (connections.remove(connection)) {
+            stats.disconnected();
         }
     }
 
-    private static Request request(HttpExchange exchange) {
-        Headers headers = exchange.getRequestHeaders();
-        return new Request(
-                exchange.getRequestURI().getPath(),
-                parameters(exchange.getRequestURI().getRawQuery()),
-                exchange.getRemoteAddress().getAddress(),
-                name -> String.join(",", headers.getOrDefault(name, List.of())));
+    Optional<Lane> lane(String path) {
+        return lanes.stream().filter(lane -> lane.has(path)).findFirst();
     }
 
-    static Map<String, String> parameters(@org.jspecify.annotations.Nullable String query) {
-        Map<String, String> parameters = new LinkedHashMap<>();
-        for (String pair : query == null ? new String[0] : query.split("&", 64)) {
-            int equals = pair.indexOf('=');
-            if (equals > 0) {
-                parameters.put(decoded(pair.substring(0, equals)), decoded(pair.substring(equals + 1)));
-            }
-        }
-        return parameters;
+    boolean take(byte[] body) {
+        long before = bodies.bytes();
+        boolean taken = bodies.take(body);
+        stats.held(bodies.bytes() - before);
+        return taken;
     }
 
-    private static String decoded(String text) {
-        try {
-            return URLDecoder.decode(text, StandardCharsets.UTF_8);
-        } catch (IllegalArgumentException e) {
-            return "";
-        }
-    }
-
-    private static void send(HttpExchange exchange, Answer answer) throws IOException {
-        Headers headers = exchange.getResponseHeaders();
-        headers.set("Content-Type", answer.type());
-        headers.set("X-Content-Type-Options", "nosniff");
-        answer.headers().forEach(headers::set);
-        if (answer.flow().isPresent()) {
-            exchange.sendResponseHeaders(
-                    answer.status(), exchange.getRequestMethod().equals("HEAD") ? -1 : 0);
-            flow(exchange, answer.flow().get());
-            return;
-        }
-        byte[] body = answer.body();
-        if (exchange.getRequestMethod().equals("HEAD")) {
-            headers.set("Content-Length", Integer.toString(body.length));
-            exchange.sendResponseHeaders(answer.status(), -1);
-            return;
-        }
-        exchange.sendResponseHeaders(answer.status(), body.length == 0 ? -1 : body.length);
-        try (OutputStream out = exchange.getResponseBody()) {
-            out.write(body);
-        }
-    }
-
-    private static void flow(HttpExchange exchange, Answer.Flow flow) throws IOException {
-        if (!exchange.getRequestMethod().equals("HEAD")) {
-            try (OutputStream out = exchange.getResponseBody()) {
-                flow.write(out);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private static void limit(String property, String value) {
-        if (System.getProperty(property) == null) {
-            System.setProperty(property, value);
-        }
+    void give(byte[] body) {
+        long before = bodies.bytes();
+        bodies.give(body);
+        stats.held(bodies.bytes() - before);
     }
 
     /** Stops at once; requests under way are cut off. */
     @Override
     public void close() {
-        server.stop(0);
-        threads.shutdownNow();
+        lanes.forEach(Lane::close);
+        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
     }
 }

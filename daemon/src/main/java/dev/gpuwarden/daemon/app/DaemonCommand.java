@@ -5,10 +5,11 @@ import dev.gpuwarden.cli.Version;
 import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.cli.run.Stop;
-import dev.gpuwarden.cli.web.ListenAddress;
+import dev.gpuwarden.cli.web.ProbeSite;
 import dev.gpuwarden.cli.web.Site;
 import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
+import dev.gpuwarden.cli.web.WebStats;
 import dev.gpuwarden.core.check.CheckBook;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckRunner;
@@ -38,10 +39,13 @@ import dev.gpuwarden.daemon.metrics.Readiness;
 import dev.gpuwarden.daemon.metrics.Scraper;
 import dev.gpuwarden.daemon.metrics.SinkCollector;
 import dev.gpuwarden.daemon.metrics.StoreCollector;
+import dev.gpuwarden.daemon.metrics.WebCollector;
 import dev.gpuwarden.daemon.node.CpuModel;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
+import dev.gpuwarden.daemon.page.PageDoor;
+import dev.gpuwarden.daemon.page.PageOptions;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.recorder.RecentLines;
@@ -95,6 +99,9 @@ public final class DaemonCommand implements Callable<Integer> {
     WebOptions web = new WebOptions();
 
     @Mixin
+    PageOptions pages = new PageOptions();
+
+    @Mixin
     MetricsOptions metrics = new MetricsOptions();
 
     @Mixin
@@ -133,7 +140,8 @@ public final class DaemonCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         Logging.install(Level.INFO);
-        ListenAddress address = web.listenAddress();
+        web.validate();
+        Optional<PageDoor> door = web.pages() ? Optional.of(pages.door()) : Optional.empty();
         uplink.validate();
         Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted());
         NodeChecks wanted = NodeChecks.of(checks, node.get());
@@ -167,16 +175,19 @@ public final class DaemonCommand implements Callable<Integer> {
                             sources(sampler, memory, store, runner, () -> Senders.unreached(sending.get(), cluster)))))
                     : Optional.empty();
             NodePage page = new NodePage(node.get(), sampler, history, memory, runner, store, lines);
+            WebStats stats = new WebStats();
             Scraper scraper = new Scraper(
                     sampler::snapshot,
                     sampler.stats(),
                     memory,
-                    new Exposition(metrics, node::get, () -> collectors(runner, store, log, calls, sending, cluster)));
-            MetricsSite metricsSite =
-                    new MetricsSite(scraper, () -> Readiness.pending(sampler.snapshot()), store::storing);
-            List<Site> sites = new ArrayList<>(List.of(metricsSite));
-            sites.addAll(page.start(parts, sampling.fastInterval()));
-            WebServer server = parts.add(WebServer.start(address, sites));
+                    new Exposition(
+                            metrics, node::get, () -> collectors(runner, store, log, calls, sending, cluster, stats)));
+            ProbeSite probes = new ProbeSite(
+                    () -> Readiness.pending(sampler.snapshot()),
+                    () -> store.storing() ? "" : "events are not stored now");
+            List<Site> sites = new ArrayList<>(List.of(new MetricsSite(scraper)));
+            sites.addAll(page.start(parts, sampling.fastInterval(), door));
+            WebServer server = web.start(probes, sites, parts, stats);
             cluster.ifPresent(target -> LOG.log(System.Logger.Level.INFO, "writing " + target));
             announce(server.address(), calls.map(GrpcServer::addresses).orElse(List.of()));
             running.await();
@@ -190,13 +201,15 @@ public final class DaemonCommand implements Callable<Integer> {
             KernelLogMonitor log,
             Optional<GrpcServer> calls,
             Supplier<List<SinkStats>> sending,
-            Optional<KubernetesNode> cluster) {
+            Optional<KubernetesNode> cluster,
+            WebStats stats) {
         List<Collector> collectors = new ArrayList<>(List.of(
                 new CheckCollector(runner::results, store::faults),
                 new StoreCollector(store::status),
                 new EventCollector(store::counts, store::faults),
                 new KernelLogCollector(log::stats),
-                new SinkCollector(sending)));
+                new SinkCollector(sending),
+                new WebCollector(stats)));
         calls.map(GrpcServer::stats).map(GrpcCollector::new).ifPresent(collectors::add);
         cluster.map(target -> new KubernetesCollector(target::stats)).ifPresent(collectors::add);
         if (metrics.autopilot()) {

@@ -13,6 +13,8 @@ import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.history.RecentSamples;
 import dev.gpuwarden.daemon.page.ApiSite;
 import dev.gpuwarden.daemon.page.MemoryHistory;
+import dev.gpuwarden.daemon.page.NewsSite;
+import dev.gpuwarden.daemon.page.PageDoor;
 import dev.gpuwarden.daemon.page.PageSite;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.recorder.FlightRecorder;
@@ -48,16 +50,21 @@ record NodePage(
     /** So seldom that attribution costs nothing to speak of, so often that a tenant of minutes shows. */
     private static final Duration MEMORY_INTERVAL = Duration.ofSeconds(30);
 
-    /** Starts the recorder and what fills the page's charts. */
-    List<Site> start(Parts parts, Duration samplingInterval) {
+    /** Starts the recorder, and where there is to be a page, what fills its charts. */
+    List<Site> start(Parts parts, Duration samplingInterval, Optional<PageDoor> door) {
         ScheduledExecutorService timer = timer();
         parts.add(timer::shutdownNow);
         parts.add(new FlightRecorder(store, this, samplingInterval, timer));
+        return door.map(open -> sites(parts, timer).stream().map(open::guarded).toList())
+                .orElse(List.of());
+    }
+
+    private List<Site> sites(Parts parts, ScheduledExecutorService timer) {
         MemoryHistory memory = new MemoryHistory();
         long nanos = MEMORY_INTERVAL.toNanos();
         timer.scheduleAtFixedRate(
                 () -> memory.note(Instant.now(), memory(node())), nanos / 10, nanos, TimeUnit.NANOSECONDS);
-        return List.of(parts.add(new ApiSite(this, memory)), new PageSite());
+        return List.of(parts.add(new NewsSite(store)), new ApiSite(this, memory), new PageSite());
     }
 
     private static ScheduledExecutorService timer() {

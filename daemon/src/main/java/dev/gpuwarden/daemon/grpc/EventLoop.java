@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
+import dev.gpuwarden.cli.web.NettySettings;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollIoHandler;
@@ -19,11 +20,10 @@ public final class EventLoop implements AutoCloseable {
         // Read once, when Netty's classes are first used. A pool would keep megabytes for a few small messages; the
         // heap is
         // there anyway.
-        property("io.netty.allocator.type", "unpooled");
-        property("io.netty.noPreferDirect", "true");
-        property("io.netty.leakDetection.level", "disabled");
-        property("io.netty.recycler.maxCapacityPerThread", "0");
-        property("io.netty.machineId", "00:00:00:00:00:00:00:00");
+        NettySettings.apply();
+        NettySettings.property("io.netty.allocator.type", "unpooled");
+        NettySettings.property("io.netty.noPreferDirect", "true");
+        NettySettings.property("io.netty.recycler.maxCapacityPerThread", "0");
         // gRPC sets SO_KEEPALIVE on Unix sockets too; Netty warns of it at each connection.
         BOOTSTRAP.setLevel(Level.SEVERE);
         SERVER_BOOTSTRAP.setLevel(Level.SEVERE);
@@ -50,12 +50,6 @@ public final class EventLoop implements AutoCloseable {
     /** Runs tasks on the loop's thread. */
     ScheduledExecutorService executor() {
         return group.next();
-    }
-
-    private static void property(String name, String value) {
-        if (System.getProperty(name) == null) {
-            System.setProperty(name, value);
-        }
     }
 
     @Override

@@ -22,7 +22,7 @@ import dev.gpuwarden.daemon.view.FaultView;
 import dev.gpuwarden.daemon.view.GpuView;
 import dev.gpuwarden.daemon.view.OwnerView;
 import dev.gpuwarden.daemon.view.Values;
-import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,20 +32,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the page asks for, as JSON below `/api/v1/`: `node`, `memory`, `events`, `events/ID`, `events/ID/recording`,
- * `events/ID/archive`, and `news`, which answers when something was told that the page has not seen.
+ * What the page asks for, as JSON below `/api/v1/`: `node`, `faults`, `memory`, `events`, `events/ID`, `events/ID/recording` and
+ * `events/ID/archive`. {@link NewsSite} reports when `faults` and `events` have changed, `memoryMoment` of `node` when `memory` has.
  */
-public final class ApiSite implements Site, AutoCloseable {
+public final class ApiSite implements Site {
 
     private static final String BASE = "/api/v1/";
     private static final Pattern EVENT = Pattern.compile("/api/v1/events/([^/]{1,128})(/recording|/archive)?");
     private static final int EVENTS = 200;
-    /** Below the server's limit for an answer, and what middle boxes bear. */
-    private static final long LONGEST_WAIT_SECONDS = 10;
+    /** Of a list's messages; a page for people is of no use beyond that. */
+    private static final int MOST_CHARACTERS = 1 << 20;
+
+    /** Of an entry beside its message, about. */
+    private static final int CHARACTERS_EACH = 512;
 
     private final Sources sources;
     private final MemoryHistory history;
-    private final NewsWire news;
 
     /** Where the answers come from: all of it cached, none of it waits for a driver. */
     public interface Sources {
@@ -70,22 +72,29 @@ public final class ApiSite implements Site, AutoCloseable {
     public ApiSite(Sources sources, MemoryHistory history) {
         this.sources = sources;
         this.history = history;
-        this.news = new NewsWire(sources.events());
     }
 
     @Override
-    public Optional<Answer> answer(Request request) throws InterruptedException {
-        if (!request.path().startsWith(BASE)) {
-            return Optional.empty();
-        }
-        return Optional.of(
-                switch (request.path().substring(BASE.length())) {
-                    case "node" -> json(node());
-                    case "memory" -> json(history.tree());
-                    case "events" -> json(events());
-                    case "news" -> json(news(request));
-                    default -> event(request.path());
-                });
+    public boolean has(String path) {
+        return path.startsWith(BASE);
+    }
+
+    @Override
+    public Answer answer(Request request) {
+        return switch (request.path().substring(BASE.length())) {
+            case "node" -> json(node());
+            case "faults" ->
+                json(shortened("faults", FaultView.trees(sources.events().faults())));
+            case "memory" -> json(history.tree());
+            case "events" -> json(events());
+            default -> event(request.path());
+        };
+    }
+
+    /** An answer may be of megabytes while it is made: one at a time. */
+    @Override
+    public int threads() {
+        return 1;
     }
 
     private static Answer json(Object tree) {
@@ -102,9 +111,9 @@ public final class ApiSite implements Site, AutoCloseable {
         tree.put("verdict", NodeVerdict.of(results, faults).label());
         tree.put("driver", DriverView.tree(node.driver()));
         tree.put("gpus", node.gpus().stream().map(GpuView::tree).toList());
-        tree.put("faults", FaultView.trees(faults));
         tree.put("checks", results.stream().map(CheckView::tree).toList());
         tree.put("memory", memory(node));
+        tree.put("memoryMoment", history.newest().map(Instant::toString));
         return tree;
     }
 
@@ -138,16 +147,26 @@ public final class ApiSite implements Site, AutoCloseable {
 
     private Map<String, Object> events() {
         EventFilter newest = EventFilter.all().newestFirst(EVENTS);
-        return Map.of(
+        return shortened(
                 "events",
                 sources.events().events(newest).stream().map(EventView::tree).toList());
     }
 
-    private Map<String, Object> news(Request request) throws InterruptedException {
-        long seen = request.number("seen", 0, Long.MAX_VALUE).orElse(0L);
-        long seconds = request.number("wait", 0, LONGEST_WAIT_SECONDS).orElse(0L);
-        news.await(seen, Duration.ofSeconds(seconds));
-        return Map.of("seen", news.count());
+    /** The first of a list, as many as their messages leave room for, and how many that leaves out. */
+    private static Map<String, Object> shortened(String name, List<Map<String, Object>> all) {
+        int characters = 0;
+        int kept = 0;
+        for (Map<String, Object> one : all) {
+            characters += CHARACTERS_EACH + String.valueOf(one.get("message")).length();
+            if (characters > MOST_CHARACTERS) {
+                break;
+            }
+            kept++;
+        }
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put(name, all.subList(0, kept));
+        tree.put("leftOut", all.size() - kept);
+        return tree;
     }
 
     private Answer event(String path) {
@@ -166,10 +185,5 @@ public final class ApiSite implements Site, AutoCloseable {
             case "/archive" -> Answer.of(200, "application/zip", sources.archive(event));
             default -> json(EventView.tree(event));
         };
-    }
-
-    @Override
-    public void close() {
-        news.close();
     }
 }

@@ -12,6 +12,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Whose memory it was during the last hour, in few and rough numbers: for a picture. Thread-safe. */
 public final class MemoryHistory {
@@ -55,6 +56,11 @@ public final class MemoryHistory {
         }
         gpu.unattributedBytes().asOptional().filter(bytes -> bytes > 0).ifPresent(b -> tenants.put(UNATTRIBUTED, b));
         return tenants;
+    }
+
+    /** When the last moment was noted; empty before the first. */
+    synchronized Optional<Instant> newest() {
+        return Optional.ofNullable(moments.peekLast()).map(Moment::time);
     }
 
     /** Oldest first. */

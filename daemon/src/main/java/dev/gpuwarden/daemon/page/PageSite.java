@@ -5,7 +5,6 @@ import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.cli.web.Site;
 import dev.gpuwarden.cli.web.StaticSite;
 import java.util.List;
-import java.util.Optional;
 
 /** `/` and the files that it is made of. */
 public final class PageSite implements Site {
@@ -22,7 +21,12 @@ public final class PageSite implements Site {
     }
 
     @Override
-    public Optional<Answer> answer(Request request) {
+    public boolean has(String path) {
+        return files.has(path);
+    }
+
+    @Override
+    public Answer answer(Request request) {
         return files.answer(request);
     }
 }

@@ -7,7 +7,7 @@ const REFRESH_MS = 2000;
 const CALM_MS = 500;
 const WAIT_SECONDS = 10;
 
-let node;
+let node, faults = {faults: []}, memory = {moments: []}, memoryMoment;
 
 async function json(path) {
   const answer = await fetch(path);
@@ -17,16 +17,22 @@ async function json(path) {
 
 const pause = ms => new Promise(done => setTimeout(done, ms));
 
-async function refresh(withEvents) {
+// Readings change all the time; faults, events and the hour of memory are asked for when there are others.
+async function refresh(news) {
   try {
-    node = await json('api/v1/node');
+    if (news) faults = await json('api/v1/faults');
+    node = {...await json('api/v1/node'), ...faults};
     byId('link').textContent = '';
     showHead(node);
     showFaults(node);
     showGpus(node);
     showChecks(node);
-    showMemory(node, await json('api/v1/memory'));
-    if (withEvents) showEvents(await json('api/v1/events'));
+    if (node.memoryMoment !== memoryMoment) {
+      memory = await json('api/v1/memory');
+      memoryMoment = node.memoryMoment;
+    }
+    showMemory(node, memory);
+    if (news) showEvents(await json('api/v1/events'));
   } catch (problem) {
     console.error(problem);
     byId('link').replaceChildren(element('span', {class: 'bad'}, 'the daemon does not answer; what is shown is old'));
@@ -49,7 +55,9 @@ async function listenForEver() {
       seen = news.seen;
       await pause(CALM_MS);
     } catch (problem) {
-      await pause(REFRESH_MS);
+      // Too many pages wait already, or the daemon is away.
+      await pause(5 * REFRESH_MS);
+      await refresh(true);
     }
   }
 }

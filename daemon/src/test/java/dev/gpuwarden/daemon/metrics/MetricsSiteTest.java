@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.ListenAddress;
+import dev.gpuwarden.cli.web.ProbeSite;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.page.PageSite;
@@ -73,7 +74,10 @@ class MetricsSiteTest {
                 clock::get);
         server = WebServer.start(
                 new ListenAddress("127.0.0.1", 0),
-                List.of(new MetricsSite(scraper, () -> pending, () -> storing), new PageSite()));
+                List.of(
+                        new ProbeSite(() -> pending, () -> storing ? "" : "events are not stored now"),
+                        new MetricsSite(scraper),
+                        new PageSite()));
     }
 
     @AfterEach

@@ -65,7 +65,8 @@ class PageSiteTest {
     }
 
     private Optional<Answer> get(String path) {
-        return site.answer(new Request(path, Map.of(), java.net.InetAddress.getLoopbackAddress(), header -> ""));
+        Request request = new Request(path, Map.of(), java.net.InetAddress.getLoopbackAddress(), header -> "");
+        return site.has(path) ? Optional.of(site.answer(request)) : Optional.empty();
     }
 
     private static String text(Answer answer) {

@@ -1,0 +1,66 @@
+package dev.gpuwarden.cli.web;
+
+import java.lang.System.Logger.Level;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A site and the threads that answer for it: one that is busy or hangs holds up no other. No thread is kept without requests. */
+final class Lane implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(Lane.class.getName());
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+    private static final int QUEUE = 64;
+
+    private final Site site;
+    private final ThreadPoolExecutor threads;
+    private final AtomicBoolean failureLogged = new AtomicBoolean();
+
+    Lane(Site site) {
+        this.site = site;
+        threads = new ThreadPoolExecutor(
+                site.threads(), site.threads(), 10, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
+                    Thread thread = new Thread(task, "gpuwarden-http-" + NUMBER.incrementAndGet());
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    boolean has(String path) {
+        return site.has(path);
+    }
+
+    /** False where too many wait. */
+    boolean execute(Runnable task) {
+        try {
+            threads.execute(task);
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
+        }
+    }
+
+    /** On a thread of this lane. */
+    Answer answer(Request request) {
+        try {
+            return site.answer(request);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Answer.text(503, "the program ends\n");
+        } catch (RuntimeException e) {
+            if (failureLogged.compareAndSet(false, true)) {
+                LOG.log(Level.ERROR, "a request failed; further cases are not logged", e);
+            }
+            return Answer.text(500, "this could not be answered; the log says why\n");
+        }
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

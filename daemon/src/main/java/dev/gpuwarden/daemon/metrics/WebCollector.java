@@ -1,0 +1,34 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.cli.web.WebStats;
+import io.prometheus.metrics.model.snapshots.Labels;
+
+/** Who asks over HTTP, and what is refused. */
+public final class WebCollector implements Collector {
+
+    private static final Family CONNECTIONS = Family.gauge("gpuwarden_web_connections", "HTTP connections of clients.");
+    private static final Family HELD =
+            Family.gauge("gpuwarden_web_held", "bytes", "Memory of HTTP answers that clients have not taken yet.");
+    private static final Family REFUSED = Family.counter(
+            "gpuwarden_web_refused", "HTTP connections and requests that were turned away or cut off, by cause.");
+
+    private final WebStats stats;
+
+    public WebCollector(WebStats stats) {
+        this.stats = stats;
+    }
+
+    @Override
+    public String name() {
+        return "web";
+    }
+
+    @Override
+    public void collect(Scrape scrape, Families out) {
+        out.add(CONNECTIONS, Labels.EMPTY, stats.connections());
+        out.add(HELD, Labels.EMPTY, stats.bodyBytes());
+        for (WebStats.Refusal why : WebStats.Refusal.values()) {
+            out.add(REFUSED, Labels.of("cause", why.label()), stats.refusals(why));
+        }
+    }
+}
