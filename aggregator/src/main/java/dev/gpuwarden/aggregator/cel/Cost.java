@@ -17,7 +17,7 @@ public final class Cost {
     static final long MOST_UNITS = 4_000_000;
 
     /** Of the thread's processor time, so that a busy machine ends nothing. */
-    static final Duration MOST_TIME = Duration.ofMillis(50);
+    static final Duration MOST_TIME = Duration.ofMillis(100);
 
     /** Between two looks at the clock. */
     private static final long LOOK_UNITS = 100_000;
@@ -77,7 +77,7 @@ public final class Cost {
     /** Of one for which {@link #exceeded} holds: what it had too much of, and what mends it. */
     public static String why(CelEvaluationException e) {
         return e.getCause() instanceof Exceeded cause
-                ? "it looks at or makes " + cause.getMessage() + ": make no long texts, and match each once"
+                ? cause.getMessage() + ": make no long texts, and match each once"
                 : "it takes too many steps: walk over each list once";
     }
 
@@ -99,11 +99,11 @@ public final class Cost {
         check();
         units += more + 1;
         if (units > MOST_UNITS || units < 0) {
-            exceeded = new Exceeded("texts and lists of more than " + MOST_UNITS + " units");
+            exceeded = new Exceeded("it looks at or makes more than " + MOST_UNITS + " characters and entries");
         } else if (units >= lookAt) {
             lookAt = units + LOOK_UNITS;
             if (THREADS.getCurrentThreadCpuTime() > endNanos) {
-                exceeded = new Exceeded("more than " + MOST_TIME.toMillis() + " ms of processor time");
+                exceeded = new Exceeded("it takes more than " + MOST_TIME.toMillis() + " ms of processor time");
             }
         }
         check();

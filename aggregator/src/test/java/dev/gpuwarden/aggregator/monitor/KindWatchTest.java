@@ -175,7 +175,7 @@ class KindWatchTest {
         for (int i = 0; i < 5; i++) {
             watch.there("gpu-operator/b" + i, named("b" + i, "n1", "Running", RUNS));
         }
-        assertThat(run.stopped()).get().asString().contains("looks at or makes texts and lists");
+        assertThat(run.stopped()).get().asString().contains("it looks at or makes more than 4000000 characters");
         assertThat(told("n1")).hasSize(1);
         watch.gone("gpu-operator/a");
         assertThat(told("n1")).isEmpty();

@@ -86,7 +86,7 @@ class StatusOfTest {
         PolicyStatus status = status(loops, Optional.empty(), true, 1, 0, 0);
         assertThat(status.ready()).isFalse();
         assertThat(status.reason()).isEqualTo("TooCostly");
-        assertThat(status.message()).contains("50000 steps", "ns/big", "what it has told before stays");
+        assertThat(status.message()).contains("it takes ", "ns/big", "what it has told before stays");
     }
 
     @Test

@@ -91,9 +91,9 @@ final class DemoDaemon implements AutoCloseable {
         return get("/metrics");
     }
 
-    /** What the page is given about the node; empty when it cannot be had now. */
+    /** What the page is given about the node and its faults; empty when it cannot be had now. */
     String page() {
-        return get("/api/v1/node");
+        return get("/api/v1/node") + get("/api/v1/faults");
     }
 
     private String get(String path) {
