@@ -1,13 +1,9 @@
 package dev.gpuwarden.core.health;
 
-import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.model.PciAddress;
-import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
-import java.util.Optional;
 
 /** Whether each GPU answers. Pure. */
 public final class GpuAnswers {
@@ -15,12 +11,7 @@ public final class GpuAnswers {
     private GpuAnswers() {}
 
     public static List<Finding> judge(NodeSnapshot node) {
-        Optional<PciAddress> leftOver = GpuCount.leftOver(node);
-        return node.gpus().stream()
-                .map(gpu -> gpu.identity().pci() instanceof Reading.Present<?> || leftOver.isEmpty()
-                        ? judge(gpu)
-                        : located(judge(gpu), leftOver.get()))
-                .toList();
+        return node.gpus().stream().map(GpuAnswers::judge).toList();
     }
 
     private static Finding judge(GpuSnapshot gpu) {
@@ -53,7 +44,8 @@ public final class GpuAnswers {
                         gpu,
                         "reset-required",
                         "expected answers, but the GPU needs a reset" + detail,
-                        "stop its clients, then: nvidia-smi --gpu-reset -i " + label,
+                        "stop its clients, then: nvidia-smi --gpu-reset -i "
+                                + gpu.identity().selector(),
                         RecommendedAction.COMPONENT_RESET);
             case GONE ->
                 fault(
@@ -68,16 +60,5 @@ public final class GpuAnswers {
     private static Finding fault(
             GpuSnapshot gpu, String code, String message, String remedy, RecommendedAction action) {
         return Finding.fail(code, Subject.of(gpu.identity()), gpu.identity().label() + ": " + message, remedy, action);
-    }
-
-    private static Finding located(Finding finding, PciAddress address) {
-        return new Finding(
-                finding.outcome(),
-                finding.code(),
-                finding.subject().at(Entity.pci(address)),
-                finding.message() + "; it must be " + address + ", which no other GPU claims on the PCI bus",
-                finding.remedy(),
-                finding.action(),
-                finding.evidence());
     }
 }

@@ -10,7 +10,6 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.TreeSet;
 
 /** Whether the driver lists every GPU that the PCI bus shows. Pure. */
@@ -82,23 +81,5 @@ public final class GpuCount {
                     RecommendedAction.RESTART_BM));
         }
         return findings;
-    }
-
-    /**
-     * Where the one GPU must be that cannot tell its address: the one address on the bus that no other GPU claims. Empty where
-     * that is not certain.
-     */
-    static Optional<PciAddress> leftOver(NodeSnapshot node) {
-        TreeSet<PciAddress> unclaimed =
-                new TreeSet<>(node.pciGpus().asOptional().orElse(List.of()));
-        int withoutAddress = 0;
-        for (GpuSnapshot gpu : node.gpus()) {
-            if (gpu.identity().pci() instanceof Reading.Present<PciAddress> p) {
-                unclaimed.remove(p.value());
-            } else {
-                withoutAddress++;
-            }
-        }
-        return withoutAddress == 1 && unclaimed.size() == 1 ? Optional.of(unclaimed.first()) : Optional.empty();
     }
 }

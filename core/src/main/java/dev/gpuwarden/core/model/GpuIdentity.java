@@ -42,10 +42,17 @@ public record GpuIdentity(
         return Reading.absent(why.cause(), why.code(), why.detail());
     }
 
-    /** UUID, else PCI address, else index: what messages call this GPU. */
+    /** UUID, else index with the PCI address where that is known: what messages call this GPU. */
     public String label() {
         return uuid.asOptional()
-                .orElseGet(() -> pci.asOptional().map(PciAddress::toString).orElse("GPU " + index));
+                .orElseGet(() -> "GPU " + index
+                        + pci.asOptional().map(address -> " (" + address + ")").orElse(""));
+    }
+
+    /** UUID, else PCI address, else index: what `nvidia-smi -i` takes. */
+    public String selector() {
+        return uuid.asOptional()
+                .orElseGet(() -> pci.asOptional().map(PciAddress::toString).orElse(Integer.toString(index)));
     }
 
     /**

@@ -6,6 +6,7 @@ import static dev.gpuwarden.core.health.Snapshots.running;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.node.GpuPlaces;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.List;
@@ -33,20 +34,21 @@ class GpuAnswersTest {
 
     @Test
     void aLostGpuThatDoesNotTellItsAddressIsLocatedWhereThatIsCertain() {
-        NodeSnapshot node = running(2, healthy(0), gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {}));
+        NodeSnapshot node =
+                GpuPlaces.located(running(2, healthy(0), gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {})));
         Finding lost = GpuAnswers.judge(node).get(1);
         assertThat(lost.code()).isEqualTo("gpu-lost");
-        assertThat(lost.message()).contains("it must be " + Snapshots.pci(1) + ", which no other GPU claims");
+        assertThat(lost.message()).startsWith("GPU 1 (" + Snapshots.pci(1) + "): expected answers");
         assertThat(lost.subject().entities()).containsExactly(Entity.pci(Snapshots.pci(1)));
     }
 
     @Test
     void whereItIsNotCertainItGoesByItsIndex() {
-        NodeSnapshot node = running(
+        NodeSnapshot node = GpuPlaces.located(running(
                 3,
                 healthy(0),
                 gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {}),
-                gpu(Snapshots.anonymous(2), GpuState.LOST, frame -> {}));
+                gpu(Snapshots.anonymous(2), GpuState.LOST, frame -> {})));
         assertThat(GpuAnswers.judge(node))
                 .extracting(finding -> finding.subject().entities())
                 .containsExactly(

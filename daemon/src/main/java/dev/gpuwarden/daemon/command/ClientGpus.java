@@ -47,13 +47,14 @@ record ClientGpus(List<Gpu> gpus) {
                 + (gpus.isEmpty() ? "" : " of 0 to " + (gpus.size() - 1)) + ", a UUID or a PCI address");
     }
 
+    /** Never none, which would mean every GPU: of one that reports no name, as checks call it. */
     private static List<Entity> names(Gpu gpu) {
         List<Entity> names = new ArrayList<>();
         if (gpu.getUuid().hasValue()) {
             names.add(Entity.gpu(gpu.getUuid().getValue()));
         }
         PciAddress.parse(gpu.getPciAddress().getValue()).map(Entity::pci).ifPresent(names::add);
-        return names;
+        return names.isEmpty() ? List.of(Entity.gpuIndex(gpu.getIndex())) : names;
     }
 
     /** "GPU 3", with what else is named; a GPU that is not listed keeps the name that it has. */

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import dev.gpuwarden.core.node.GpuPlaces;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.Capability;
@@ -128,7 +129,7 @@ public final class NodeSampler implements AutoCloseable {
         for (GpuStation station : stations) {
             gpus.add(station.snapshot(now));
         }
-        return new NodeSnapshot(keeper.state(now), keeper.pciGpus(), List.copyOf(gpus));
+        return GpuPlaces.located(new NodeSnapshot(keeper.state(now), keeper.pciGpus(), List.copyOf(gpus)));
     }
 
     public SamplerStats stats() {

@@ -75,18 +75,49 @@ class ClientCommandsTest {
         }
     }
 
+    /** A GPU that was lost before the daemon asked it reports neither UUID nor PCI address: no name must not mean every GPU. */
+    @Test
+    void whatIsAskedOfAGpuThatReportsNoNameIsAboutItAlone() throws Exception {
+        try (SimulatedNode lost = SimulatedNode.start("gpu-lost")) {
+            String there = "--grpc.socket=" + lost.root().resolve("gpuwarden.sock");
+            RunningDaemon other = RunningDaemon.start(lost, "--check.only=gpu-state", "--check.interval=gpu-state=1s");
+            try {
+                while (Program.run("status", there).exitCode() != 1) {
+                    TimeUnit.MILLISECONDS.sleep(50);
+                }
+                tell(
+                        lost.root().resolve("gpuwarden.sock"),
+                        "OtherCheck",
+                        "o-1",
+                        List.of(Entity.gpu("GPU-of-another-board")),
+                        false);
+                Program status = Program.run("status", there);
+                assertThat(status.out()).contains("GPU 3").contains("OtherCheck");
+                Program cleared = Program.run("set-healthy", there, "--gpu=3", "--reason=replaced", "--yes");
+                assertThat(cleared.out()).contains("gpu-lost").doesNotContain("OtherCheck");
+                assertThat(Program.run("events", there, "--gpu=3").out()).doesNotContain("OtherCheck");
+            } finally {
+                other.stop();
+            }
+        }
+    }
+
     /** Tells a fault as other people's checks do. */
     private static void tell(String check, String code, int gpu, boolean healthy) {
+        tell(node.root().resolve("gpuwarden.sock"), check, code, gpuNames(gpu), healthy);
+    }
+
+    private static void tell(Path there, String check, String code, List<Entity> gpu, boolean healthy) {
         HealthEvent event = HealthEvent.of("some-monitor", "GPU", check)
                 .fatal(!healthy)
                 .healthy(healthy)
                 .errorCodes(List.of(code))
-                .entities(gpuNames(gpu))
+                .entities(gpu)
                 .message("it says \u001b[31m" + code)
                 .action(healthy ? RecommendedAction.NONE : RecommendedAction.RESTART_BM)
                 .generated(Instant.now())
                 .build();
-        try (NodeClient client = NodeClient.of(node.root().resolve("gpuwarden.sock"))) {
+        try (NodeClient client = NodeClient.of(there)) {
             var unused = PlatformConnectorGrpc.newBlockingStub(client.channel())
                     .healthEventOccurredV1(HealthEvents.newBuilder()
                             .addEvents(HealthEventCodec.toWire(event))
