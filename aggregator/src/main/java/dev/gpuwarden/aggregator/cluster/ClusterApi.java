@@ -140,7 +140,7 @@ public final class ClusterApi implements AutoCloseable {
      */
     public Leadership seekLeadership(
             String namespace, String lease, String identity, LeaderElectionTimes times, Runnable begin, Runnable end) {
-        return Leadership.seek(client, namespace, lease, identity, times, begin, end);
+        return Leadership.seek(client.getConfiguration(), namespace, lease, identity, times, begin, end);
     }
 
     private Map<String, Object> send(String method, String path, String type, String body)

@@ -1,6 +1,9 @@
 package dev.gpuwarden.aggregator.cluster;
 
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.extended.leaderelection.LeaderCallbacks;
 import io.fabric8.kubernetes.client.extended.leaderelection.LeaderElectionConfigBuilder;
 import io.fabric8.kubernetes.client.extended.leaderelection.LeaderElectorBuilder;
@@ -9,15 +12,24 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One of several that run leads, by a Lease in the cluster. Given up when this is closed, so that another one goes on at once; one
- * that is killed is followed when its Lease has run out.
+ * that is killed is followed when its Lease has run out. One that cannot renew ends at its deadline by the monotonic clock, whatever
+ * its requests wait for: fabric8's elector looks at the time between requests only.
  */
 public final class Leadership implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Leadership.class.getName());
+
+    /** So many attempts fit into the time to renew, so that one answer that does not come is not the end. */
+    private static final int ATTEMPTS = 2;
 
     private final KubernetesClient client;
     private final String namespace;
@@ -26,13 +38,13 @@ public final class Leadership implements AutoCloseable {
     private final LeaderElectionTimes times;
     private final Runnable begin;
     private final Runnable end;
-    private final ExecutorService thread = Executors.newCachedThreadPool(task -> {
-        Thread made = new Thread(task, "gpuwarden-leadership");
-        made.setDaemon(true);
-        return made;
-    });
+    private final AtomicInteger number = new AtomicInteger();
+    private final ExecutorService thread = Executors.newCachedThreadPool(this::thread);
+    private final ScheduledExecutorService watchdog = Executors.newSingleThreadScheduledExecutor(this::thread);
     private volatile boolean closed;
     private volatile CompletableFuture<?> term = CompletableFuture.completedFuture(null);
+    private boolean leads;
+    private @Nullable ScheduledFuture<?> deadline;
 
     private Leadership(
             KubernetesClient client,
@@ -51,36 +63,53 @@ public final class Leadership implements AutoCloseable {
         this.end = end;
     }
 
+    /** With a client of its own, whose requests end before the deadline. */
     static Leadership seek(
-            KubernetesClient client,
+            Config config,
             String namespace,
             String name,
             String identity,
             LeaderElectionTimes times,
             Runnable begin,
             Runnable end) {
+        int patienceMillis = (int) times.renewDeadline().toMillis() / ATTEMPTS;
+        KubernetesClient client = new KubernetesClientBuilder()
+                .withConfig(new ConfigBuilder(config)
+                        .withRequestTimeout(patienceMillis)
+                        .withConnectionTimeout(patienceMillis)
+                        .withRequestRetryBackoffLimit(0)
+                        .build())
+                .build();
         Leadership leadership = new Leadership(client, namespace, name, identity, times, begin, end);
         leadership.again();
         return leadership;
+    }
+
+    private Thread thread(Runnable task) {
+        Thread made = new Thread(task, "gpuwarden-leadership-" + number.incrementAndGet());
+        made.setDaemon(true);
+        return made;
     }
 
     private synchronized void again() {
         if (closed) {
             return;
         }
-        term = new LeaderElectorBuilder(client, thread)
+        ObservedLease lease = new ObservedLease(new LeaseLock(namespace, name, identity), System::nanoTime);
+        CompletableFuture<?> begun = new LeaderElectorBuilder(client, thread)
                 .withConfig(new LeaderElectionConfigBuilder()
                         .withName(name)
-                        .withLock(new LeaseLock(namespace, name, identity))
+                        .withLock(lease)
                         .withLeaseDuration(times.leaseDuration())
                         .withRenewDeadline(times.renewDeadline())
                         .withRetryPeriod(times.retryPeriod())
                         .withReleaseOnCancel(true)
-                        .withLeaderCallbacks(new LeaderCallbacks(this::began, this::ended, this::follows))
+                        .withLeaderCallbacks(new LeaderCallbacks(() -> began(lease), this::ended, this::follows))
                         .build())
                 .build()
                 .start();
-        var unused = term.whenComplete((any, cause) -> {
+        term = begun;
+        var unused = begun.whenComplete((any, cause) -> {
             if (!closed) {
                 CompletableFuture.delayedExecutor(times.retryPeriod().toMillis(), TimeUnit.MILLISECONDS, thread)
                         .execute(this::again);
@@ -88,14 +117,51 @@ public final class Leadership implements AutoCloseable {
         });
     }
 
-    private void began() {
+    private synchronized void began(ObservedLease lease) {
+        if (leftNanos(lease) <= 0) {
+            // It took this thread longer to come here than the Lease is good for: the watchdog ends the term.
+            watch(lease);
+            return;
+        }
+        leads = true;
         LOG.log(Level.INFO, identity + " leads");
         begin.run();
+        watch(lease);
     }
 
-    private void ended() {
-        LOG.log(Level.INFO, identity + " leads no more");
-        end.run();
+    private long leftNanos(ObservedLease lease) {
+        return lease.renewedNanos() + times.renewDeadline().toNanos() - System.nanoTime();
+    }
+
+    private synchronized void watch(ObservedLease lease) {
+        long left = leftNanos(lease);
+        if (left > 0) {
+            try {
+                deadline = watchdog.schedule(() -> watch(lease), left, TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException e) {
+                // It is being closed, and ends by that.
+            }
+            return;
+        }
+        LOG.log(
+                Level.WARNING,
+                identity + " could not renew its Lease for "
+                        + times.renewDeadline().toSeconds() + " s");
+        ended();
+        term.cancel(true);
+    }
+
+    private synchronized void ended() {
+        ScheduledFuture<?> watching = deadline;
+        if (watching != null) {
+            watching.cancel(false);
+            deadline = null;
+        }
+        if (leads) {
+            leads = false;
+            LOG.log(Level.INFO, identity + " leads no more");
+            end.run();
+        }
     }
 
     private void follows(String other) {
@@ -106,9 +172,13 @@ public final class Leadership implements AutoCloseable {
 
     /** Ends leading, then lets go of the Lease. */
     @Override
-    public synchronized void close() {
-        closed = true;
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            ended();
+        }
         term.cancel(true);
+        watchdog.shutdownNow();
         try {
             // It writes the Lease in its own time.
             thread.shutdown();
@@ -116,5 +186,6 @@ public final class Leadership implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        client.close();
     }
 }

@@ -41,6 +41,7 @@ public final class Rounds implements AutoCloseable {
     private final Map<String, Stage> stages = new HashMap<>();
     private final Map<String, Integer> failures = new HashMap<>();
     private final Set<String> later = new HashSet<>();
+    private final Set<Thread> working = new HashSet<>();
     private boolean open;
 
     /** Begins closed. @param what is worked on, for the log */
@@ -74,9 +75,10 @@ public final class Rounds implements AutoCloseable {
         open = true;
     }
 
-    /** No name is taken any more, and those that wait are forgotten. Work that has begun goes on. */
+    /** No name is taken any more, those that wait are forgotten, and what is being worked on is interrupted. */
     public synchronized void stop() {
         open = false;
+        working.forEach(Thread::interrupt);
         stages.values().removeIf(stage -> stage == Stage.QUEUED);
         later.clear();
         failures.clear();
@@ -88,6 +90,7 @@ public final class Rounds implements AutoCloseable {
             if (!open || !stages.replace(name, Stage.QUEUED, Stage.WORKING)) {
                 return;
             }
+            working.add(Thread.currentThread());
         }
         boolean done = false;
         try {
@@ -100,6 +103,11 @@ public final class Rounds implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, what + " " + name + ": this is a bug in gpuwarden", e);
             failed(name, e.toString(), Duration.ZERO);
+        }
+        synchronized (this) {
+            // From here on an interrupt would be for what this thread does next.
+            working.remove(Thread.currentThread());
+            var unused = Thread.interrupted();
         }
         after(name, done);
     }

@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.cluster;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -16,6 +17,7 @@ public final class Relay implements AutoCloseable {
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final int port;
     private volatile ServerSocket door;
+    private volatile boolean stalled;
 
     public Relay(int target) throws IOException {
         this.target = target;
@@ -33,6 +35,28 @@ public final class Relay implements AutoCloseable {
         door.close();
         for (Socket socket : open) {
             socket.close();
+        }
+    }
+
+    /** From now on nothing gets through, in either direction, and connections stay open: a firewall that drops, a switch that fails. */
+    public void stall() {
+        stalled = true;
+    }
+
+    /** What was held back goes on. */
+    public synchronized void flow() {
+        stalled = false;
+        notifyAll();
+    }
+
+    private synchronized void awaitFlow() throws InterruptedIOException {
+        while (stalled) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException();
+            }
         }
     }
 
@@ -58,12 +82,16 @@ public final class Relay implements AutoCloseable {
         });
     }
 
-    private static void copy(Socket from, Socket to) throws IOException {
+    private void copy(Socket from, Socket to) throws IOException {
         try (from;
                 to) {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
-            in.transferTo(out);
+            byte[] bytes = new byte[1 << 14];
+            for (int n = in.read(bytes); n >= 0; n = in.read(bytes)) {
+                awaitFlow();
+                out.write(bytes, 0, n);
+            }
         }
     }
 
