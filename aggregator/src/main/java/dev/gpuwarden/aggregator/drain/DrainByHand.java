@@ -252,7 +252,7 @@ public final class DrainByHand {
             List<PodPlan> plan = new Notices(
                             health, drain.untold(), settings.policies().notice(), DrainTimes.DEFAULT.signal())
                     .of(asked, DrainPlan.of(asked, drain.pods(), holders, settings.policies(), now), now);
-            return HandLook.of(look, plan, holders.keySet(), refusals, settings.policies(), began, now);
+            return HandLook.of(look, plan, refusals, settings.policies(), began, now);
         }
 
         /** What the API server would say to each of them alone. */

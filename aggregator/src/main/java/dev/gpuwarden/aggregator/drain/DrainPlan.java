@@ -49,13 +49,13 @@ public final class DrainPlan {
             return left(pod, "it has ended");
         }
         if (pod.mirror()) {
-            return left(pod, "its node's own files say that it runs there");
+            return unasked(pod, "its node's own files say that it runs there", began);
         }
         if (pod.owner().equals("DaemonSet")) {
-            return left(pod, "its DaemonSet would start it again there");
+            return unasked(pod, "its DaemonSet would start it again there", began);
         }
         if (policies.isSystem(pod.namespace())) {
-            return left(pod, "it is in a namespace of the system");
+            return unasked(pod, "it is in a namespace of the system", began);
         }
         if (asked.isEmpty()) {
             return left(pod, "it has none of the GPUs");
@@ -69,12 +69,12 @@ public final class DrainPlan {
         if (pod.notReadySince()
                 .filter(since -> since.plus(policies.notReady()).isBefore(now))
                 .isPresent()) {
-            return left(
-                    pod, "it has not been ready since " + pod.notReadySince().get());
+            return unasked(
+                    pod, "it has not been ready since " + pod.notReadySince().get(), began);
         }
         Optional<DrainMode> mode = policies.mode(pod);
         if (mode.isEmpty()) {
-            return left(pod, "no rule is for its namespace");
+            return unasked(pod, "no rule is for its namespace", began);
         }
         return mode.get() == DrainMode.ALLOW_COMPLETION
                 ? new PodPlan(pod, Step.AWAIT, "it may go on until it ends by itself", Optional.empty(), began)
@@ -101,6 +101,21 @@ public final class DrainPlan {
         Stream<Instant> ofGpus = holders.getOrDefault(pod.path(), Set.of()).stream()
                 .flatMap(gpu -> Optional.ofNullable(drain.gpus().get(gpu)).stream());
         return Stream.concat(drain.full().stream(), ofGpus).min(Instant::compareTo);
+    }
+
+    /** A pod that is not asked to go. Where it holds what is to be reset, a person has to see to it. */
+    private PodPlan unasked(PodRead pod, String why, Instant began) {
+        return holds(pod)
+                ? new PodPlan(pod, Step.STAYS, "it holds a GPU, and " + why, Optional.empty(), began, true)
+                : left(pod, why);
+    }
+
+    /** Not what the reset itself stops: the services that NVIDIA's operator runs on nodes with GPUs. */
+    private boolean holds(PodRead pod) {
+        boolean holder = drain.full().isPresent()
+                ? pod.wantsGpu()
+                : holders.getOrDefault(pod.path(), Set.of()).stream().anyMatch(drain.gpus()::containsKey);
+        return holder && !pod.gpuService();
     }
 
     private PodPlan left(PodRead pod, String why) {

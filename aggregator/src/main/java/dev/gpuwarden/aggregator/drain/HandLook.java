@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * How far the drain of a node by a person is. Pure: each look begins with the one before, and with the pods as they are.
@@ -50,14 +49,12 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
 
     /**
      * @param plan for all pods of the node
-     * @param holders pods that hold any of the GPUs that are drained; empty for a whole node
      * @param refusals by UID of a pod
      * @param began after the node was cordoned
      */
     static HandLook of(
             HandLook before,
             List<PodPlan> plan,
-            Set<String> holders,
             Map<String, Refusal> refusals,
             DrainPolicies policies,
             Instant began,
@@ -72,7 +69,7 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
             Optional<Refusal> refused =
                     Optional.ofNullable(refusals.get(one.pod().uid()));
             boolean late = was.map(HandPod::seen).orElse(now).isAfter(began.plus(ARRIVAL));
-            HandPod pod = pod(one, was, refused, holders.contains(one.pod().path()), late, policies, now);
+            HandPod pod = pod(one, was, refused, late, policies, now);
             pods.add(pod);
             boolean asked = one.isDue(now);
             if (asked && pod.state() != State.STAYS) {
@@ -101,13 +98,12 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
             PodPlan plan,
             Optional<HandPod> was,
             Optional<Refusal> refused,
-            boolean holds,
             boolean late,
             DrainPolicies policies,
             Instant now) {
         Is is = switch (plan.step()) {
-            case LEFT -> left(plan, was, holds);
-            case STAYS -> new Is(State.STAYS, stays(plan.pod(), policies));
+            case LEFT -> left(plan, was);
+            case STAYS -> new Is(State.STAYS, stays(plan, policies));
             case SIGNAL ->
                 late
                         ? LATE
@@ -131,11 +127,9 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
         return new HandPod(pod.path(), pod.uid(), is.state(), is.why(), DrainRecord.milli(since), seen);
     }
 
-    private static Is left(PodPlan plan, Optional<HandPod> was, boolean holds) {
+    private static Is left(PodPlan plan, Optional<HandPod> was) {
         if (!plan.pod().ended()) {
-            return holds
-                    ? new Is(State.STAYS, "it holds the GPU, and " + plan.reason())
-                    : new Is(State.LEFT, plan.reason());
+            return new Is(State.LEFT, plan.reason());
         }
         boolean went =
                 was.filter(one -> one.inTheWay() || one.state() == State.GONE).isPresent();
@@ -151,7 +145,11 @@ public record HandLook(List<HandPod> pods, List<PodPlan> due, Optional<Instant> 
     }
 
     /** All that stands against it at once, with the options that allow it. */
-    private static String stays(PodRead pod, DrainPolicies policies) {
+    private static String stays(PodPlan plan, DrainPolicies policies) {
+        PodRead pod = plan.pod();
+        if (plan.holds()) {
+            return plan.reason();
+        }
         List<String> reasons = new ArrayList<>();
         if (pod.emptyDir() && !policies.emptyDir()) {
             reasons.add("its emptyDir would be lost (--delete-emptydir-data)");

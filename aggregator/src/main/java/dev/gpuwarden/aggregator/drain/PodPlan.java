@@ -9,8 +9,14 @@ import java.util.Optional;
  * @param reason for people; empty where the step says it all
  * @param at when the step is due, or should be over; empty where there is no such time
  * @param began since when it has to go
+ * @param holds whether it is not asked to go, and holds a GPU nevertheless
  */
-public record PodPlan(PodRead pod, Step step, String reason, Optional<Instant> at, Instant began) {
+public record PodPlan(PodRead pod, Step step, String reason, Optional<Instant> at, Instant began, boolean holds) {
+
+    /** Of a pod that goes, or is in nobody's way. */
+    public PodPlan(PodRead pod, Step step, String reason, Optional<Instant> at, Instant began) {
+        this(pod, step, reason, at, began, false);
+    }
 
     public enum Step {
         /** Now. */

@@ -21,6 +21,7 @@ import java.util.stream.Stream;
  * @param ended whether none of its containers runs any more, and none will
  * @param notReadySince empty where it is ready, or nothing tells
  * @param wantsGpu whether it asks for a GPU in any way that Kubernetes knows
+ * @param gpuService whether it is a service for GPUs that NVIDIA's operator has on nodes, and stops itself for a reset
  * @param devices what it has got, by the device plugin's names; empty where not all of it is told
  * @param checkpoint how its work can be saved before its end; empty where it does not say
  * @param exited when the last of its containers had ended, though they may have been started again; empty where one has not
@@ -40,6 +41,7 @@ public record PodRead(
         Optional<Instant> notReadySince,
         List<String> finalizers,
         boolean wantsGpu,
+        boolean gpuService,
         Optional<Set<String>> devices,
         Optional<Checkpoint> checkpoint,
         Optional<Instant> exited,
@@ -47,6 +49,8 @@ public record PodRead(
 
     private static final String MIRROR = "kubernetes.io/config.mirror";
     private static final String GPUS = "nvidia.com/";
+    /** Labels by which the GPU operator chooses the nodes of its DaemonSets, and takes them off before a reset. */
+    private static final String SERVICES = "nvidia.com/gpu.deploy.";
 
     /** `NAMESPACE/NAME`. */
     public String path() {
@@ -78,6 +82,7 @@ public record PodRead(
                 notReady(status),
                 Trees.textList(metadata, "finalizers"),
                 !asking.isEmpty(),
+                Trees.object(spec, "nodeSelector").keySet().stream().anyMatch(key -> key.startsWith(SERVICES)),
                 devices(asking, status),
                 Checkpoint.of(annotations),
                 exited(status),

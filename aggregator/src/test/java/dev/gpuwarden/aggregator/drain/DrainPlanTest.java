@@ -88,6 +88,46 @@ class DrainPlanTest {
         }
     }
 
+    private static String withGpu(String pod) {
+        return pod.replace(
+                "{\"name\": \"main\"}]},",
+                "{\"name\": \"main\", \"resources\": {\"limits\": {\"nvidia.com/gpu\": \"1\"}}}]},");
+    }
+
+    @Test
+    void whoIsNotAskedToGoAndHoldsAGpuKeepsTheDrainOpen() {
+        String pod = withGpu(Some.pod("p"));
+        Map<String, String> unasked = Map.of(
+                ofDaemonSet(pod), "its DaemonSet would start it again there",
+                mirror(pod), "its node's own files say that it runs there",
+                pod.replace("\"team\"", "\"kube-system\""), "it is in a namespace of the system",
+                notReady(pod, "2026-11-22T05:54:59Z"), "it has not been ready since 2026-11-22T05:54:59Z");
+        unasked.forEach((each, why) -> {
+            PodPlan full = plan(each);
+            assertThat(full.step()).as(each).isEqualTo(Step.STAYS);
+            assertThat(full.reason()).isEqualTo("it holds a GPU, and " + why);
+            assertThat(full.inTheWay()).isTrue();
+            String path = Some.read(each).path();
+            assertThat(partial(each, Map.of(path, Set.of("GPU-1"))).step()).isEqualTo(Step.STAYS);
+            assertThat(partial(each, Map.of(path, Set.of("GPU-2"))).step()).isEqualTo(Step.LEFT);
+        });
+        assertThat(plan(pod, Some.policies("other=Immediate"), NOW).reason())
+                .isEqualTo("it holds a GPU, and no rule is for its namespace");
+    }
+
+    @Test
+    void servicesThatStopForAResetAreInNobodysWay() {
+        String service = ofDaemonSet(withGpu(Some.pod("p")))
+                .replace("\"spec\": {", "\"spec\": {\"nodeSelector\": {\"nvidia.com/gpu.deploy.dcgm\": \"true\"}, ");
+        assertThat(plan(service).step()).isEqualTo(Step.LEFT);
+        assertThat(partial(service, Map.of("team/p", Set.of("GPU-1"))).step()).isEqualTo(Step.LEFT);
+    }
+
+    private static PodPlan partial(String pod, Map<String, Set<String>> holders) {
+        return DrainPlan.of(Some.partial("GPU-1"), List.of(Some.read(pod)), holders, AT_ONCE, NOW)
+                .get(0);
+    }
+
     @Test
     void whatIsLostMayBeAllowed() {
         DrainPolicies all = new DrainPolicies(

@@ -43,7 +43,7 @@ class HandLookTest {
         List<PodRead> read = Stream.of(pods).map(Some::read).toList();
         List<PodPlan> plan = new Notices(health, Map.of(), policies.notice(), Duration.ofSeconds(5))
                 .of(drain, DrainPlan.of(drain, read, holders, policies, now), now);
-        last = HandLook.of(last, plan, holders.keySet(), refusals, policies, NOW, now);
+        last = HandLook.of(last, plan, refusals, policies, NOW, now);
         return last;
     }
 
@@ -154,7 +154,7 @@ class HandLookTest {
         holders = Map.of("team/a", Set.of("GPU-1"), "team/b", Set.of("GPU-1"));
         look(pod("a").replace("ReplicaSet", "DaemonSet"), pod("b"), pod("c"));
         assertThat(last.pods()).extracting(HandPod::state).containsExactly(State.STAYS, State.EVICT, State.LEFT);
-        assertThat(last.pods().get(0).why()).startsWith("it holds the GPU, and its DaemonSet");
+        assertThat(last.pods().get(0).why()).startsWith("it holds a GPU, and its DaemonSet");
     }
 
     @Test
