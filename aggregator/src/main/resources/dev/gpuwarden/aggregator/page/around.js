@@ -4,17 +4,25 @@ import {openNode} from './nodes.js';
 
 const STATUS = {closed: 'good', open: 'bad', 'half-open': 'warn', unknown: 'unknown'};
 
+// Nothing bad is known: that is good only where somebody looks, and there is something to look at.
+function wellness(fleet) {
+  if (!Object.values(fleet.states).some(count => count > 0)) return element('span', {class: 'unknown'}, 'no node is known');
+  if (!fleet.leader) return element('span', {class: 'unknown'}, 'nothing is known to be wrong, but no aggregator acts');
+  return element('span', {class: 'good'}, 'all nodes are as they should be');
+}
+
 export function showAround(fleet) {
   const bad = ['faulty', 'silent', 'quarantined'].filter(state => fleet.states[state] > 0);
   byId('summary').replaceChildren(...(bad.length
     ? bad.flatMap((state, i) => [i ? ', ' : '', element('span', {class: kindOf(state)}, `${fleet.states[state]} ${state}`)])
-    : [element('span', {class: 'good'}, 'all nodes are as they should be')]));
+    : [wellness(fleet)]));
   byId('leader').textContent = (fleet.breaker.mode === 'dry-run' ? 'dry run · ' : '') + (fleet.leader ? `${fleet.leader} acts` : 'no aggregator acts');
   byId('notes').replaceChildren(...fleet.notes.map(note => element('li', {}, note)));
   rows(byId('breaker').tBodies[0], fleet.breaker.pools.map(pool => element('tr', {'data-key': pool.name},
     cell(pool.name), cell(pool.status, STATUS[pool.status] ?? 'unknown'), cell(pool.nodes ?? '–', 'number'), cell(pool.outOfService ?? '–', 'number'),
     cell(pool.since && pool.status !== 'closed' ? age(pool.since) : ''), cell(pool.reason))));
   byId('decisions-note').textContent = fleet.leader === fleet.replica ? ''
+    : !fleet.leader ? 'Decided by this replica before. No aggregator leads now. The audit log has all.'
     : 'Decided by this replica before; since another one leads, that one knows what came after. The audit log has all.';
   rows(byId('decisions').tBodies[0], fleet.decisions.length ? fleet.decisions.map(decision => element('tr', {'data-key': decision.at + decision.node},
     cell(time(decision.at)),
