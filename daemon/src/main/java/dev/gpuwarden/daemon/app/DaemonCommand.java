@@ -50,6 +50,7 @@ import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.recorder.RecentLines;
 import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.store.FaultLog;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
@@ -153,6 +154,7 @@ public final class DaemonCommand implements Callable<Integer> {
             sampler.start();
             // The driver opens meanwhile. Whoever hands events in comes after the store, and so closes before it.
             EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
+            parts.add(new FaultLog(store));
             cluster.ifPresent(parts::add);
             UplinkNode self = new UplinkNode(
                     node.get(),

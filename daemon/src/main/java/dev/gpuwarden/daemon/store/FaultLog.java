@@ -1,0 +1,90 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.core.check.FindingEvents;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.FaultTable.Effect;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * Logs the faults that others than this daemon's checks report, the kernel log's XIDs above all: a line when one comes and when it
+ * goes, none when it is repeated. At most {@value #MOST} lines a minute, since reporters are strangers; how many were left out is
+ * logged with the first line of the next minute. Called by the store's thread alone.
+ */
+public final class FaultLog implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(FaultLog.class.getName());
+
+    static final int MOST = 60;
+    private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final int LONGEST_MESSAGE = 300;
+
+    private final BiConsumer<Level, String> log;
+    private final LongSupplier nanoTime;
+    private final EventBook.Subscription subscription;
+    private long minuteBegan;
+    private int lines;
+    private long leftOut;
+
+    public FaultLog(EventBook book) {
+        this(book, LOG::log, System::nanoTime);
+    }
+
+    FaultLog(EventBook book, BiConsumer<Level, String> log, LongSupplier nanoTime) {
+        this.log = log;
+        this.nanoTime = nanoTime;
+        this.minuteBegan = nanoTime.getAsLong();
+        this.subscription = book.listen(this::told);
+    }
+
+    private void told(EventBook.Told told) {
+        Effect effect = told.change().effect();
+        HealthEvent event = told.stored().event();
+        if (effect == Effect.REPEATED || event.agent().equals(FindingEvents.AGENT)) {
+            // Checks log what they find, with its remedy.
+            return;
+        }
+        if (nanoTime.getAsLong() - minuteBegan >= MINUTE_NANOS) {
+            minuteBegan = nanoTime.getAsLong();
+            lines = 0;
+            if (leftOut > 0) {
+                log.accept(
+                        Level.WARNING,
+                        leftOut + " faults that came or went were not logged, limit " + MOST
+                                + " a minute; 'gpuwarden events' has them");
+                leftOut = 0;
+            }
+        }
+        if (lines == MOST) {
+            leftOut++;
+            return;
+        }
+        lines++;
+        Level level = effect == Effect.CLEARED ? Level.INFO : event.fatal() ? Level.ERROR : Level.WARNING;
+        log.accept(level, line(effect, event));
+    }
+
+    private static String line(Effect effect, HealthEvent event) {
+        String what = switch (effect) {
+            case RAISED -> event.fatal() ? "fatal fault " : "fault ";
+            case CHANGED -> "fault changed: ";
+            case CLEARED, REPEATED -> "fault over: ";
+        };
+        String codes = String.join(", ", event.errorCodes());
+        String entities = event.entities().stream().map(Entity::value).collect(Collectors.joining(", "));
+        String message = event.message();
+        return what + event.checkName() + (codes.isEmpty() ? "" : " " + codes)
+                + (entities.isEmpty() ? "" : " of " + entities) + ", from " + event.agent() + ": "
+                + (message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE) + "…");
+    }
+
+    @Override
+    public void close() {
+        subscription.close();
+    }
+}
