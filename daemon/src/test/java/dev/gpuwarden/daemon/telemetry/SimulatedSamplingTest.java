@@ -67,6 +67,13 @@ class SimulatedSamplingTest {
         return node -> node.gpus().size() > gpu && node.gpus().get(gpu).state() == state;
     }
 
+    private static Predicate<NodeSnapshot> answering(int gpus) {
+        return node -> node.gpus().stream()
+                        .filter(gpu -> gpu.state() == GpuState.ANSWERING)
+                        .count()
+                == gpus;
+    }
+
     private static Verdict verdict(NodeSnapshot node) {
         List<Finding> findings = new ArrayList<>(GpuCount.judge(node));
         findings.addAll(GpuAnswers.judge(node));
@@ -78,7 +85,7 @@ class SimulatedSamplingTest {
     void aHungGpuCostsItsOwnReadingsAndComesBackWhenReleased() {
         try (SimulatedNode node = SimulatedNode.start("gpu-hang");
                 NodeSampler sampler = sampler(node)) {
-            NodeSnapshot hung = await(sampler, state(5, GpuState.HUNG));
+            NodeSnapshot hung = await(sampler, state(5, GpuState.HUNG).and(answering(7)));
             for (GpuSnapshot gpu : hung.gpus()) {
                 boolean other = gpu.identity().index() != 5;
                 assertThat(gpu.state() == GpuState.ANSWERING).isEqualTo(other);
