@@ -326,12 +326,19 @@ class ClusterTest {
                 "{\"metadata\":{\"labels\":{\"zone\":\"b\"}}}",
                 "{\"metadata\":{\"labels\":{\"zone\":null}}}",
                 "{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}",
+                "{\"metadata\":{\"finalizers\":[\"example.com/stays\"]}}",
+                "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"p\",\"uid\":\"u\"}]}}",
                 "{\"spec\":{\"unschedulable\":true}}",
                 "{\"spec\":{\"taints\":[{\"key\":\"a\",\"effect\":\"NoExecute\"}]}}")) {
             assertThat(ask(patch("", "merge", forbidden))).as(forbidden).contains("ValidatingAdmissionPolicy");
         }
         for (String forbidden : List.of(
                 "{\"status\":{\"capacity\":{\"nvidia.com/gpu\":\"9\"}}}",
+                "{\"status\":{\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":1}}}}",
+                "{\"status\":{\"nodeInfo\":{\"kubeletVersion\":\"v9\"}}}",
+                "{\"status\":{\"images\":[{\"names\":[\"x\"]}]}}",
+                "{\"status\":{\"volumesAttached\":[{\"name\":\"v\",\"devicePath\":\"p\"}]}}",
+                "{\"status\":{\"phase\":\"Terminated\"}}",
                 "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"}]}}",
                 "{\"metadata\":{\"labels\":{\"zone\":\"b\"}}}")) {
             assertThat(ask(patch("/status", "strategic-merge", forbidden)))
