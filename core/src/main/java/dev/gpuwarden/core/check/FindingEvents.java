@@ -1,6 +1,7 @@
 package dev.gpuwarden.core.check;
 
 import dev.gpuwarden.core.check.FaultChange.Kind;
+import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
@@ -27,6 +28,7 @@ public final class FindingEvents {
 
     private static final int MOST_TEXT = 2048;
     private static final int MOST_WORD = 200;
+    private static final int MOST_REMEDY = 500;
     private static final int MOST_EVIDENCE = 16;
     /** A GPU has two. */
     private static final int MOST_NAMES = 8;
@@ -89,6 +91,9 @@ public final class FindingEvents {
         metadata.put(CHECK, change.check().id());
         metadata.put(OUTCOME, finding.outcome().name().toLowerCase(Locale.ROOT));
         metadata.put(SUBJECT, cut(finding.subject().label(), MOST_WORD));
+        if (!finding.remedy().isEmpty() && change.kind() != Kind.LIFTED) {
+            metadata.put(ActionText.REMEDY, cut(finding.remedy(), MOST_REMEDY));
+        }
         finding.evidence().stream()
                 .limit(MOST_EVIDENCE)
                 .forEach(measurement -> metadata.put(cut(measurement.name(), MOST_WORD), text(measurement)));

@@ -65,7 +65,7 @@ export function showChecks(node) {
     return element('tr', {},
       element('th', {scope: 'row', title: check.summary}, check.check),
       cell(check.outcome.toUpperCase(), kindOf(check.outcome)),
-      cell([...new Set(telling)].join('; ') || check.summary),
+      cell([...new Set(telling)].join('; ') || (check.outcome === 'skipped' ? 'not looked at: there is nothing of it on this node' : check.summary)),
       cell(age(check.at), 'number'));
   }));
 }
