@@ -148,7 +148,9 @@ public final class Leadership implements AutoCloseable {
                 identity + " could not renew its Lease for "
                         + times.renewDeadline().toSeconds() + " s");
         ended();
-        term.cancel(true);
+        // It lets go of the Lease, by a request that may wait as well.
+        CompletableFuture<?> over = term;
+        thread.execute(() -> over.cancel(true));
     }
 
     private synchronized void ended() {

@@ -13,7 +13,7 @@ import java.util.Optional;
  */
 public record PodPlan(PodRead pod, Step step, String reason, Optional<Instant> at, Instant began, boolean holds) {
 
-    /** Of a pod that goes, or is in nobody's way. */
+    /** Of a pod that goes, or holds nothing up. */
     public PodPlan(PodRead pod, Step step, String reason, Optional<Instant> at, Instant began) {
         this(pod, step, reason, at, began, false);
     }

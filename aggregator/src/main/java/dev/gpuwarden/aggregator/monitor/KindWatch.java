@@ -36,7 +36,7 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
     private final MonitorTally tally;
     private final Runnable completed;
     private final Map<String, Kept> kept = new HashMap<>();
-    /** Held while objects are asked about, so that what is told of one is in order. Never by who only wants to know something. */
+    /** Held during evaluations, so that the changes of one object come in order. Reads never take it. */
     private final ReentrantLock asking = new ReentrantLock();
 
     private boolean complete;

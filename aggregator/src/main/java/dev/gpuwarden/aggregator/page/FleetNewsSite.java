@@ -20,7 +20,7 @@ final class FleetNewsSite implements Site {
     /** Each keeps a thread; who comes then waits for one of them to end, which takes seconds. */
     private static final int MOST_LISTENERS = 32;
 
-    /** As often a screen is told at most: a burst is one change of it. */
+    /** Between two changes of one screen: a burst is one change. */
     private static final Duration CALM = Duration.ofMillis(200);
 
     private static final Duration LOOK = Duration.ofSeconds(2);
@@ -54,7 +54,7 @@ final class FleetNewsSite implements Site {
         return Answer.flowing("text/event-stream", out -> tell(out, seen));
     }
 
-    /** Ends after a while: the browser comes again by itself, and says what it has seen. */
+    /** Ends after a while: the browser connects again, and sends the revision that it has seen. */
     private void tell(OutputStream out, long seen) throws IOException, InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Answer.LONGEST_SECONDS);
         text(out, "retry: 200\n\n");
@@ -66,7 +66,7 @@ final class FleetNewsSite implements Site {
                 text(out, "\n\n");
                 seen = news.revision();
             } else {
-                // Whoever has left is noticed.
+                // Without it, a browser that has left would go unnoticed.
                 text(out, ":\n\n");
             }
             out.flush();

@@ -24,6 +24,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -136,7 +137,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         close();
     }
 
-    /** Bytes that nobody reads would make the kernel reset the connection, and the client lose the answer. */
+    /** Closed with unread bytes, the kernel would reset the connection, and the client would lose the answer. */
     private void linger() {
         lingers = true;
         within(LINGER_SECONDS);
@@ -213,21 +214,31 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         }
         Answer answer = lane.answer(request);
         if (answer.flow().isEmpty() || headOnly) {
-            open.executor().execute(() -> send(answer));
+            onLoop(() -> send(answer));
             return;
         }
         FlowStream stream = new FlowStream(open.channel());
-        open.executor().execute(() -> begin(answer, stream));
+        onLoop(() -> begin(answer, stream));
         try {
             answer.flow().get().write(stream);
-            open.executor()
-                    .execute(() -> open.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
-                            .addListener(done -> answered(done.isSuccess())));
+            onLoop(() -> open.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
+                    .addListener(done -> answered(done.isSuccess())));
         } catch (IOException e) {
-            open.executor().execute(this::close);
+            onLoop(this::close);
+        } catch (RuntimeException e) {
+            lane.failed(e);
+            onLoop(this::close);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            open.executor().execute(this::close);
+            onLoop(this::close);
+        }
+    }
+
+    private void onLoop(Runnable task) {
+        try {
+            context().executor().execute(task);
+        } catch (RejectedExecutionException e) {
+            // The program ends, and all connections with it.
         }
     }
 

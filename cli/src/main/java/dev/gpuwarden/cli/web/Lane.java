@@ -52,10 +52,14 @@ final class Lane implements AutoCloseable {
             Thread.currentThread().interrupt();
             return Answer.text(503, "the program ends\n");
         } catch (RuntimeException e) {
-            if (failureLogged.compareAndSet(false, true)) {
-                LOG.log(Level.ERROR, "a request failed; further cases are not logged", e);
-            }
+            failed(e);
             return Answer.text(500, "this could not be answered; the log says why\n");
+        }
+    }
+
+    void failed(RuntimeException e) {
+        if (failureLogged.compareAndSet(false, true)) {
+            LOG.log(Level.ERROR, "a request failed; further cases are not logged", e);
         }
     }
 

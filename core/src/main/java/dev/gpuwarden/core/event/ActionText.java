@@ -3,7 +3,7 @@ package dev.gpuwarden.core.event;
 /** What to do about an event, in words. */
 public final class ActionText {
 
-    /** Metadata key: what the one who found it says mends it. */
+    /** Metadata key: what mends the fault, from the check that found it. */
     public static final String REMEDY = "gpuwarden.dev/remedy";
 
     private ActionText() {}

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Who may see the page, its JSON and its archives: whoever asks on this machine, and from elsewhere who brings the token of a file.
+ * Who may see the page, its JSON and its archives: clients on this machine, and from elsewhere those that send the token of a file.
  * The file is read at each request from elsewhere, so that a new token counts at once. Thread-safe.
  */
 public final class PageDoor {
