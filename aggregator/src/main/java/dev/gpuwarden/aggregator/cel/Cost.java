@@ -28,10 +28,9 @@ public final class Cost {
     private final long endNanos = THREADS.getCurrentThreadCpuTime() + MOST_TIME.toNanos();
     private long units;
     private long lookAt = LOOK_UNITS;
-    private @Nullable Exceeded exceeded;
 
-    /** Why an evaluation was ended. */
-    private static final class Exceeded extends RuntimeException {
+    /** Ends an evaluation at once: CEL takes exceptions for values, which `||` may pass over and loops would meet again and again. */
+    private static final class Exceeded extends Error {
         private static final long serialVersionUID = 1L;
 
         Exceeded(String message) {
@@ -55,13 +54,9 @@ public final class Cost {
         Cost cost = new Cost();
         CURRENT.set(cost);
         try {
-            Object result = evaluation.run();
-            // An error on one side of || is none where the other side is true.
-            cost.check();
-            return result;
-        } catch (CelEvaluationException e) {
-            cost.check();
-            throw e;
+            return evaluation.run();
+        } catch (Exceeded e) {
+            throw new CelEvaluationException(String.valueOf(e.getMessage()), e);
         } catch (StackOverflowError e) {
             throw new CelEvaluationException("the value is nested too deeply", e);
         } finally {
@@ -95,23 +90,15 @@ public final class Cost {
         return Math.max(0, MOST_UNITS - units);
     }
 
-    void charge(long more) throws CelEvaluationException {
-        check();
+    void charge(long more) {
         units += more + 1;
         if (units > MOST_UNITS || units < 0) {
-            exceeded = new Exceeded("it looks at or makes more than " + MOST_UNITS + " characters and entries");
+            throw new Exceeded("it looks at or makes more than " + MOST_UNITS + " characters and entries");
         } else if (units >= lookAt) {
             lookAt = units + LOOK_UNITS;
             if (THREADS.getCurrentThreadCpuTime() > endNanos) {
-                exceeded = new Exceeded("it takes more than " + MOST_TIME.toMillis() + " ms of processor time");
+                throw new Exceeded("it takes more than " + MOST_TIME.toMillis() + " ms of processor time");
             }
-        }
-        check();
-    }
-
-    private void check() throws CelEvaluationException {
-        if (exceeded != null) {
-            throw new CelEvaluationException(exceeded.getMessage(), exceeded);
         }
     }
 }
