@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One of several that run leads, by a Lease in the cluster. Given up when this is closed, so that another one goes on at once; one
- * that is killed is followed when its Lease has run out. One that cannot renew ends at its deadline by the monotonic clock, whatever
+ * that is killed is followed when its Lease has run out. A leader that cannot renew stops at its deadline by the monotonic clock, whatever
  * its requests wait for: fabric8's elector looks at the time between requests only.
  */
 public final class Leadership implements AutoCloseable {

@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Lease by this machine's clocks alone: another's hold on it counts from when its last renewal was seen here, whatever that
- * other's clock shows, and the own one from before the renewal was sent. Thread-safe.
+ * A Lease that is judged by this machine's clocks alone. Another leader's time begins when this machine sees a renewal, and the own
+ * time when this machine sends one. Thread-safe.
  */
 final class ObservedLease implements Lock {
 

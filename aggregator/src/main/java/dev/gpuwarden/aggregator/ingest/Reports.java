@@ -56,7 +56,14 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     private final Signals signals;
     private final Map<String, NodeRecord> records = new ConcurrentHashMap<>();
     private final Map<Stream, NodeRecord> streams = new ConcurrentHashMap<>();
-    private final ConnectLimit limit = new ConnectLimit(System::nanoTime);
+    /** As often in a row as a node connects while aggregators are replaced: each time costs the API server a request. */
+    static final int CONNECTS = 10;
+
+    private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** Nodes that are remembered: more than a cluster has. */
+    private static final int MOST_NODES = 20_000;
+
+    private final RateLimit limit = new RateLimit(CONNECTS, CONNECT_NANOS, MOST_NODES, System::nanoTime);
     private final AtomicLong opened = new AtomicLong();
     private volatile boolean stopped;
 
@@ -153,8 +160,8 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
             tally.refused(Reason.LIMIT);
             stream.end(Status.RESOURCE_EXHAUSTED.withDescription(
                     "the node '" + node + "' connects too often: expected at most "
-                            + ConnectLimit.BURST + " times in a row, then once every "
-                            + TimeUnit.NANOSECONDS.toSeconds(ConnectLimit.EACH_NANOS) + " s"));
+                            + CONNECTS + " times in a row, then once every "
+                            + TimeUnit.NANOSECONDS.toSeconds(CONNECT_NANOS) + " s"));
             return;
         }
         try {

@@ -4,7 +4,7 @@ import {openNode} from './nodes.js';
 
 const STATUS = {closed: 'good', open: 'bad', 'half-open': 'warn', unknown: 'unknown'};
 
-// Nothing bad is known: that is good only where somebody looks, and there is something to look at.
+// No known fault is good news only where an aggregator acts and knows nodes.
 function wellness(fleet) {
   if (!Object.values(fleet.states).some(count => count > 0)) return element('span', {class: 'unknown'}, 'no node is known');
   if (!fleet.leader) return element('span', {class: 'unknown'}, 'nothing is known to be wrong, but no aggregator acts');

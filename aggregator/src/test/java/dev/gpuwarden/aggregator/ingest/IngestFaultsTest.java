@@ -167,7 +167,7 @@ class IngestFaultsTest extends IngestSetup {
 
     @Test
     void aNodeThatConnectsAllTheTimeCostsTheApiServerNothingMore() throws Exception {
-        for (int i = 0; i < ConnectLimit.BURST; i++) {
+        for (int i = 0; i < Reports.CONNECTS; i++) {
             try (TestNode told = connect()) {
                 assertThat(told.hear().hasWelcome()).isTrue();
             }

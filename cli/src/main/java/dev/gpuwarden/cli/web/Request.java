@@ -22,8 +22,8 @@ public record Request(String path, Map<String, String> parameters, InetAddress f
             Pattern.compile("localhost|127(\\.[0-9]{1,3}){3}|\\[::1]", Pattern.CASE_INSENSITIVE);
 
     /**
-     * Whether somebody on this machine asks, as far as HTTP shows: over loopback, and under a name of loopback. A web page from
-     * elsewhere can have a browser ask over loopback, under that page's own name.
+     * Whether the request came over loopback and its Host names loopback. A web page from elsewhere can make a browser send requests
+     * over loopback, but then Host has the name of that page.
      */
     public boolean isLocal() {
         String host = header.apply("Host").replaceFirst(":[0-9]{1,5}$", "");

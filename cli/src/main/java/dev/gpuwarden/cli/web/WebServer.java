@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Serves its sites over HTTP, to read only. One thread takes requests and writes answers, in pieces and as fast as each client
- * takes them; sites answer on threads of their own. Whatever clients send or leave unread is bounded by {@link WebLimits}.
+ * takes them; sites answer on threads of their own. {@link WebLimits} bounds what clients send and what they leave unread.
  */
 public final class WebServer implements AutoCloseable {
 

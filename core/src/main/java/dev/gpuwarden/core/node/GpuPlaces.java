@@ -27,6 +27,10 @@ public final class GpuPlaces {
     }
 
     private static Optional<PciAddress> leftOver(NodeSnapshot node) {
+        // Nearly always, and this is done for each snapshot.
+        if (node.gpus().stream().allMatch(gpu -> gpu.identity().pci() instanceof Reading.Present<?>)) {
+            return Optional.empty();
+        }
         TreeSet<PciAddress> unclaimed =
                 new TreeSet<>(node.pciGpus().asOptional().orElse(List.of()));
         int withoutAddress = 0;
