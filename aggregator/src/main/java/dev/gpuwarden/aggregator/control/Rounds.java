@@ -93,31 +93,35 @@ public final class Rounds implements AutoCloseable {
             working.add(Thread.currentThread());
         }
         boolean done = false;
+        boolean retried = false;
         try {
             work.on(name);
             done = true;
         } catch (ClusterException e) {
             failed(name, String.valueOf(e.getMessage()), Duration.ofSeconds(e.retryAfterSeconds()));
+            retried = true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, what + " " + name + ": this is a bug in gpuwarden", e);
             failed(name, e.toString(), Duration.ZERO);
+            retried = true;
         }
         synchronized (this) {
             // From here on an interrupt would be for what this thread does next.
             working.remove(Thread.currentThread());
             var unused = Thread.interrupted();
         }
-        after(name, done);
+        after(name, done, retried);
     }
 
-    private synchronized void after(String name, boolean done) {
+    /** What was interrupted, and asked for again since, is worked on once more; what failed has a time of its own. */
+    private synchronized void after(String name, boolean done, boolean retried) {
         Stage stage = stages.remove(name);
         if (done && failures.remove(name) != null) {
             LOG.log(Level.INFO, what + " " + name + ": done, after it had failed");
         }
-        if (stage == Stage.AGAIN && done) {
+        if (stage == Stage.AGAIN && !retried) {
             add(name);
         }
     }

@@ -36,6 +36,37 @@ class RoundsTest {
     }
 
     @Test
+    void whatIsInterruptedAndAskedForAgainIsWorkedOnOnceMore() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch interrupted = new CountDownLatch(1);
+        CountDownLatch leave = new CountDownLatch(1);
+        try (Rounds rounds = new Rounds("thing", 1, name -> {
+            if (begun.getCount() == 0) {
+                done.add(name);
+                return;
+            }
+            begun.countDown();
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+                interrupted.countDown();
+                leave.await();
+                throw e;
+            }
+        })) {
+            rounds.open();
+            rounds.add("a");
+            begun.await();
+            rounds.stop();
+            interrupted.await();
+            rounds.open();
+            rounds.add("a");
+            leave.countDown();
+            until(() -> done.contains("a"), "it is worked on once more");
+        }
+    }
+
+    @Test
     void whatFailsIsTriedAgainAndKeepsNothingElseWaiting() {
         AtomicInteger tries = new AtomicInteger();
         try (Rounds rounds = new Rounds("thing", 1, name -> {
