@@ -1,5 +1,7 @@
 package dev.gpuwarden.aggregator.cel;
 
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
 import java.util.Collection;
 import java.util.Map;
 
@@ -22,7 +24,7 @@ final class Prices {
         return switch (function) {
             case "replace" -> replace(arguments);
             case "join" -> join(arguments);
-            case "matches" -> size(arguments[0]) * (1 + size(arguments[1])) / 2;
+            case "matches" -> size(arguments[0]) * (1 + program(arguments[1])) / 2;
             case "contains", "indexOf", "lastIndexOf" -> search(size(arguments[0]), size(arguments[1]));
             case "_==_", "_!=_" -> Math.min(deep(arguments[0], most), deep(arguments[1], most));
             case "@in", "in" -> in(arguments, most);
@@ -60,6 +62,20 @@ final class Prices {
 
     private static long search(long text, long wanted) {
         return text + wanted + text * wanted / SEARCHED_AT_ONCE;
+    }
+
+    /** The steps that a pattern takes for a character: with repetitions that are counted, which are written out, not its length. */
+    private static long program(Object pattern) {
+        String text = String.valueOf(pattern);
+        if (text.indexOf('{') < 0) {
+            return text.length();
+        }
+        try {
+            return Pattern.compile(text).programSize();
+        } catch (PatternSyntaxException e) {
+            // The function itself reports it.
+            return text.length();
+        }
     }
 
     private static long in(Object[] arguments, long most) {
