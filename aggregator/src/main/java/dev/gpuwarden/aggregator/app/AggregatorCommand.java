@@ -106,7 +106,7 @@ public final class AggregatorCommand implements Callable<Integer> {
                     .ifPresent(board -> sites.addAll(FleetSite.of(board, api, page)));
             ProbeSite probes = new ProbeSite(new Readiness(api, server, steers)::pending, () -> "");
             WebServer pages = web.start(probes, sites, parts, stats);
-            announce(pages.address());
+            announce(pages);
             announceSteering(settings, drains);
             if (steers.isEmpty() || !stopsBeforeAllIsKnown(running, steers.get())) {
                 LOG.log(
@@ -140,14 +140,14 @@ public final class AggregatorCommand implements Callable<Integer> {
                 drains.map(drain -> "drain: " + steering.drain.mode).orElse("drain: off"));
     }
 
-    private void announce(InetSocketAddress pages) {
+    private void announce(WebServer pages) {
         LOG.log(
                 System.Logger.Level.INFO,
                 ingest.effective().entrySet().stream()
                         .filter(setting -> !setting.getValue().isEmpty())
                         .map(setting -> setting.getKey().substring(2) + "=" + setting.getValue())
                         .collect(Collectors.joining(" ")));
-        LOG.log(System.Logger.Level.INFO, "serving http://" + told(pages) + "/metrics");
+        LOG.log(System.Logger.Level.INFO, "serving " + pages.url() + "/metrics");
     }
 
     private static String told(InetSocketAddress address) {

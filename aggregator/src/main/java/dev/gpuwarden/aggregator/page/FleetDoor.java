@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Who may see the fleet: by a Kubernetes token over loopback, or by the word of a proxy that is trusted. Thread-safe. */
+/** Who may see the fleet: by a Kubernetes token over loopback or TLS, or by the word of a proxy that is trusted. Thread-safe. */
 final class FleetDoor {
 
     private final Visitors visitors;
@@ -32,11 +32,11 @@ final class FleetDoor {
             if (proxy && !user.isEmpty()) {
                 return judged(visitors.user(user, groups(request)));
             }
-            if (!near && !proxy) {
+            if (!near && !proxy && !request.isSecure()) {
                 return Optional.of(Answer.text(
                         403,
                         "this page is not shown over an open network: kubectl port-forward to a pod of the aggregator,"
-                                + " or put a proxy before it (--page.proxy)\n"));
+                                + " serve it over TLS (--web.config.file), or put a proxy before it (--page.proxy)\n"));
             }
             String token = request.token();
             return token.isEmpty() ? Optional.of(unknown("")) : judged(visitors.token(token));

@@ -44,6 +44,11 @@ final class FleetNewsSite implements Site {
     }
 
     @Override
+    public boolean isGuarded() {
+        return true;
+    }
+
+    @Override
     public Answer answer(Request request) throws InterruptedException {
         Optional<Answer> refused = door.refused(request);
         if (refused.isPresent()) {

@@ -47,6 +47,11 @@ public final class FleetSite implements Site {
     }
 
     @Override
+    public boolean isGuarded() {
+        return true;
+    }
+
+    @Override
     public Answer answer(Request request) throws InterruptedException {
         Optional<Answer> refused = door.refused(request);
         if (refused.isPresent()) {

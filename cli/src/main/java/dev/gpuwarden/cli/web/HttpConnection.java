@@ -19,6 +19,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -26,6 +27,7 @@ import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +48,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     private static final long LINGER_SECONDS = 1;
 
     private final WebServer server;
+    private final boolean secure;
     private @Nullable ChannelHandlerContext context;
     private InetAddress peer = InetAddress.getLoopbackAddress();
     private boolean busy;
@@ -57,8 +60,10 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     private @Nullable FlowStream flow;
     private @Nullable Future<?> deadline;
 
-    HttpConnection(WebServer server) {
+    /** @param secure whether its pipeline begins with TLS */
+    HttpConnection(WebServer server, boolean secure) {
         this.server = server;
+        this.secure = secure;
     }
 
     @Override
@@ -90,6 +95,11 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
             opened.read();
         } else {
             server.stats().refused(WebStats.Refusal.CONNECTIONS, peer);
+            if (secure) {
+                // A handshake for an answer would cost what there is too little of.
+                close();
+                return;
+            }
             keepAlive = false;
             send(busy("too many connections"));
         }
@@ -141,10 +151,29 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     private void linger() {
         lingers = true;
         within(LINGER_SECONDS);
+        tls().ifPresent(SslHandler::closeOutbound);
         if (context().channel() instanceof DuplexChannel channel) {
-            channel.shutdownOutput();
+            if (!secure) {
+                channel.shutdownOutput();
+            }
             channel.config().setAutoRead(true);
         }
+    }
+
+    private Optional<SslHandler> tls() {
+        return secure ? Optional.ofNullable(context().pipeline().get(SslHandler.class)) : Optional.empty();
+    }
+
+    /** A certificate is only ever there when it was verified. */
+    private boolean isProven() {
+        return tls().map(tls -> {
+                    try {
+                        return tls.engine().getSession().getPeerCertificates().length > 0;
+                    } catch (SSLPeerUnverifiedException e) {
+                        return false;
+                    }
+                })
+                .orElse(false);
     }
 
     private ChannelHandlerContext context() {
@@ -180,7 +209,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
             send(Answer.text(405, "only GET and HEAD\n").with("Allow", "GET, HEAD"));
             return;
         }
-        Optional<Request> request = Requests.of(message, peer);
+        Optional<Request> request = Requests.of(message, peer, secure, isProven());
         if (request.isEmpty()) {
             send(Answer.text(400, "the path or its parameters cannot be decoded\n"));
             return;

@@ -14,9 +14,20 @@ import java.util.regex.Pattern;
  * @param path decoded
  * @param parameters of the query, decoded; of one that is given twice the last
  * @param from who asks, or who asks for somebody
+ * @param isSecure whether it came over TLS
+ * @param isProven whether the client showed a certificate, or the password of a user, by which --web.config.file lets it in
  * @param header a header's values by its name, joined by commas; empty when it is not there
  */
-public record Request(String path, Map<String, String> parameters, InetAddress from, UnaryOperator<String> header) {
+public record Request(
+        String path,
+        Map<String, String> parameters,
+        InetAddress from,
+        boolean isSecure,
+        boolean isProven,
+        UnaryOperator<String> header) {
+
+    /** A name and its password. */
+    public record Login(String user, String password) {}
 
     private static final Pattern LOOPBACK =
             Pattern.compile("localhost|127(\\.[0-9]{1,3}){3}|\\[::1]", Pattern.CASE_INSENSITIVE);
@@ -30,23 +41,32 @@ public record Request(String path, Map<String, String> parameters, InetAddress f
         return from.isLoopbackAddress() && LOOPBACK.matcher(host).matches();
     }
 
+    /** The same request of a client that has proven who it is. */
+    Request proven() {
+        return new Request(path, parameters, from, isSecure, true, header);
+    }
+
     /** What the client shows who it is with: a bearer's token, or the password of any name, which browsers ask for; empty without. */
     public String token() {
         String authorization = header.apply("Authorization");
-        if (authorization.startsWith("Bearer ")) {
-            return authorization.substring(7).strip();
-        }
-        return authorization.startsWith("Basic ")
-                ? password(authorization.substring(6).strip())
-                : "";
+        return authorization.startsWith("Bearer ")
+                ? authorization.substring(7).strip()
+                : login().map(Login::password).orElse("");
     }
 
-    private static String password(String encoded) {
+    /** What the client gives as Basic authentication (RFC 7617). */
+    public Optional<Login> login() {
+        String authorization = header.apply("Authorization");
+        if (!authorization.startsWith("Basic ")) {
+            return Optional.empty();
+        }
         try {
-            String both = new String(Base64.getDecoder().decode(encoded), StandardCharsets.UTF_8);
-            return both.substring(both.indexOf(':') + 1);
+            String both = new String(
+                    Base64.getDecoder().decode(authorization.substring(6).strip()), StandardCharsets.UTF_8);
+            int colon = both.indexOf(':');
+            return Optional.of(new Login(both.substring(0, Math.max(colon, 0)), both.substring(colon + 1)));
         } catch (IllegalArgumentException e) {
-            return "";
+            return Optional.empty();
         }
     }
 

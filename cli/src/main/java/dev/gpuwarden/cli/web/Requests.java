@@ -17,7 +17,7 @@ final class Requests {
     private Requests() {}
 
     /** Empty where the path or a parameter cannot be decoded. */
-    static Optional<Request> of(HttpRequest message, InetAddress peer) {
+    static Optional<Request> of(HttpRequest message, InetAddress peer, boolean isSecure, boolean isProven) {
         try {
             QueryStringDecoder uri =
                     new QueryStringDecoder(origin(message.uri()), StandardCharsets.UTF_8, true, MOST_PARAMETERS);
@@ -25,6 +25,8 @@ final class Requests {
                     uri.path(),
                     last(uri.parameters()),
                     peer,
+                    isSecure,
+                    isProven,
                     name -> String.join(",", message.headers().getAll(name))));
         } catch (IllegalArgumentException e) {
             return Optional.empty();

@@ -16,4 +16,9 @@ public interface Site {
     default int threads() {
         return 2;
     }
+
+    /** Whether it asks by itself who may see it. */
+    default boolean isGuarded() {
+        return false;
+    }
 }

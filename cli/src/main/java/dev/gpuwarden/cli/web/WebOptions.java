@@ -1,8 +1,11 @@
 package dev.gpuwarden.cli.web;
 
 import dev.gpuwarden.cli.run.Parts;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Where a program is seen over HTTP. */
@@ -41,17 +44,25 @@ public final class WebOptions {
                             + " (default: ${DEFAULT-VALUE}).")
     Switch pages = Switch.on;
 
+    @Option(
+            names = "--web.config.file",
+            paramLabel = "FILE",
+            description = "YAML file as Prometheus's exporters take it, for --web.listen-address: tls_server_config and"
+                    + " basic_auth_users. Changed files count without a restart (default: plain HTTP).")
+    @Nullable Path configFile;
+
     /** Whether there is a page for people. */
     public boolean pages() {
         return pages == Switch.on;
     }
 
-    /** Throws {@link dev.gpuwarden.cli.UserError} where an address is none. */
+    /** Throws {@link dev.gpuwarden.cli.UserError} where an address is none, or the file cannot be used. */
     public void validate() {
         var unused = ListenAddress.parse(listenAddress);
         if (!probeAddress.isEmpty()) {
             var unusedToo = ListenAddress.parse(probeAddress);
         }
+        var unusedEither = new WebAccess(Optional.ofNullable(configFile), System::nanoTime);
     }
 
     /**
@@ -67,7 +78,9 @@ public final class WebOptions {
             parts.add(WebServer.probes(ListenAddress.parse(probeAddress), probes, stats));
         }
         List<Site> all = new ArrayList<>(List.of(probes));
-        all.addAll(sites);
-        return parts.add(WebServer.start(ListenAddress.parse(listenAddress), all, WebLimits.PAGES, stats));
+        WebAccess access = new WebAccess(Optional.ofNullable(configFile), System::nanoTime);
+        BasicAuth users = new BasicAuth(access::users, System::nanoTime);
+        sites.forEach(site -> all.add(new LoginSite(site, users)));
+        return parts.add(WebServer.start(ListenAddress.parse(listenAddress), all, access, WebLimits.PAGES, stats));
     }
 }

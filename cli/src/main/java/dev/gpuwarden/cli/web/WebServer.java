@@ -16,6 +16,7 @@ import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.flow.FlowControlHandler;
+import io.netty.handler.ssl.SslContext;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
@@ -39,12 +40,20 @@ public final class WebServer implements AutoCloseable {
     private final EventLoopGroup loop;
     private final Channel listener;
     private final List<Lane> lanes;
+    private final WebAccess access;
     private final WebStats stats;
     private final Connections connections;
     private final HeldBodies bodies;
 
-    private WebServer(ListenAddress address, String option, List<Site> sites, WebLimits limits, WebStats stats) {
+    private WebServer(
+            ListenAddress address,
+            String option,
+            List<Site> sites,
+            WebAccess access,
+            WebLimits limits,
+            WebStats stats) {
         this.stats = stats;
+        this.access = access;
         lanes = sites.stream().map(Lane::new).toList();
         connections = new Connections(limits);
         bodies = new HeldBodies(limits.bodyBytes());
@@ -72,17 +81,18 @@ public final class WebServer implements AutoCloseable {
      * @param sites asked in this order whether a path is theirs
      */
     public static WebServer start(ListenAddress address, List<Site> sites) {
-        return start(address, sites, WebLimits.PAGES, new WebStats());
+        return start(address, sites, WebAccess.open(), WebLimits.PAGES, new WebStats());
     }
 
     /** With other limits, counted with others. */
-    static WebServer start(ListenAddress address, List<Site> sites, WebLimits limits, WebStats stats) {
-        return new WebServer(address, "--web.listen-address", sites, limits, stats);
+    static WebServer start(
+            ListenAddress address, List<Site> sites, WebAccess access, WebLimits limits, WebStats stats) {
+        return new WebServer(address, "--web.listen-address", sites, access, limits, stats);
     }
 
     /** Serves probes on an address of their own. Throws {@link UserError} when the address cannot be had. */
     static WebServer probes(ListenAddress address, ProbeSite site, WebStats stats) {
-        return new WebServer(address, "--web.probe-address", List.of(site), WebLimits.PROBES, stats);
+        return new WebServer(address, "--web.probe-address", List.of(site), WebAccess.open(), WebLimits.PROBES, stats);
     }
 
     private Channel listen(ListenAddress address, String option) {
@@ -111,6 +121,8 @@ public final class WebServer implements AutoCloseable {
     }
 
     private void pipeline(SocketChannel channel) {
+        Optional<SslContext> tls = access.tls();
+        tls.ifPresent(context -> channel.pipeline().addLast(context.newHandler(channel.alloc())));
         channel.pipeline()
                 .addLast(new HttpServerCodec(new HttpDecoderConfig()
                         .setMaxInitialLineLength(MOST_LINE_BYTES)
@@ -118,12 +130,19 @@ public final class WebServer implements AutoCloseable {
                 .addLast(new HttpObjectAggregator(MOST_REQUEST_BODY_BYTES, true))
                 // One request at a time, also of clients that send several at once.
                 .addLast(new FlowControlHandler())
-                .addLast(new HttpConnection(this));
+                .addLast(new HttpConnection(this, tls.isPresent()));
     }
 
     /** Where it listens, with the port that was taken where 0 was asked for. */
     public InetSocketAddress address() {
         return (InetSocketAddress) listener.localAddress();
+    }
+
+    /** Where it listens, as people write it; `*` stands for every address of the machine. */
+    public String url() {
+        InetSocketAddress address = address();
+        String host = address.getAddress().isAnyLocalAddress() ? "*" : address.getHostString();
+        return (access.tls().isPresent() ? "https://" : "http://") + new ListenAddress(host, address.getPort());
     }
 
     public WebStats stats() {

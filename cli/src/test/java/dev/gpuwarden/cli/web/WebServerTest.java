@@ -37,7 +37,8 @@ class WebServerTest {
     }
 
     private void start(WebLimits limits, Site... sites) {
-        server = WebServer.start(new ListenAddress("127.0.0.1", 0), List.of(sites), limits, new WebStats());
+        server = WebServer.start(
+                new ListenAddress("127.0.0.1", 0), List.of(sites), WebAccess.open(), limits, new WebStats());
     }
 
     /** Answers `/NAME`, and all below it, as the function does. */

@@ -58,7 +58,6 @@ import dev.gpuwarden.daemon.uplink.SinkSettings;
 import dev.gpuwarden.daemon.uplink.SinkStats;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;
-import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -191,7 +190,7 @@ public final class DaemonCommand implements Callable<Integer> {
             sites.addAll(page.start(parts, sampling.fastInterval(), door));
             WebServer server = web.start(probes, sites, parts, stats);
             cluster.ifPresent(target -> LOG.log(System.Logger.Level.INFO, "writing " + target));
-            announce(server.address(), calls.map(GrpcServer::addresses).orElse(List.of()));
+            announce(server, calls.map(GrpcServer::addresses).orElse(List.of()));
             running.await();
         }
         return ExitCode.OK;
@@ -240,7 +239,7 @@ public final class DaemonCommand implements Callable<Integer> {
     }
 
     /** The configuration in force, and where to look. */
-    private void announce(InetSocketAddress address, List<String> sockets) {
+    private void announce(WebServer server, List<String> sockets) {
         String settings = Stream.of(sampling.effective(), events.effective(), kernelLog.effective())
                 .flatMap(all -> all.entrySet().stream())
                 .filter(setting -> !setting.getValue().isEmpty())
@@ -253,10 +252,6 @@ public final class DaemonCommand implements Callable<Integer> {
         if (!sockets.isEmpty()) {
             LOG.log(System.Logger.Level.INFO, "answering gRPC on " + String.join(", ", sockets));
         }
-        String host = address.getAddress().isAnyLocalAddress() ? "*" : address.getHostString();
-        LOG.log(
-                System.Logger.Level.INFO,
-                "serving http://" + (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address.getPort()
-                        + "/metrics");
+        LOG.log(System.Logger.Level.INFO, "serving " + server.url() + "/metrics");
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.web.GuardedSite;
 import dev.gpuwarden.cli.web.Site;
 import dev.gpuwarden.core.check.CheckBook;
 import dev.gpuwarden.core.check.CheckResult;
@@ -55,7 +56,9 @@ record NodePage(
         ScheduledExecutorService timer = timer();
         parts.add(timer::shutdownNow);
         parts.add(new FlightRecorder(store, this, samplingInterval, timer));
-        return door.map(open -> sites(parts, timer).stream().map(open::guarded).toList())
+        return door.map(guard -> sites(parts, timer).stream()
+                        .<Site>map(site -> new GuardedSite(site, guard))
+                        .toList())
                 .orElse(List.of());
     }
 

@@ -2,22 +2,23 @@ package dev.gpuwarden.daemon.page;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.GuardedSite;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Who may see the page, its JSON and its archives: clients on this machine, and from elsewhere those that send the token of a file.
- * The file is read at each request from elsewhere, so that a new token counts at once. Thread-safe.
+ * Who may see the page, its JSON and its archives: clients on this machine, those that --web.config.file lets in by a certificate or a
+ * password, and those that send the token of a file. The token's file is read at each request from elsewhere, so that a new token counts at once. Thread-safe.
  */
-public final class PageDoor {
+public final class PageDoor implements GuardedSite.Guard {
 
     private static final int MOST_TOKEN_BYTES = 4096;
 
@@ -33,42 +34,21 @@ public final class PageDoor {
             try {
                 byte[] unused = wanted(tokenFile.get());
             } catch (IOException e) {
-                throw new UserError("--web.token-file: expected a file with a token, found: " + e.getMessage());
+                throw new UserError("--web.token-file: expected a file with a token, found: " + reason(e));
             }
         }
     }
 
-    /** The same site for those who may see it. */
-    public Site guarded(Site site) {
-        return new Site() {
-            @Override
-            public boolean has(String path) {
-                return site.has(path);
-            }
-
-            @Override
-            public Answer answer(Request request) throws InterruptedException {
-                Optional<Answer> refused = refused(request);
-                return refused.isPresent() ? refused.get() : site.answer(request);
-            }
-
-            @Override
-            public int threads() {
-                return site.threads();
-            }
-        };
-    }
-
-    /** Why this request is not answered; empty where it may be. */
-    Optional<Answer> refused(Request request) {
-        if (request.isLocal()) {
+    @Override
+    public Optional<Answer> refused(Request request) {
+        if (request.isLocal() || request.isProven()) {
             return Optional.empty();
         }
         if (tokenFile.isEmpty()) {
             return Optional.of(Answer.text(
                     403,
                     "this page is for this machine: open it at 127.0.0.1, as over ssh -L or kubectl port-forward, or set"
-                            + " --web.token-file\n"));
+                            + " --web.token-file or --web.config.file\n"));
         }
         try {
             byte[] wanted = wanted(tokenFile.get());
@@ -76,12 +56,15 @@ public final class PageDoor {
             return MessageDigest.isEqual(given, wanted) ? Optional.empty() : Optional.of(unknown());
         } catch (IOException e) {
             if (failureLogged.compareAndSet(false, true)) {
-                LOG.log(
-                        Level.WARNING,
-                        "the page is refused to all but this machine: --web.token-file: " + e.getMessage());
+                LOG.log(Level.WARNING, "the page is refused to all but this machine: --web.token-file: " + reason(e));
             }
             return Optional.of(Answer.text(503, "the token cannot be checked: the log of this node shows why\n"));
         }
+    }
+
+    /** Java's message of a missing file is the file's name alone. */
+    private static String reason(IOException e) {
+        return e instanceof NoSuchFileException ? e.getMessage() + ": no such file" : String.valueOf(e.getMessage());
     }
 
     private static byte[] wanted(Path file) throws IOException {

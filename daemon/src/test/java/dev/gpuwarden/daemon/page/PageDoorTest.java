@@ -26,7 +26,8 @@ class PageDoorTest {
 
     private static Request request(String from, String host, String authorization) throws IOException {
         Map<String, String> headers = Map.of("Host", host, "Authorization", authorization);
-        return new Request("/", Map.of(), InetAddress.getByName(from), name -> headers.getOrDefault(name, ""));
+        return new Request(
+                "/", Map.of(), InetAddress.getByName(from), false, false, name -> headers.getOrDefault(name, ""));
     }
 
     private static int status(PageDoor door, String from, String host, String authorization) throws IOException {

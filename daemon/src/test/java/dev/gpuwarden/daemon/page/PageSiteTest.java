@@ -65,7 +65,8 @@ class PageSiteTest {
     }
 
     private Optional<Answer> get(String path) {
-        Request request = new Request(path, Map.of(), java.net.InetAddress.getLoopbackAddress(), header -> "");
+        Request request =
+                new Request(path, Map.of(), java.net.InetAddress.getLoopbackAddress(), false, false, header -> "");
         return site.has(path) ? Optional.of(site.answer(request)) : Optional.empty();
     }
 

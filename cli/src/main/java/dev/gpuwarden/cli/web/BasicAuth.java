@@ -1,0 +1,106 @@
+package dev.gpuwarden.cli.web;
+
+import at.favre.lib.crypto.bcrypt.BCrypt;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Whether a name and a password are those of a user. A password costs a tenth of a second of a processor on purpose, so one is tried at a
+ * time, and after one that was wrong none for half a second; a password that was right is known from then on. Thread-safe.
+ */
+final class BasicAuth {
+
+    /** What a login comes to. */
+    enum Verdict {
+        KNOWN,
+        WRONG,
+        /** Another password is being tried, or a wrong one was just now. */
+        NOT_NOW
+    }
+
+    private static final int MOST_KNOWN = 64;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Bcrypt takes no more of a password into account. */
+    private static final int LONGEST_PASSWORD_BYTES = 72;
+
+    private final Supplier<Map<String, String>> users;
+    private final LongSupplier nanoTime;
+    private final Set<String> known = Collections.newSetFromMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+            return size() > MOST_KNOWN;
+        }
+    });
+    private boolean tries;
+    private long notBeforeNanos;
+
+    /** @param users bcrypt hashes by name */
+    BasicAuth(Supplier<Map<String, String>> users, LongSupplier nanoTime) {
+        this.users = users;
+        this.nanoTime = nanoTime;
+        this.notBeforeNanos = nanoTime.getAsLong();
+    }
+
+    boolean asksForNames() {
+        return !users.get().isEmpty();
+    }
+
+    boolean has(Request.Login login) {
+        return users.get().containsKey(login.user());
+    }
+
+    Verdict check(Request.Login login) {
+        String hash = users.get().get(login.user());
+        byte[] password = login.password().getBytes(StandardCharsets.UTF_8);
+        if (hash == null || password.length > LONGEST_PASSWORD_BYTES) {
+            return Verdict.WRONG;
+        }
+        String digest = digest(hash + '\0' + login.user() + '\0' + login.password());
+        synchronized (this) {
+            if (known.contains(digest)) {
+                return Verdict.KNOWN;
+            }
+            if (tries || nanoTime.getAsLong() - notBeforeNanos < 0) {
+                return Verdict.NOT_NOW;
+            }
+            tries = true;
+        }
+        boolean right = false;
+        try {
+            right = BCrypt.verifyer().verify(password, hash.getBytes(StandardCharsets.UTF_8)).verified;
+        } finally {
+            ended(digest, right);
+        }
+        return right ? Verdict.KNOWN : Verdict.WRONG;
+    }
+
+    private synchronized void ended(String digest, boolean right) {
+        tries = false;
+        if (right) {
+            known.add(digest);
+        } else {
+            notBeforeNanos = nanoTime.getAsLong() + PAUSE_NANOS;
+        }
+    }
+
+    private static String digest(String text) {
+        try {
+            return HexFormat.of()
+                    .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package dev.gpuwarden.cli.web;
+
+import dev.gpuwarden.cli.UserError;
+import io.netty.handler.ssl.SslContext;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Who may connect, and how, by the file of `--web.config.file`. The files are looked at again when a connection or a login comes, once
+ * a second at most; new ones count at once, and what cannot be used leaves the old in force. Thread-safe.
+ */
+final class WebAccess {
+
+    private static final System.Logger LOG = System.getLogger(WebAccess.class.getName());
+
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private record State(WebConfig config, Optional<SslContext> tls) {}
+
+    private final Optional<Path> file;
+    private final LongSupplier nanoTime;
+    private State state = new State(WebConfig.NONE, Optional.empty());
+    private Map<Path, Object> stamps = Map.of();
+    private long lookedNanos;
+
+    /** Throws {@link UserError} where the file or one that it names cannot be used. */
+    WebAccess(Optional<Path> file, LongSupplier nanoTime) {
+        this.file = file;
+        this.nanoTime = nanoTime;
+        this.lookedNanos = nanoTime.getAsLong();
+        if (file.isPresent()) {
+            try {
+                state = load(file.get());
+                stamps = stamps(file.get(), state.config());
+            } catch (IOException | GeneralSecurityException e) {
+                throw new UserError("--web.config.file: " + e.getMessage());
+            }
+        }
+    }
+
+    static WebAccess open() {
+        return new WebAccess(Optional.empty(), System::nanoTime);
+    }
+
+    /** For the next connection; empty: plain HTTP. */
+    synchronized Optional<SslContext> tls() {
+        look();
+        return state.tls();
+    }
+
+    /** Bcrypt hashes by name; empty where no name is asked for. */
+    synchronized Map<String, String> users() {
+        look();
+        return state.config().users();
+    }
+
+    private void look() {
+        long now = nanoTime.getAsLong();
+        if (file.isEmpty() || now - lookedNanos < LOOK_NANOS) {
+            return;
+        }
+        lookedNanos = now;
+        Map<Path, Object> seen = stamps(file.get(), state.config());
+        if (seen.equals(stamps)) {
+            return;
+        }
+        stamps = seen;
+        try {
+            state = load(file.get());
+            stamps = stamps(file.get(), state.config());
+            LOG.log(Level.INFO, "--web.config.file: the changed files are in force");
+        } catch (IOException | GeneralSecurityException | UserError e) {
+            LOG.log(Level.WARNING, "--web.config.file: the files as they were stay in force: " + e.getMessage());
+        }
+    }
+
+    private static State load(Path file) throws IOException, GeneralSecurityException {
+        WebConfig config = WebConfig.read(file);
+        Optional<SslContext> tls = Optional.empty();
+        if (config.tls().isPresent()) {
+            tls = Optional.of(ServerTls.context(config.tls().get()));
+        }
+        return new State(config, tls);
+    }
+
+    /** What changes with a file; a Kubernetes volume changes a link, which leads to a file of another inode. */
+    private static Map<Path, Object> stamps(Path file, WebConfig config) {
+        List<Path> files = new ArrayList<>(List.of(file));
+        config.tls().ifPresent(tls -> {
+            files.add(tls.certificate());
+            files.add(tls.key());
+            tls.clientCa().ifPresent(files::add);
+        });
+        Map<Path, Object> stamps = new LinkedHashMap<>();
+        for (Path each : files) {
+            try {
+                BasicFileAttributes now = Files.readAttributes(each, BasicFileAttributes.class);
+                stamps.put(each, List.of(now.lastModifiedTime(), now.size(), String.valueOf(now.fileKey())));
+            } catch (IOException e) {
+                stamps.put(each, reason(e));
+            }
+        }
+        return stamps;
+    }
+
+    /** Java's message of a missing file is the file's name alone. */
+    static String reason(IOException e) {
+        return e instanceof NoSuchFileException ? "no such file" : String.valueOf(e.getMessage());
+    }
+}
