@@ -18,5 +18,12 @@ JNIEXPORT jboolean JNICALL Java_dev_gpuwarden_nat_telemetry_JniLibrary_run(JNIEn
 {
     (void)self;
     char *memory = (*env)->GetDirectBufferAddress(env, frame);
+    if (!memory) {
+        jclass refusal = (*env)->FindClass(env, "java/lang/IllegalArgumentException");
+        if (refusal) { /* else FindClass has thrown */
+            (*env)->ThrowNew(env, refusal, "frame: expected a direct buffer, seen one without an address in native memory");
+        }
+        return JNI_FALSE;
+    }
     return (jboolean)plan_run((const int64_t *)image, (void *)device, memory);
 }

@@ -32,7 +32,9 @@ final class JniLibrary {
     /**
      * Carries out the plan image at this address.
      *
+     * @param frame a direct buffer of a whole frame
      * @return false when the library said that it is not initialised
+     * @throws IllegalArgumentException when the buffer is not direct; nothing was called then
      */
     static native boolean run(long image, long device, ByteBuffer frame);
 
