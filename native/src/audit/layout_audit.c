@@ -131,12 +131,18 @@ int main(void)
         sharedCopyEngineCount, sharedDecoderCount, sharedEncoderCount, sharedJpegCount,
         sharedOfaCount, gpuInstanceSliceCount, computeInstanceSliceCount, memorySizeMB)
     STRUCT(nvmlGpuInstancePlacement_t) F2(nvmlGpuInstancePlacement_t, start, size)
+    STRUCT(nvmlGpuInstanceProfileInfo_t) F11(nvmlGpuInstanceProfileInfo_t, id, isP2pSupported,
+        sliceCount, instanceCount, multiprocessorCount, copyEngineCount, decoderCount, encoderCount,
+        jpegCount, ofaCount, memorySizeMB)
     STRUCT(nvmlGpuInstanceProfileInfo_v2_t) F13(nvmlGpuInstanceProfileInfo_v2_t, version, id,
         isP2pSupported, sliceCount, instanceCount, multiprocessorCount, copyEngineCount,
         decoderCount, encoderCount, jpegCount, ofaCount, memorySizeMB, name)
     STRUCT(nvmlGpuInstanceProfileInfo_v3_t) F13(nvmlGpuInstanceProfileInfo_v3_t, version, id,
         sliceCount, instanceCount, multiprocessorCount, copyEngineCount, decoderCount, encoderCount,
         jpegCount, ofaCount, memorySizeMB, name, capabilities)
+    STRUCT(nvmlComputeInstanceProfileInfo_t) F9(nvmlComputeInstanceProfileInfo_t, id, sliceCount,
+        instanceCount, multiprocessorCount, sharedCopyEngineCount, sharedDecoderCount,
+        sharedEncoderCount, sharedJpegCount, sharedOfaCount)
     STRUCT(nvmlComputeInstanceProfileInfo_v2_t) F11(nvmlComputeInstanceProfileInfo_v2_t, version,
         id, sliceCount, instanceCount, multiprocessorCount, sharedCopyEngineCount,
         sharedDecoderCount, sharedEncoderCount, sharedJpegCount, sharedOfaCount, name)
@@ -179,6 +185,7 @@ int main(void)
     VERSION(nvmlUnrepairableMemory_v1)
     VERSION(nvmlC2cModeInfo_v1)
     VERSION(nvmlSystemEventSetCreateRequest_v1)
+    VERSION(nvmlSystemEventSetFreeRequest_v1)
     VERSION(nvmlSystemRegisterEventRequest_v1)
     VERSION(nvmlSystemEventSetWaitRequest_v1)
     VERSION(nvmlClockOffset_v1)

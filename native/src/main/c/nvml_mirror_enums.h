@@ -108,7 +108,7 @@ enum {
 #define NVML_EVENT_XID 0x8ULL
 #define NVML_EVENT_CLOCK 0x10ULL
 
-/* nvml.h 13.3, nvmlGpuFabricState: 0 not applicable, 1 not started, 2 in progress, 3 completed. */
-enum { NVML_FABRIC_STATE_COMPLETED = 3, NVML_FI_MAX = 303 };
+/* nvml.h 13.3, nvmlGpuFabricState: 0 not supported, 1 not started, 2 in progress, 3 completed. */
+enum { NVML_FABRIC_STATE_NOT_SUPPORTED = 0, NVML_FABRIC_STATE_COMPLETED = 3, NVML_FI_MAX = 303 };
 
 #endif

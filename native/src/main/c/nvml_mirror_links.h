@@ -68,6 +68,12 @@ typedef struct {
 typedef nvmlGpuInstancePlacement_t nvmlComputeInstancePlacement_t;
 
 typedef struct {
+    unsigned id, isP2pSupported, sliceCount, instanceCount, multiprocessorCount, copyEngineCount,
+        decoderCount, encoderCount, jpegCount, ofaCount;
+    unsigned long long memorySizeMB;
+} nvmlGpuInstanceProfileInfo_t;
+
+typedef struct {
     unsigned version, id, isP2pSupported, sliceCount, instanceCount, multiprocessorCount,
         copyEngineCount, decoderCount, encoderCount, jpegCount, ofaCount;
     unsigned long long memorySizeMB;
@@ -81,6 +87,11 @@ typedef struct {
     char name[96];
     unsigned capabilities;
 } nvmlGpuInstanceProfileInfo_v3_t;
+
+typedef struct {
+    unsigned id, sliceCount, instanceCount, multiprocessorCount, sharedCopyEngineCount,
+        sharedDecoderCount, sharedEncoderCount, sharedJpegCount, sharedOfaCount;
+} nvmlComputeInstanceProfileInfo_t;
 
 typedef struct {
     unsigned version, id, sliceCount, instanceCount, multiprocessorCount, sharedCopyEngineCount,

@@ -28,6 +28,7 @@
 #define nvmlUnrepairableMemory_v1 NVML_VERSION_WORD(nvmlUnrepairableMemory_v1_t, 1)
 #define nvmlC2cModeInfo_v1 NVML_VERSION_WORD(nvmlC2cModeInfo_v1_t, 1)
 #define nvmlSystemEventSetCreateRequest_v1 NVML_VERSION_WORD(nvmlSystemEventSetCreateRequest_v1_t, 1)
+#define nvmlSystemEventSetFreeRequest_v1 NVML_VERSION_WORD(nvmlSystemEventSetFreeRequest_v1_t, 1)
 #define nvmlSystemRegisterEventRequest_v1 NVML_VERSION_WORD(nvmlSystemRegisterEventRequest_v1_t, 1)
 #define nvmlSystemEventSetWaitRequest_v1 NVML_VERSION_WORD(nvmlSystemEventSetWaitRequest_v1_t, 1)
 #define nvmlClockOffset_v1 NVML_VERSION_WORD(nvmlClockOffset_v1_t, 1)

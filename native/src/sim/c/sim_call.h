@@ -67,11 +67,16 @@ unsigned sim_list_count(const sim_call_t *call, unsigned count, unsigned capacit
     SIM_LIST(name, flags, 0, parameters, arguments)
 
 /* The same for a call that writes a list: `room` is the capacity that the caller gave. */
-#define SIM_LIST(name, flags, room, parameters, arguments)                                       \
+#define SIM_LIST(name, flags, room, parameters, arguments) \
+    SIM_HANDLE(name, nvmlDevice_t, , flags, room, parameters, arguments)
+
+/* The same for a handle of another type, which `to_device` turns into the device that it belongs to. */
+#define SIM_HANDLE(name, type, to_device, flags, room, parameters, arguments)                    \
     static nvmlReturn_t body_##name(const sim_call_t *call, SIM_UNWRAP parameters);              \
-    SIM_EXPORT nvmlReturn_t name(nvmlDevice_t device, SIM_UNWRAP parameters);                    \
-    nvmlReturn_t name(nvmlDevice_t device, SIM_UNWRAP parameters)                                \
+    SIM_EXPORT nvmlReturn_t name(type handle, SIM_UNWRAP parameters);                            \
+    nvmlReturn_t name(type handle, SIM_UNWRAP parameters)                                        \
     {                                                                                            \
+        nvmlDevice_t device = to_device(handle);                                                 \
         sim_call_t call;                                                                         \
         nvmlReturn_t result = sim_gate(&call, FN_##name, device);                                \
         if (result == NVML_SUCCESS) {                                                            \

@@ -48,3 +48,43 @@ SIM_DEVICE(nvmlDeviceGetViolationStatus, 0, (unsigned policy, nvmlViolationTime_
     time->violationTime = sim_u64(call, call->gpu->violation_ns[policy]);
     return NVML_SUCCESS;
 }
+
+/* ---- clocks to choose from --------------------------------------------------------------------- */
+
+/* A part has its highest memory clock to choose; slower ones are not in the table. */
+SIM_LIST(nvmlDeviceGetSupportedMemoryClocks, 0, count ? *count : 0, (unsigned *count, unsigned *mhz), (count, mhz))
+{
+    SIM_NEED(count)
+    if (call->gpu->clock_max[NVML_CLOCK_MEM] == SIM_NA) {
+        return NVML_ERROR_NOT_SUPPORTED;
+    }
+    *count = 1;
+    if (call->capacity < 1 || !mhz) {
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    }
+    return sim_put_u32(call, call->gpu->clock_max[NVML_CLOCK_MEM], mhz);
+}
+
+enum { STEP_MHZ = 15 };
+
+SIM_LIST(nvmlDeviceGetSupportedGraphicsClocks, 0, count ? *count : 0,
+         (unsigned memory_mhz, unsigned *count, unsigned *mhz), (memory_mhz, count, mhz))
+{
+    const sim_gpu_t *gpu = call->gpu;
+    int64_t highest = gpu->clock_max[NVML_CLOCK_GRAPHICS], lowest = gpu->clock_min;
+    SIM_NEED(count)
+    if (highest == SIM_NA || lowest == SIM_NA || lowest > highest) {
+        return NVML_ERROR_NOT_SUPPORTED;
+    }
+    if (memory_mhz != gpu->clock_max[NVML_CLOCK_MEM]) {
+        return NVML_ERROR_NOT_FOUND;
+    }
+    *count = (unsigned)((highest - lowest) / STEP_MHZ) + 1;
+    if (call->capacity < *count || !mhz) {
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    }
+    for (unsigned i = 0; i < *count; i++) {
+        mhz[i] = (unsigned)highest - i * STEP_MHZ;
+    }
+    return NVML_SUCCESS;
+}

@@ -10,11 +10,12 @@
 /* clang-format off */
 #define SIM_CONSTANTS(C)                                                              \
     C(MAGIC, 0x4d534757)                                                              \
-    C(LAYOUT_VERSION, 3)                                                              \
+    C(LAYOUT_VERSION, 4)                                                              \
     C(ALL, -1)                                                                        \
     C(GPU_MAX, 64)                                                                    \
     C(LINK_MAX, 36)                                                                   \
     C(MIG_MAX, 7)                                                                     \
+    C(MIG_PROFILE_MAX, 18)                                                            \
     C(FAN_MAX, 4)                                                                     \
     C(PROCESS_MAX, 4096)                                                              \
     C(EVENT_MAX, 256)                                                                 \

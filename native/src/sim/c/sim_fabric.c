@@ -1,17 +1,19 @@
-/* Membership in an NVLink fabric. */
+/* Membership in an NVLink fabric. A part without one says so: SUCCESS, and state 0 NOT_SUPPORTED. */
 #include "sim_call.h"
+
+static unsigned char fabric_state(const sim_gpu_t *gpu)
+{
+    return gpu->fabric_state == SIM_NA ? NVML_FABRIC_STATE_NOT_SUPPORTED : (unsigned char)gpu->fabric_state;
+}
 
 SIM_DEVICE(nvmlDeviceGetGpuFabricInfo, 0, (nvmlGpuFabricInfo_t * info), (info))
 {
     const sim_gpu_t *gpu = call->gpu;
     SIM_NEED(info)
-    if (gpu->fabric_state == SIM_NA) {
-        return NVML_ERROR_NOT_SUPPORTED;
-    }
     sim_parse_hex(gpu->fabric_cluster_uuid, info->clusterUuid);
     info->status = (nvmlReturn_t)gpu->fabric_status;
     info->cliqueId = sim_u32(call, gpu->fabric_clique);
-    info->state = (unsigned char)gpu->fabric_state;
+    info->state = fabric_state(gpu);
     return NVML_SUCCESS;
 }
 
@@ -24,13 +26,10 @@ SIM_DEVICE(nvmlDeviceGetGpuFabricInfoV, 0, (nvmlGpuFabricInfo_v3_t * info), (inf
     if (!third && info->version != nvmlGpuFabricInfo_v2) {
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
     }
-    if (gpu->fabric_state == SIM_NA) {
-        return NVML_ERROR_NOT_SUPPORTED;
-    }
     sim_parse_hex(gpu->fabric_cluster_uuid, info->clusterUuid);
     info->status = (nvmlReturn_t)gpu->fabric_status;
     info->cliqueId = sim_u32(call, gpu->fabric_clique);
-    info->state = (unsigned char)gpu->fabric_state;
+    info->state = fabric_state(gpu);
     info->healthMask = sim_u32(call, gpu->fabric_health_mask);
     if (third) {
         info->healthSummary = (unsigned char)gpu->fabric_health_summary;

@@ -13,6 +13,7 @@ extern const int sim_generation;
 /* 535 for both of its generations. */
 int sim_driver_major(void);
 extern const unsigned sim_field_max; /* field ids from here on are unknown to it */
+extern const unsigned sim_gi_profiles, sim_ci_profiles; /* profile numbers from here on are unknown to it */
 extern const char sim_default_driver[];
 extern const char sim_default_nvml[];
 

@@ -112,6 +112,20 @@ SIM_SYSTEM(nvmlSystemGetProcessName, (unsigned pid, char *name, unsigned length)
     return NVML_ERROR_NOT_FOUND;
 }
 
+/* No GPU of a node is hidden from its driver. */
+SIM_SYSTEM(nvmlGetExcludedDeviceCount, (unsigned *count), (count))
+{
+    return sim_put_u32(call, 0, count);
+}
+
+SIM_SYSTEM(nvmlGetExcludedDeviceInfoByIndex, (unsigned index, nvmlExcludedDeviceInfo_t *info), (index, info))
+{
+    (void)call;
+    (void)index;
+    (void)info;
+    return NVML_ERROR_INVALID_ARGUMENT;
+}
+
 /* ---- confidential computing -------------------------------------------------------------- */
 
 SIM_SYSTEM(nvmlSystemGetConfComputeState, (nvmlConfComputeSystemState_t * state), (state))

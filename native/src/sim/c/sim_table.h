@@ -81,6 +81,7 @@
     X(fault, SIM_FAULT)                                                                          \
     X(event, SIM_EVENT)                                                                          \
     X(link, SIM_LINK)                                                                            \
+    X(mig_profile, SIM_MIG_PROFILE)                                                              \
     X(mig, SIM_MIG)                                                                              \
     X(gpu, SIM_GPU)                                                                              \
     X(process, SIM_PROCESS)                                                                      \

@@ -25,6 +25,20 @@
     A(nvl5_raw, 5, SIM_NA) /* fields 289 to 293 */                                               \
     A(nvl5_plr, 3, SIM_NA) /* fields 294 to 296 */
 
+/* A profile of GPU instances; its place in the list is its NVML_GPU_INSTANCE_PROFILE number. */
+#define SIM_MIG_PROFILE(I, A, S, T)                                                              \
+    I(id, SIM_NA) /* NA: this part has no such profile */                                        \
+    I(slices, 0)                                                                                 \
+    I(instances, 0) /* as many fit in an empty GPU */                                            \
+    I(multiprocessors, 0)                                                                        \
+    I(copy_engines, 0)                                                                           \
+    I(decoders, 0)                                                                               \
+    I(encoders, 0)                                                                               \
+    I(jpegs, 0)                                                                                  \
+    I(ofas, 0)                                                                                   \
+    I(mem_mb, 0)                                                                                 \
+    S(name, 32) /* "3g.40gb" */
+
 /* One MIG device. A slot with present 0 is a hole: MigDeviceHandleByIndex answers NOT_FOUND. */
 #define SIM_MIG(I, A, S, T)                                                                      \
     I(present, 0)                                                                                \
@@ -69,7 +83,8 @@
     I(module_id, SIM_NA)                                                                         \
     I(board_id, SIM_NA)                                                                          \
     I(multi_gpu_board, 0)                                                                        \
-    I(numa_node, SIM_NA)                                                                         \
+    I(numa_node, SIM_NA) /* of a GPU that is a node itself, as on Grace; NA on x86 */            \
+    I(host_node, SIM_NA) /* NUMA node of the socket that the GPU hangs on */                     \
     I(cpu_first, SIM_NA) /* CPUs near this GPU, for the affinity calls */                        \
     I(cpu_last, SIM_NA)                                                                          \
     I(bus_type, SIM_NA)                                                                          \
@@ -137,6 +152,7 @@
     I(energy_mj, SIM_NA)   /* at energy_epoch_ns; grows with power_usage from there on */        \
     I(energy_epoch_ns, 0)  /* CLOCK_REALTIME; 0 or frozen time: energy_mj as it stands */        \
     A(clock, 4, SIM_NA)    /* graphics, SM, memory, video; MHz */                                \
+    I(clock_min, SIM_NA) /* graphics */                                                          \
     A(clock_max, 4, SIM_NA)                                                                      \
     A(clock_app, 4, SIM_NA)                                                                      \
     A(clock_app_default, 4, SIM_NA)                                                              \
@@ -207,6 +223,7 @@
     I(topology_switch, SIM_NA) /* GPUs of one PCIe switch share a number */                      \
     I(mig_current, SIM_NA)                                                                       \
     I(mig_pending, 0)                                                                            \
+    T(mig_profile, mig_profile, SIM_MIG_PROFILE_MAX)                                             \
     T(mig, mig, SIM_MIG_MAX)
 
 #define SIM_GPU(I, A, S, T)                                                                      \

@@ -36,12 +36,12 @@ SIM_DEVICE(nvmlDeviceGetMemoryAffinity, 0, (unsigned words, unsigned long *set, 
            (words, set, scope))
 {
     SIM_NEED(set && words > 0 && scope <= 1)
-    if (call->gpu->numa_node == SIM_NA) {
+    if (call->gpu->host_node == SIM_NA) {
         return NVML_ERROR_NOT_SUPPORTED;
     }
     memset(set, 0, words * sizeof *set);
-    if (call->gpu->numa_node / BITS < words) {
-        set[call->gpu->numa_node / BITS] |= 1UL << call->gpu->numa_node % BITS;
+    if (call->gpu->host_node / BITS < words) {
+        set[call->gpu->host_node / BITS] |= 1UL << call->gpu->host_node % BITS;
     }
     return NVML_SUCCESS;
 }
@@ -60,7 +60,7 @@ SIM_DEVICE(nvmlDeviceGetTopologyCommonAncestor, 0, (nvmlDevice_t device2, unsign
     SIM_NEED(other)
     bool one_switch = call->gpu->topology_switch != SIM_NA
                       && call->gpu->topology_switch == other->topology_switch;
-    return sim_put_u32(call, one_switch ? 10 : call->gpu->numa_node == other->numa_node ? 40 : 50,
+    return sim_put_u32(call, one_switch ? 10 : call->gpu->host_node == other->host_node ? 40 : 50,
                        level);
 }
 

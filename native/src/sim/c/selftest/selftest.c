@@ -152,6 +152,8 @@ static int run_generation(const char *sim, const char *symbols, const char *gene
         {"states", test_states},       {"fields", test_fields},   {"MIG", test_mig},
         {"processes", test_processes}, {"events", test_events},   {"faults", test_faults},
         {"consistency", test_consistency},
+        {"MIG profiles", test_mig_profiles}, {"MIG instances", test_mig_instances},
+        {"topology", test_topology},   {"node", test_node},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         run(&test, cases[i].name, cases[i].body, library);

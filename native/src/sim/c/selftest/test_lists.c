@@ -1,48 +1,8 @@
-/* MIG devices, process lists, events. */
+/* Process lists and events. */
 #include <stdio.h>
 #include <string.h>
 
 #include "selftest.h"
-
-void test_mig(test_t *test)
-{
-    sim_gpu_t *gpu = &test->table->gpu[0];
-    unsigned number = 0;
-    nvmlDevice_t mig = NULL, other = NULL;
-    nvmlMemory_t memory;
-    nvmlUtilization_t rates;
-    begin(test);
-    EXPECT("utilisation without MIG", 0, CALL(nvmlDeviceGetUtilizationRates, test->gpu, &rates));
-    gpu->mig_current = 1;
-    gpu->mig[1].present = 1;
-    gpu->mig[1].gi = 3;
-    gpu->mig[1].ci = 0;
-    gpu->mig[1].mem_total = 1 << 10;
-    snprintf(gpu->mig[1].uuid, sizeof gpu->mig[1].uuid, "MIG-1");
-    add_process(test, 0, 100, 10, SIM_PROCESS_COMPUTE);
-    add_process(test, 0, 101, 10, SIM_PROCESS_COMPUTE);
-    test->table->process[1].gi = 3;
-    test->table->process[1].ci = 0;
-    EXPECT("hole", 6, CALL(nvmlDeviceGetMigDeviceHandleByIndex, test->gpu, 0, &mig));
-    EXPECT("after the hole", 0, CALL(nvmlDeviceGetMigDeviceHandleByIndex, test->gpu, 1, &mig));
-    EXPECT("beyond", 2, CALL(nvmlDeviceGetMigDeviceHandleByIndex, test->gpu, 7, &other));
-    EXPECT("by MIG UUID", 0, CALL(nvmlDeviceGetHandleByUUID, "MIG-1", &other));
-    EXPECT("same handle", 1, other == mig);
-    EXPECT("memory", 0, CALL(nvmlDeviceGetMemoryInfo, mig, &memory));
-    EXPECT("bytes", 1 << 10, memory.total);
-    EXPECT("GPU instance", 0, CALL(nvmlDeviceGetGpuInstanceId, mig, &number));
-    EXPECT("its id", 3, number);
-    EXPECT("utilisation of MIG", 3, CALL(nvmlDeviceGetUtilizationRates, mig, &rates));
-    EXPECT("utilisation under MIG", 3, CALL(nvmlDeviceGetUtilizationRates, test->gpu, &rates));
-    EXPECT("clock of MIG", 3, CALL(nvmlDeviceGetClockInfo, mig, 0, &number));
-    EXPECT("parent", 0, CALL(nvmlDeviceGetDeviceHandleFromMigDeviceHandle, mig, &other));
-    EXPECT("is the GPU", 1, other == test->gpu);
-    nvmlProcessInfo_v2_t processes[4];
-    number = 4;
-    EXPECT("processes", 0, CALL(nvmlDeviceGetComputeRunningProcesses_v2, mig, &number, processes));
-    EXPECT("one of two", 1, number);
-    EXPECT("its pid", 101, processes[0].pid);
-}
 
 /* Bytes per entry as a careful client finds it: what a call overwrote, divided by the count. */
 static void stride(const test_t *test, const char *name, size_t bytes)

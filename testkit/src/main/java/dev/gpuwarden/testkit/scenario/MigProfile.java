@@ -17,4 +17,27 @@ public record MigProfile(
         int decoders,
         int jpegs,
         int ofas,
-        long memoryBytes) {}
+        long memoryBytes) {
+
+    /** Its NVML_GPU_INSTANCE_PROFILE number: REV1 has the media engines, REV2 the memory of two. */
+    public int number() {
+        if (slices == 1) {
+            return withMedia() ? 7 : memorySlices == 2 ? 9 : 0;
+        }
+        return computeNumber();
+    }
+
+    /** NVML_COMPUTE_INSTANCE_PROFILE number and id of the compute instance that takes all of it. */
+    public int computeNumber() {
+        return slices == 7 ? 4 : slices - 1;
+    }
+
+    /** As many as an empty board has room for, as `nvidia-smi mig -lgip` counts them. */
+    public int instances() {
+        return withMedia() ? 1 : Math.min(7 / slices, 8 / memorySlices);
+    }
+
+    private boolean withMedia() {
+        return name.endsWith("+me");
+    }
+}

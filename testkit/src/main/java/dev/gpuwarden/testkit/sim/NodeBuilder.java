@@ -4,7 +4,6 @@ import dev.gpuwarden.testkit.scenario.Board;
 import dev.gpuwarden.testkit.scenario.Change;
 import dev.gpuwarden.testkit.scenario.Form;
 import dev.gpuwarden.testkit.scenario.Identity;
-import dev.gpuwarden.testkit.scenario.MigProfile;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.Setting;
 import dev.gpuwarden.testkit.scenario.SimGpu;
@@ -22,9 +21,13 @@ import java.util.Map;
 /** Makes a scenario's node in an empty folder. */
 final class NodeBuilder {
 
+    /** nvmlDeviceArchitecture_t */
+    private static final int HOPPER = 9;
+
     private final Scenario scenario;
     private final SimTable table;
     private final TableWriter writer;
+    private final PartitionWriter partitions;
     private final PciFiles pci;
     private final NicFiles nics;
 
@@ -32,6 +35,7 @@ final class NodeBuilder {
         this.scenario = scenario;
         this.table = table;
         this.writer = new TableWriter(table);
+        this.partitions = new PartitionWriter(table);
         this.pci = new PciFiles(folder);
         this.nics = new NicFiles(folder, pci);
     }
@@ -70,8 +74,17 @@ final class NodeBuilder {
             writeGpu(i, gpu, gpu.board().slot(indexOnBoard.merge(gpu.board(), 1, Integer::sum) - 1));
         }
         table.set("header.gpu_count", scenario.gpus().size());
+        confidentialComputingIsOff();
         scenario.pci().forEach(pci::write);
         nics.create(scenario.nics(), scenario.name());
+    }
+
+    /** From Hopper on the driver answers for it, and 0 is that this node has none; parts before do not know the question. */
+    private void confidentialComputingIsOff() {
+        boolean known = scenario.gpus().size() > 0 && table.number("gpu[0].architecture") >= HOPPER;
+        if (known && table.number("header.cc_environment") == SimLayout.ABSENT) {
+            table.set("header.cc_environment", 0);
+        }
     }
 
     private static long number(Value value) {
@@ -94,9 +107,10 @@ final class NodeBuilder {
         table.set(
                 row + ".board_id",
                 (long) slot.address().domain() << 16 | slot.address().bus() << 8);
+        table.set(row + ".host_node", slot.numaNode());
         table.set(row + ".cpu_first", slot.firstCpu());
         table.set(row + ".cpu_last", slot.lastCpu());
-        writePartitions(row, seed, gpu.partitions());
+        partitions.write(row, seed, gpu);
         linksFirst(gpu.settings()).stream().filter(s -> !late(s)).forEach(setting -> writer.gpu(index, setting));
         pci.write(table, row, slot);
         if (!driverMissing()) {
@@ -114,56 +128,6 @@ final class NodeBuilder {
         List<Setting> sorted = new ArrayList<>(settings);
         sorted.sort(Comparator.comparing(s -> !s.key().name().equals("nvlink.count")));
         return sorted;
-    }
-
-    private void writePartitions(String row, String seed, List<MigProfile> partitions) {
-        if (partitions.isEmpty()) {
-            return;
-        }
-        table.set(row + ".mig_current", 1);
-        table.set(row + ".mig_pending", 1);
-        Map<Integer, Integer> nextInstance = new HashMap<>();
-        int start = 0;
-        for (int i = 0; i < partitions.size(); i++) {
-            MigProfile profile = partitions.get(i);
-            int first = firstInstance(profile.slices());
-            int instance = first + nextInstance.merge(first, 1, Integer::sum) - 1;
-            writePartition(row + ".mig[" + i + "]", profile, instance, start);
-            // A share of the aperture like that of the memory.
-            table.set(
-                    row + ".mig[" + i + "].bar1_total", table.number(row + ".bar1_total") / 8 * profile.memorySlices());
-            table.set(row + ".mig[" + i + "].uuid", "MIG-" + Identity.uuid(seed + "/mig/" + i));
-            table.set(row + ".mig[" + i + "].name", table.text(row + ".name") + " MIG " + profile.name());
-            start += profile.memorySlices();
-        }
-    }
-
-    /** Where the driver begins to number instances of a size: 0 the whole, 1 halves, 3 quarters, 7 eighths. */
-    private static int firstInstance(int slices) {
-        return switch (slices) {
-            case 7 -> 0;
-            case 3, 4 -> 1;
-            case 2 -> 3;
-            default -> 7;
-        };
-    }
-
-    private void writePartition(String mig, MigProfile profile, int instance, int start) {
-        table.set(mig + ".present", 1);
-        table.set(mig + ".gi", instance);
-        table.set(mig + ".ci", 0);
-        table.set(mig + ".profile", profile.id());
-        table.set(mig + ".placement_start", start);
-        table.set(mig + ".placement_size", profile.memorySlices());
-        table.set(mig + ".mem_total", profile.memoryBytes());
-        table.set(mig + ".multiprocessors", profile.multiprocessors());
-        table.set(mig + ".copy_engines", profile.copyEngines());
-        table.set(mig + ".decoders", profile.decoders());
-        table.set(mig + ".jpegs", profile.jpegs());
-        table.set(mig + ".ofas", profile.ofas());
-        table.set(mig + ".gi_slices", profile.slices());
-        table.set(mig + ".ci_slices", profile.slices());
-        table.set(mig + ".attribute_mem_mb", profile.memoryBytes() >> 20);
     }
 
     /** Memory in use that a scenario states is what the driver says, whatever its processes hold. */

@@ -31,6 +31,7 @@ class SimLayoutTest {
             "gpu.energy_epoch_ns",
             "gpu.link",
             "gpu.mig",
+            "gpu.mig_profile",
             "mig.profile",
             "mig.ci_profile",
             "mig.placement_start",
