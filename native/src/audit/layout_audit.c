@@ -122,9 +122,9 @@ int main(void)
     STRUCT(nvmlGpuFabricInfo_v3_t) F7(nvmlGpuFabricInfo_v3_t, version, clusterUuid, status,
         cliqueId, state, healthMask, healthSummary)
     STRUCT(nvmlNvLinkInfo_v1_t) F2(nvmlNvLinkInfo_v1_t, version, isNvleEnabled)
-    STRUCT(nvmlNvLinkFirmwareVersion_t) F4(nvmlNvLinkFirmwareVersion_t, ucodeType, major, minor,
+    STRUCT(nvmlNvlinkFirmwareVersion_t) F4(nvmlNvlinkFirmwareVersion_t, ucodeType, major, minor,
         subMinor)
-    STRUCT(nvmlNvLinkFirmwareInfo_t) F2(nvmlNvLinkFirmwareInfo_t, firmwareVersion, numValidEntries)
+    STRUCT(nvmlNvlinkFirmwareInfo_t) F2(nvmlNvlinkFirmwareInfo_t, firmwareVersion, numValidEntries)
     STRUCT(nvmlNvLinkInfo_v2_t) F3(nvmlNvLinkInfo_v2_t, version, isNvleEnabled, firmwareInfo)
     STRUCT(nvmlC2cModeInfo_v1_t) F1(nvmlC2cModeInfo_v1_t, isC2cEnabled)
     STRUCT(nvmlDeviceAttributes_t) F9(nvmlDeviceAttributes_t, multiprocessorCount,

@@ -3,7 +3,7 @@
  *
  * Written from measured sizes and offsets (public header 13.3.29, x86-64 LP64), not from NVIDIA's
  * text. src/audit/nvml-layout-13.3.tsv holds the same numbers typed a second time, and `make audit`
- * compares the two, so a slip in either is seen at build time.
+ * compares the two, so a slip in either is seen at build time. NvidiaHeadersTest compares with NVIDIA's own headers.
  */
 #ifndef GPUWARDEN_NVML_MIRROR_H
 #define GPUWARDEN_NVML_MIRROR_H

@@ -38,16 +38,16 @@ typedef struct {
 typedef struct {
     unsigned char ucodeType;
     unsigned major, minor, subMinor;
-} nvmlNvLinkFirmwareVersion_t;
+} nvmlNvlinkFirmwareVersion_t;
 
 typedef struct {
-    nvmlNvLinkFirmwareVersion_t firmwareVersion[100];
+    nvmlNvlinkFirmwareVersion_t firmwareVersion[100];
     unsigned numValidEntries;
-} nvmlNvLinkFirmwareInfo_t;
+} nvmlNvlinkFirmwareInfo_t;
 
 typedef struct {
     unsigned version, isNvleEnabled;
-    nvmlNvLinkFirmwareInfo_t firmwareInfo;
+    nvmlNvlinkFirmwareInfo_t firmwareInfo;
 } nvmlNvLinkInfo_v2_t;
 
 typedef struct { /* four bytes: no room for a version word, although the word exists */

@@ -99,6 +99,22 @@ get_nvidia_ml_py() {
     python3 -m pip install -q --target "$tools/python" nvidia-ml-py >>"$tools_log" 2>&1
 }
 
+# NVIDIA's nvml.h out of a wheel. Arguments: package, the wheel's SHA-256, file.
+get_nvml_header() {
+    local work
+    work=$(mktemp -d)
+    echo "$1 --hash=sha256:$2" >"$work/wanted"
+    (
+        cd "$work" || exit 1
+        # For any machine the wheel of x86-64: it holds one header and nothing that runs.
+        python3 -m pip download -q --no-deps --require-hashes --only-binary :all: --platform manylinux2014_x86_64 \
+            --platform manylinux_2_17_x86_64 -r wanted && python3 -m zipfile -e ./*.whl unpacked
+    ) >>"$tools_log" 2>&1 && mkdir -p "$(dirname "$3")" && find "$work/unpacked" -name nvml.h -exec cp {} "$3" \;
+    local got=$?
+    rm -rf "$work"
+    return $got
+}
+
 get_grpcurl() {
     command -v go >/dev/null || { echo "grpcurl is built by Go 1.21 or newer, and there is no go" >>"$tools_log" && return 1; }
     local work
@@ -178,4 +194,9 @@ need_test_tools() {
     tool grpcurl "the daemon is not asked by the tool that people use" bin/grpcurl get_grpcurl
     tool grpcio "the daemon is not asked from Python" python-grpc/grpc_tools/protoc.py get_python_grpc
     tool nvidia-ml-py "the simulated driver is not read by NVIDIA's Python binding" python/pynvml.py get_nvidia_ml_py
+    local package hash file
+    while read -r -u 3 package hash; do
+        file=nvml/${package#*==}/nvml.h
+        tool "nvml.h of $package" "the mirror of NVML is not held to it" "$file" get_nvml_header "$package" "$hash" "$tools/$file"
+    done 3< <(grep -v '^#' "$root/native/src/audit/nvml-headers.txt")
 }
