@@ -8,7 +8,8 @@ public final class Plausibility {
     private Plausibility() {}
 
     /**
-     * Marks every implausible value of a cadence {@link Absence#IMPLAUSIBLE}. Allocates nothing.
+     * Marks every implausible value of a cadence {@link Absence#IMPLAUSIBLE}, and what a GPU of no fabric cannot have
+     * {@link Absence#NOT_SUPPORTED}. Allocates nothing.
      *
      * @return how many values were refused
      */
@@ -23,6 +24,7 @@ public final class Plausibility {
         }
         if (cadence == Cadence.SLOW) {
             refused += refuseLinks(frame);
+            leaveOutFabric(frame);
         } else {
             refused += refuseMemory(frame);
         }
@@ -47,6 +49,21 @@ public final class Plausibility {
 
     private static final GpuMetric[] MEMORY_PARTS = {
         GpuMetric.MEMORY_USED, GpuMetric.MEMORY_FREE, GpuMetric.MEMORY_RESERVED
+    };
+
+    /** NVML answers state 0 and a struct of zeros where there is no fabric: no clique, and nothing that succeeded or is healthy. */
+    private static void leaveOutFabric(GpuFrame frame) {
+        if (frame.present(GpuMetric.FABRIC_STATE) && frame.raw(GpuMetric.FABRIC_STATE) == 0) {
+            for (GpuMetric part : FABRIC_PARTS) {
+                if (frame.present(part)) {
+                    frame.putAbsent(GpuFrame.slot(part), Absence.NOT_SUPPORTED, 0);
+                }
+            }
+        }
+    }
+
+    private static final GpuMetric[] FABRIC_PARTS = {
+        GpuMetric.FABRIC_STATUS, GpuMetric.FABRIC_CLIQUE, GpuMetric.FABRIC_HEALTH_MASK, GpuMetric.FABRIC_HEALTH_SUMMARY
     };
 
     private static int refuseLinks(GpuFrame frame) {

@@ -60,4 +60,31 @@ class PlausibilityTest {
         assertThat(Plausibility.refuse(frame, Cadence.SLOW)).isEqualTo(2);
         assertThat(frame.absence(link)).isEqualTo(Absence.IMPLAUSIBLE);
     }
+
+    @Test
+    void aGpuOfNoFabricHasNoPlaceInOne() {
+        put(GpuMetric.FABRIC_STATE, 0);
+        put(GpuMetric.FABRIC_STATUS, 0);
+        put(GpuMetric.FABRIC_CLIQUE, 0);
+        put(GpuMetric.FABRIC_HEALTH_MASK, 0);
+        put(GpuMetric.FABRIC_HEALTH_SUMMARY, 0);
+        assertThat(Plausibility.refuse(frame, Cadence.SLOW)).isZero();
+        assertThat(frame.present(GpuMetric.FABRIC_STATE)).isTrue();
+        for (GpuMetric place : new GpuMetric[] {
+            GpuMetric.FABRIC_STATUS,
+            GpuMetric.FABRIC_CLIQUE,
+            GpuMetric.FABRIC_HEALTH_MASK,
+            GpuMetric.FABRIC_HEALTH_SUMMARY
+        }) {
+            assertThat(frame.absence(GpuFrame.slot(place))).isEqualTo(Absence.NOT_SUPPORTED);
+        }
+    }
+
+    @Test
+    void cliqueNoughtOfAFabricIsAClique() {
+        put(GpuMetric.FABRIC_STATE, 3);
+        put(GpuMetric.FABRIC_CLIQUE, 0);
+        assertThat(Plausibility.refuse(frame, Cadence.SLOW)).isZero();
+        assertThat(frame.present(GpuMetric.FABRIC_CLIQUE)).isTrue();
+    }
 }
