@@ -18,6 +18,7 @@ SAME, BOTH_ABSENT, NOT_SERVED, ELSEWHERE, DIFFERS, MISSED, STRANGE = (
     "same", "absent in both", "not served", "only elsewhere", "differs", "missed", "not understood"
 )
 FAILURES = (DIFFERS, MISSED, STRANGE)
+FABRIC_PLACES = ("fabric_status", "fabric_clique", "fabric_health_mask", "fabric_health")
 ATTEMPTS = 3  # a busy GPU moves between looks
 
 
@@ -118,10 +119,20 @@ def rows_of(gpu):
                 yield link_key(link["link"], key), by_link[key], value
 
 
+def in_a_fabric(look):
+    """A client's look without what NVML answers for a GPU that belongs to no fabric: zeros, which gpuwarden leaves out."""
+    state = look.get("fabric_state")
+    if not isinstance(state, Seen) or state.value != 0:
+        return look
+    nowhere = Missing("the GPU belongs to no fabric")
+    return {key: nowhere if key in FABRIC_PLACES and isinstance(seen, Seen) else seen for key, seen in look.items()}
+
+
 def compare_gpu(gpu, looks):
     """Results of one GPU: key, client, verdict, why. Looks are {client: (before, after)}, for this GPU."""
     results, controls, unnoticed = [], 0, []
-    for client, (before, after) in looks.items():
+    for client, pair in looks.items():
+        before, after = (in_a_fabric(look) for look in pair)
         nowhere = Missing("the client does not list this GPU")
         for key, row, ours in rows_of(gpu):
             b, a = before.get(key, default(client)), after.get(key, default(client))

@@ -58,6 +58,14 @@ class Judging(unittest.TestCase):
         self.assertEqual("absent in both", verdict(row(STATIC), NO_SYMBOL, Missing("N/A"), Missing("N/A")))
         self.assertEqual("not served", verdict(row(STATIC), NO_SYMBOL, Unasked("never"), Unasked("never")))
 
+    def test_a_gpu_of_no_fabric_has_no_clique_and_one_of_a_fabric_may_have_clique_0(self):
+        none = compare.in_a_fabric({"fabric_state": Seen(0, 0), "fabric_clique": Seen(0, 0), "temperature": Seen(0, 0)})
+        self.assertEqual("absent in both", verdict(row(STATIC), NO_SYMBOL, none["fabric_clique"], none["fabric_clique"]))
+        self.assertEqual(0, none["fabric_state"].value)
+        self.assertEqual(0, none["temperature"].value)
+        some = compare.in_a_fabric({"fabric_state": Seen(3, 0), "fabric_clique": Seen(0, 0)})
+        self.assertEqual("missed", verdict(row(STATIC), NO_SYMBOL, some["fabric_clique"], some["fabric_clique"]))
+
     def test_a_text_that_nobody_understands_is_a_failure(self):
         self.assertIn(verdict(row(STATIC), 1, Seen(1, 0), NotUnderstood("new word")), compare.FAILURES)
 
