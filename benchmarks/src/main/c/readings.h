@@ -28,7 +28,11 @@
     X(violation_low_utilization_seconds) X(violation_reliability_seconds) X(nvlink_links) X(nvlink_crc_flit_errors) \
     X(nvlink_crc_data_errors) X(nvlink_replays) X(nvlink_recoveries) X(nvlink_transmitted_bytes) \
     X(nvlink_received_bytes) X(fabric_state) X(fabric_status) X(fabric_clique) X(fabric_health_mask) \
-    X(fabric_health) X(persistence_mode) X(compute_mode) X(mig_mode) X(mig_mode_pending)
+    X(fabric_health) X(persistence_mode) X(compute_mode) X(mig_mode) X(mig_mode_pending) \
+    X(graphics_engine_active_ratio) X(sm_active_ratio) X(sm_occupancy_ratio) X(tensor_active_ratio) \
+    X(dram_active_ratio) X(fp64_active_ratio) X(fp32_active_ratio) X(fp16_active_ratio) \
+    X(pcie_transmit_rate_bytes_per_second) X(pcie_receive_rate_bytes_per_second) \
+    X(nvlink_transmit_rate_bytes_per_second) X(nvlink_receive_rate_bytes_per_second)
 
 #define LINK_READINGS(X) \
     X(state) X(version) X(speed_bytes_per_second) X(replays) X(recoveries) X(crc_flit_errors) X(crc_data_errors)

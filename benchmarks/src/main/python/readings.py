@@ -315,6 +315,14 @@ READINGS = [
     static("compute_mode", smi(COMPUTE_MODE, "compute_mode"), call("nvmlDeviceGetComputeMode")),
     static("mig_mode", smi(ON_OFF, "mig_mode/current_mig"), call("nvmlDeviceGetMigMode", get=nth(0))),
     static("mig_mode_pending", smi(ON_OFF, "mig_mode/pending_mig"), call("nvmlDeviceGetMigMode", get=nth(1))),
+] + [
+    static(key, NOT_PRINTED, Without("an average between two samples, which a scan does not take"))
+    for key in (
+        "graphics_engine_active_ratio", "sm_active_ratio", "sm_occupancy_ratio", "tensor_active_ratio",
+        "dram_active_ratio", "fp64_active_ratio", "fp32_active_ratio", "fp16_active_ratio",
+        "pcie_transmit_rate_bytes_per_second", "pcie_receive_rate_bytes_per_second",
+        "nvlink_transmit_rate_bytes_per_second", "nvlink_receive_rate_bytes_per_second",
+    )
 ]
 
 

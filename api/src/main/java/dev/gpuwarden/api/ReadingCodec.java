@@ -86,6 +86,7 @@ public final class ReadingCodec {
             case IMPLAUSIBLE -> AbsenceCause.ABSENCE_CAUSE_IMPLAUSIBLE;
             case STALE -> AbsenceCause.ABSENCE_CAUSE_STALE;
             case NO_DATA -> AbsenceCause.ABSENCE_CAUSE_NO_DATA;
+            case OFF -> AbsenceCause.ABSENCE_CAUSE_OFF;
         };
     }
 
@@ -102,6 +103,7 @@ public final class ReadingCodec {
             case ABSENCE_CAUSE_IMPLAUSIBLE -> Absence.IMPLAUSIBLE;
             case ABSENCE_CAUSE_STALE -> Absence.STALE;
             case ABSENCE_CAUSE_NO_DATA -> Absence.NO_DATA;
+            case ABSENCE_CAUSE_OFF -> Absence.OFF;
         };
     }
 }

@@ -26,7 +26,9 @@ public enum Absence {
     /** The last value is too old to stand for the present, because the driver hangs or the worker is late. */
     STALE("the last sample is too old"),
     /** The driver has no such data now (nvmlReturn 6, 21, 27). */
-    NO_DATA("no data");
+    NO_DATA("no data"),
+    /** A setting says that nobody is to ask for it. */
+    OFF("switched off by a setting");
 
     private static final Absence[] VALUES = values();
 

@@ -7,8 +7,13 @@ import java.util.List;
  *
  * @param libraryPaths files or folders to look in before the loader's own search; usually empty
  * @param samplerPath which way telemetry is read
+ * @param profiling whether the slow sampling reads how busy the parts of a GPU are; else those readings are {@code OFF}
  */
-public record DriverOptions(List<String> libraryPaths, SamplerPath samplerPath) {
+public record DriverOptions(List<String> libraryPaths, SamplerPath samplerPath, boolean profiling) {
+
+    public DriverOptions(List<String> libraryPaths, SamplerPath samplerPath) {
+        this(libraryPaths, samplerPath, false);
+    }
 
     /** The two ways into the driver, which do the same work. */
     public enum SamplerPath {

@@ -10,8 +10,11 @@ public enum Unit {
     MEGAHERTZ("hertz", 1e6, 1),
     /** Percent, exported as a ratio from 0 to 1. */
     PERCENT("ratio", 1, 1e2),
+    /** Thousandths of a percent, exported as a ratio from 0 to 1. */
+    MILLIPERCENT("ratio", 1, 1e5),
     NANOSECONDS("seconds", 1, 1e9),
     MICROSECONDS("seconds", 1, 1e6),
+    BYTES_PER_SECOND("bytes_per_second", 1, 1),
     MEBIBYTES_PER_SECOND("bytes_per_second", 1024 * 1024, 1),
     MEGABYTES_PER_SECOND("bytes_per_second", 1e6, 1),
     /** Pure numbers: counts, states, generations, masks, 0 or 1. */

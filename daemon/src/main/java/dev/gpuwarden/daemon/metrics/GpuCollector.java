@@ -113,9 +113,9 @@ final class GpuCollector implements Collector {
         return labels.merge(Labels.of("reading", reading, "cause", cause.label()));
     }
 
-    /** Board and driver do not change while they run: a series per reading would say the same for ever. */
+    /** Board, driver and settings do not change while they run: a series per reading would say the same for ever. */
     private static boolean isStatic(Absence absence) {
-        return absence == Absence.NOT_SUPPORTED || absence == Absence.NO_SYMBOL;
+        return absence == Absence.NOT_SUPPORTED || absence == Absence.NO_SYMBOL || absence == Absence.OFF;
     }
 
     private static void clockEvents(long mask, Labels labels, Families out) {

@@ -8,7 +8,7 @@ import dev.gpuwarden.core.model.Reading.Present;
 import dev.gpuwarden.core.port.Capability;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverInfo;
-import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.nat.lib.NativeMemory;
@@ -55,8 +55,9 @@ final class NvmlDriver implements Driver {
                 samplers.description());
     }
 
-    static NvmlDriver of(NvmlSession session, SamplerPath path) {
-        return new NvmlDriver(session, Samplers.of(session.library(), path));
+    static NvmlDriver of(NvmlSession session, DriverOptions options) {
+        Samplers samplers = Samplers.of(session.library(), options.samplerPath(), options.profiling());
+        return new NvmlDriver(session, samplers);
     }
 
     @Override

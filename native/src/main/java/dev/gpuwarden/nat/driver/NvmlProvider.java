@@ -67,7 +67,7 @@ public final class NvmlProvider implements DriverProvider {
             String answered = library.path() + " answered " + library.describe(code) + " when started";
             return unavailable(code, answered, Files.exists(KERNEL_DRIVER), Files.isReadable(CONTROL_DEVICE));
         }
-        return new Opened(NvmlDriver.of(session, options.samplerPath()));
+        return new Opened(NvmlDriver.of(session, options));
     }
 
     /** What a failed start means; the last two arguments say what the node itself knows about its driver. */

@@ -94,6 +94,11 @@ public enum NvmlSymbol {
     FIELD_VALUES("nvmlDeviceGetFieldValues", "field values: power, PCIe, NVLink and recovery action among them"),
     FABRIC_INFO("nvmlDeviceGetGpuFabricInfo", "NVLink fabric"),
     FABRIC_INFO_V("nvmlDeviceGetGpuFabricInfoV", "NVLink fabric, with its health", FABRIC_INFO),
+    GPM_SAMPLE_ALLOC("nvmlGpmSampleAlloc", "how busy the parts of a GPU are"),
+    GPM_SAMPLE_FREE("nvmlGpmSampleFree", "how busy the parts of a GPU are"),
+    GPM_SAMPLE("nvmlGpmSampleGet", "how busy the parts of a GPU are"),
+    GPM_MIG_SAMPLE("nvmlGpmMigSampleGet", "how busy MIG partitions are"),
+    GPM_METRICS("nvmlGpmMetricsGet", "how busy the parts of a GPU are"),
     PERSISTENCE_MODE("nvmlDeviceGetPersistenceMode", "persistence mode"),
     COMPUTE_MODE("nvmlDeviceGetComputeMode", "compute mode");
 

@@ -25,7 +25,8 @@ public final class BoundPlan {
         this.openings = openings;
     }
 
-    public static BoundPlan of(Cadence cadence, NvmlLibrary library) {
+    /** @param profiling whether a {@link ProfileReader} fills its slots after the plan */
+    public static BoundPlan of(Cadence cadence, NvmlLibrary library, boolean profiling) {
         List<Step> steps = new ArrayList<>();
         BitSet filled = new BitSet(GpuFrame.SLOTS);
         for (Step step : TelemetryPlan.of(cadence)) {
@@ -37,7 +38,11 @@ public final class BoundPlan {
         int[] slots = slotsOf(cadence);
         Absence[] openings = new Absence[slots.length];
         for (int i = 0; i < slots.length; i++) {
-            openings[i] = filled.get(slots[i]) ? Absence.PENDING : Absence.NO_SYMBOL;
+            if (ProfileReader.fills(slots[i])) {
+                openings[i] = !profiling ? Absence.OFF : ProfileReader.opening(library);
+            } else {
+                openings[i] = filled.get(slots[i]) ? Absence.PENDING : Absence.NO_SYMBOL;
+            }
         }
         return new BoundPlan(library, List.copyOf(steps), slots, openings);
     }
@@ -111,8 +116,12 @@ public final class BoundPlan {
     }
 
     void closeAll(GpuFrame frame, Absence cause, int code) {
-        for (int slot : slots) {
-            frame.putAbsent(slot, cause, code);
+        for (int i = 0; i < slots.length; i++) {
+            if (openings[i] == Absence.OFF) {
+                frame.putAbsent(slots[i], Absence.OFF, 0);
+            } else {
+                frame.putAbsent(slots[i], cause, code);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.gpuwarden.nat.telemetry;
 
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
+import java.util.Optional;
 
 /** The plan's interpreter in Java. Slower per call than the one in C, and as free of allocation. */
 final class JnaSampler extends PlanSampler {
@@ -9,8 +10,8 @@ final class JnaSampler extends PlanSampler {
     private final StepRunner fast;
     private final StepRunner slow;
 
-    JnaSampler(Target target, BoundPlan fast, BoundPlan slow) {
-        super(target);
+    JnaSampler(Target target, BoundPlan fast, BoundPlan slow, Optional<ProfileReader> profile) {
+        super(target, profile);
         this.fast = new StepRunner(fast);
         this.slow = new StepRunner(slow);
     }

@@ -3,6 +3,7 @@ package dev.gpuwarden.nat.telemetry;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.nat.lib.NativeMemory;
+import java.util.Optional;
 
 /** The plan's interpreter in C: one call for each GPU and cadence. */
 final class JniSampler extends PlanSampler {
@@ -12,8 +13,8 @@ final class JniSampler extends PlanSampler {
     private final NativeMemory fastImage;
     private final NativeMemory slowImage;
 
-    JniSampler(Target target, BoundPlan fast, BoundPlan slow) {
-        super(target);
+    JniSampler(Target target, BoundPlan fast, BoundPlan slow, Optional<ProfileReader> profile) {
+        super(target, profile);
         this.fast = fast;
         this.slow = slow;
         this.fastImage = PlanImage.of(fast, Cadence.FAST);

@@ -3,7 +3,9 @@ package dev.gpuwarden.nat.telemetry;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What both interpreters of the plan share: finding the device, and keeping native memory until the last call is out of it. A
@@ -20,10 +22,12 @@ abstract class PlanSampler implements Driver.Sampler {
     }
 
     private final Target target;
+    private final @Nullable ProfileReader profile;
     private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
 
-    PlanSampler(Target target) {
+    PlanSampler(Target target, Optional<ProfileReader> profile) {
         this.target = target;
+        this.profile = profile.orElse(null);
     }
 
     @Override
@@ -38,6 +42,8 @@ abstract class PlanSampler implements Driver.Sampler {
             if (target.resolve()) {
                 if (!run(cadence, target.handle(), frame)) {
                     target.forget();
+                } else if (profile != null && cadence == Cadence.SLOW) {
+                    profile(profile, frame);
                 }
             } else {
                 long start = System.nanoTime();
@@ -47,7 +53,7 @@ abstract class PlanSampler implements Driver.Sampler {
         } finally {
             if (!state.compareAndSet(State.SAMPLING, State.IDLE)) {
                 state.set(State.CLOSED);
-                free();
+                release();
             }
         }
     }
@@ -55,9 +61,23 @@ abstract class PlanSampler implements Driver.Sampler {
     @Override
     public final void close() {
         if (state.compareAndSet(State.IDLE, State.CLOSED)) {
-            free();
+            release();
         } else {
             state.compareAndSet(State.SAMPLING, State.CLOSING);
+        }
+    }
+
+    /** Its calls and their time belong to the sampling, too. */
+    private void profile(ProfileReader reader, GpuFrame frame) {
+        long start = frame.sampledAtNanos(Cadence.SLOW) - frame.durationNanos(Cadence.SLOW);
+        int calls = reader.read(target, frame);
+        frame.sampled(Cadence.SLOW, start, System.nanoTime(), frame.calls() + calls);
+    }
+
+    private void release() {
+        free();
+        if (profile != null) {
+            profile.free();
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.gpuwarden.nat.telemetry;
 
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.telemetry.Cadence;
@@ -9,26 +10,31 @@ import java.util.Optional;
 /** Makes samplers of one driver, all on the same path. */
 public final class Samplers {
 
+    private final NvmlLibrary library;
     private final BoundPlan fast;
     private final BoundPlan slow;
+    private final boolean profiling;
     private final boolean jni;
     private final String description;
 
-    private Samplers(NvmlLibrary library, boolean jni, String description) {
-        this.fast = BoundPlan.of(Cadence.FAST, library);
-        this.slow = BoundPlan.of(Cadence.SLOW, library);
+    private Samplers(NvmlLibrary library, boolean jni, boolean profiling, String description) {
+        this.library = library;
+        this.fast = BoundPlan.of(Cadence.FAST, library, profiling);
+        this.slow = BoundPlan.of(Cadence.SLOW, library, profiling);
+        this.profiling = profiling && ProfileReader.opening(library) == Absence.PENDING;
         this.jni = jni;
         this.description = description;
     }
 
-    public static Samplers of(NvmlLibrary library, SamplerPath path) {
+    public static Samplers of(NvmlLibrary library, SamplerPath path, boolean profiling) {
         if (path == SamplerPath.JNA) {
-            return new Samplers(library, false, "jna (as configured)");
+            return new Samplers(library, false, profiling, "jna (as configured)");
         }
         Optional<String> whyNot = JniLibrary.whyNot();
         return new Samplers(
                 library,
                 whyNot.isEmpty(),
+                profiling,
                 whyNot.map(why -> "jna (" + why + ")").orElse("jni"));
     }
 
@@ -38,6 +44,7 @@ public final class Samplers {
     }
 
     public Driver.Sampler sampler(Target target) {
-        return jni ? new JniSampler(target, fast, slow) : new JnaSampler(target, fast, slow);
+        Optional<ProfileReader> profile = profiling ? Optional.of(new ProfileReader(library)) : Optional.empty();
+        return jni ? new JniSampler(target, fast, slow, profile) : new JnaSampler(target, fast, slow, profile);
     }
 }

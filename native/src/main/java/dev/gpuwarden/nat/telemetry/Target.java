@@ -21,6 +21,8 @@ public final class Target {
     private final int migIndex;
     private Reading<String> uuid = Reading.absent(Absence.PENDING);
     private long handle;
+    private long whole;
+    private Reading<Integer> gpuInstance = Reading.absent(Absence.PENDING);
     private int generation;
     private Absence cause = Absence.PENDING;
     private int code;
@@ -47,11 +49,15 @@ public final class Target {
         }
         Reading<Long> found = parent();
         if (migIndex != WHOLE && found instanceof Present<Long> parent) {
-            found = session.migHandle(parent.value(), migIndex);
+            whole = parent.value();
+            found = session.migHandle(whole, migIndex);
         }
         if (found instanceof Present<Long> present) {
             handle = present.value();
             generation = now;
+            gpuInstance = migIndex == WHOLE
+                    ? Reading.absent(Absence.NOT_SUPPORTED)
+                    : session.library().number(NvmlSymbol.GPU_INSTANCE_ID, handle);
             return true;
         }
         Absent<Long> absent = (Absent<Long>) found;
@@ -63,6 +69,25 @@ public final class Target {
 
     long handle() {
         return handle;
+    }
+
+    boolean isPartition() {
+        return migIndex != WHOLE;
+    }
+
+    /** The GPU that the partition is of. */
+    long whole() {
+        return whole;
+    }
+
+    /** The partition's GPU instance; absent for a whole GPU. */
+    Reading<Integer> gpuInstance() {
+        return gpuInstance;
+    }
+
+    /** Another number after each start of the library. */
+    int generation() {
+        return generation;
     }
 
     /** Why {@link #resolve} found nothing. */

@@ -135,11 +135,23 @@ public final class SimNode {
     }
 
     public DriverOpening opening(SamplerPath path) {
-        return new NvmlProvider().open(new DriverOptions(List.of(folder.toString()), path));
+        return opening(path, false);
+    }
+
+    private DriverOpening opening(SamplerPath path, boolean profiling) {
+        return new NvmlProvider().open(new DriverOptions(List.of(folder.toString()), path, profiling));
+    }
+
+    /** The same with {@link DriverOptions#profiling}. */
+    public Driver openProfiling(SamplerPath path) {
+        return opened(opening(path, true));
     }
 
     public Driver open(SamplerPath path) {
-        DriverOpening opening = opening(path);
+        return opened(opening(path));
+    }
+
+    private static Driver opened(DriverOpening opening) {
         if (opening instanceof DriverOpening.Opened opened) {
             return opened.driver();
         }

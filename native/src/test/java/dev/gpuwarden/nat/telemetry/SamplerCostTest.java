@@ -27,7 +27,8 @@ class SamplerCostTest {
     void aThousandTicksAllocateNothing(SamplerPath path, @TempDir Path folder) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long self = Thread.currentThread().getId();
-        try (Driver driver = SimNode.of("580", folder).open(path);
+        try (Driver driver =
+                        SimNode.of("580", folder).set("gpu[0].gpm_supported", 1).openProfiling(path);
                 Sampler sampler = driver.sampler(0)) {
             GpuFrame frame = new GpuFrame();
             tick(sampler, frame, 10);

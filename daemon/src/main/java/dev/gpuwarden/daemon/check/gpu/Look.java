@@ -77,7 +77,7 @@ final class Look {
     void absent(Reading.Absent<?> absent, String what) {
         String text = what.replace('_', ' ') + ": " + absent.text();
         switch (absent.cause()) {
-            case NOT_SUPPORTED, NO_SYMBOL, NO_DATA -> skip("not-supported", text);
+            case NOT_SUPPORTED, NO_SYMBOL, NO_DATA, OFF -> skip("not-supported", text);
             case GPU_LOST, RESET_REQUIRED -> skip("gpu-not-answering", text);
             case PENDING -> skip("not-read-yet", text);
             default -> unknown("not-readable", text, "see doctor");
