@@ -57,6 +57,23 @@ SIM_DEVICE(nvmlGpmSampleGet, 0, (nvmlGpmSample_t sample), (sample))
     return NVML_SUCCESS;
 }
 
+/* A partition is as busy as its GPU: the table has no numbers of its own for it. */
+SIM_DEVICE(nvmlGpmMigSampleGet, 0, (unsigned instance, nvmlGpmSample_t sample), (instance, sample))
+{
+    SIM_NEED(sample)
+    if (call->gpu->gpm_supported != 1) {
+        return NVML_ERROR_NOT_SUPPORTED;
+    }
+    for (int i = 0; i < SIM_MIG_MAX; i++) {
+        const sim_mig_t *mig = &call->gpu->mig[i];
+        if (call->gpu->mig_current == 1 && mig->present && mig->gi == instance) {
+            sample->slot = call->slot;
+            return NVML_SUCCESS;
+        }
+    }
+    return NVML_ERROR_INVALID_ARGUMENT;
+}
+
 enum { METRICS = sizeof((sim_gpu_t *)0)->gpm_milli / sizeof(int64_t) };
 
 static const double not_a_number = __builtin_nan("");

@@ -111,6 +111,24 @@ class ProfileReaderTest {
     }
 
     @Test
+    void ofAPartitionItsGpuInstanceIsSampled() {
+        SimNode node = hopper("550").partition(0, 3, 0).partition(1, 5, 0);
+        try (Driver driver = node.openProfiling(SamplerPath.AUTO);
+                Sampler sampler = driver.migSampler(0, 1)) {
+            GpuFrame frame = new GpuFrame();
+            sampler.sample(Cadence.SLOW, frame);
+            node.set("gpu[0].mig[0].gi", 6);
+            sampler.sample(Cadence.SLOW, frame);
+            assertThat(frame.raw(GpuMetric.SM_ACTIVE)).isEqualTo(3000);
+            node.set("gpu[0].mig[1].gi", 7);
+            sampler.sample(Cadence.SLOW, frame);
+            assertThat(frame.reading(GpuMetric.SM_ACTIVE))
+                    .as("there is no GPU instance 5 any more")
+                    .isEqualTo(Reading.absent(Absence.FAILED, 2, ""));
+        }
+    }
+
+    @Test
     void isOffUnlessAsked() {
         try (Driver driver = hopper("550").open(SamplerPath.AUTO);
                 Sampler sampler = driver.sampler(0)) {
