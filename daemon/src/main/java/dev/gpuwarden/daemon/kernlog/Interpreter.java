@@ -50,6 +50,7 @@ final class Interpreter {
     private final GpuNames names;
     private final Tallies tallies;
     private final LostGpus lost = new LostGpus();
+    private final LastXids xids = new LastXids();
     private final LogCounts counts;
     private final Clock clock;
     private final LongSupplier nanoTime;
@@ -82,6 +83,7 @@ final class Interpreter {
 
     /** Takes up what an earlier process told of this boot. */
     void goOn(List<Fault> current) {
+        xids.goOn(current);
         for (Fault fault : current) {
             if (fault.key().checkName().equals(Checks.XID)
                     && fault.key().errorCode().equals(LostGpus.XID)
@@ -94,10 +96,16 @@ final class Interpreter {
 
     /** The node was booted since: whatever was told is over. */
     void rebooted() {
+        xids.forget();
         tallies.settle(key -> true);
         for (HealthEvent event : Checks.rebooted(rulings.rules(), others, nodeName, clock.instant())) {
             tallies.tell(event, nanoTime.getAsLong());
         }
+    }
+
+    /** The last Xid of each GPU; may be read by any thread. */
+    LastXids xids() {
+        return xids;
     }
 
     void read(KernelRecord record, LogSource.Cursor behind) {
@@ -152,6 +160,9 @@ final class Interpreter {
 
     private void fault(Signal signal, String text, Instant when, LogSource.Cursor behind) {
         Optional<PciAddress> pci = signal.pci().map(GpuNames::whole);
+        if (signal.kind() == Kind.XID) {
+            pci.ifPresent(at -> xids.told(at, signal.family()));
+        }
         if (signal.kind() == Kind.XID && signal.code().equals(LostGpus.XID)) {
             lost.told(pci, when);
         } else if (signal.kind() == Kind.FALLEN_OFF_BUS && lost.toldLately(pci, when)) {

@@ -7,6 +7,7 @@ import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.LogParser;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.node.NodeName;
@@ -15,6 +16,7 @@ import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -189,6 +191,16 @@ public final class KernelLogMonitor implements AutoCloseable {
             return Reading.absent(Absence.NOT_SUPPORTED, 0, settings.off());
         }
         return progress.status(ledger.collapsed());
+    }
+
+    /** The last Xid of each GPU that had one, by its address without a function; absent while no log can be read. */
+    public Reading<Map<PciAddress, Integer>> lastXids() {
+        Reading<KernelLogStatus> status = status();
+        if (status instanceof Reading.Present<KernelLogStatus> known
+                && known.value().unreadable().isPresent()) {
+            return Reading.absent(Absence.FAILED, 0, known.value().unreadable().get());
+        }
+        return status.map(readable -> interpreter.xids().all());
     }
 
     public KernelLogStats stats() {

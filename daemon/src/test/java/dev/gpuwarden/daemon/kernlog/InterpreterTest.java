@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.core.model.PciAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -48,6 +49,35 @@ class InterpreterTest {
         assertThat(event.nodeName()).isEqualTo("node1");
         assertThat(event.metadata()).containsEntry("pid", "91237").containsEntry("process", "nv-hostengine");
         assertThat(event.metadata()).doesNotContainKey(StoredEvent.OCCURRENCES);
+    }
+
+    private static Map<PciAddress, Integer> lastXids(Told process) {
+        return process.interpreter.xids().all();
+    }
+
+    @Test
+    void theLastXidOfEachGpuIsKnownAlsoToTheNextProcess() {
+        PciAddress gpu3 = new PciAddress(0, 3, 0, 0);
+        PciAddress gpu3b = new PciAddress(0, 0x3b, 0, 0);
+        assertThat(lastXids(told)).isEmpty();
+        told.kernel(XID48).kernel(Told.XID13).after(Duration.ofSeconds(1)).kernel(Told.XID79);
+        told.record(Writer.USER, Instant.EPOCH, XID48.replace("48,", "62,"));
+        assertThat(lastXids(told)).isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
+        told.flush();
+        assertThat(lastXids(new Told(Rules.NONE, told.time, told.store))).isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
+        told.interpreter.rebooted();
+        assertThat(lastXids(told)).isEmpty();
+    }
+
+    @Test
+    void anXidOfALinkIsItsNumberAndAddressesAreBounded() {
+        told.kernel("NVRM: Xid (PCI:0000:3b:00): 145, pid='<unknown>', name=<unknown>, RLW_REMAP Nonfatal XC0 i0 Link 5"
+                + " (0x00000001 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)");
+        assertThat(lastXids(told)).isEqualTo(Map.of(new PciAddress(0, 0x3b, 0, 0), 145));
+        for (int i = 0; i < 1100; i++) {
+            told.kernel(String.format("NVRM: Xid (PCI:%04x:%02x:00): 31, pid=1, name=a, MMU Fault", i / 256, i % 256));
+        }
+        assertThat(lastXids(told)).hasSize(1024);
     }
 
     /** The example of spec/gpu-reset.md 1.2. */
