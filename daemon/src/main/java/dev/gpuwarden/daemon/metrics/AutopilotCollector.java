@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  */
 public final class AutopilotCollector implements Collector {
 
-    private static final Family HEALTH = Family.untyped(
+    private static final Family HEALTH = Family.gauge(
             "autopilot_health_checks",
             "Autopilot's checks of each GPU: remapped is 1 if a row remap waits or failed, power-slowdown if the hardware"
                     + " slows down.");

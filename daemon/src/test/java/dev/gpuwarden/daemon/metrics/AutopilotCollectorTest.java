@@ -27,7 +27,8 @@ class AutopilotCollectorTest {
                 () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon")));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
-                .filter(line -> line.startsWith("autopilot_health_checks{"))
+                .filter(line -> line.startsWith("autopilot_health_checks{")
+                        || line.startsWith("# TYPE autopilot_health_checks "))
                 .toList();
     }
 
@@ -37,7 +38,11 @@ class AutopilotCollectorTest {
 
     @Test
     void bothNamesOfTheCheckAreLabels() {
-        assertThat(series(frame -> {})).containsExactly(line("power-slowdown", "0.0"), line("remapped", "0.0"));
+        assertThat(series(frame -> {}))
+                .containsExactly(
+                        "# TYPE autopilot_health_checks gauge",
+                        line("power-slowdown", "0.0"),
+                        line("remapped", "0.0"));
     }
 
     @Test
