@@ -31,7 +31,7 @@ record Snapshot(NodeSnapshot node, NodeMemory memory, Scraper scraper) {
             throw new IllegalStateException("no GPUs: " + seen.node.driver());
         }
         NodeMemory memory = new NodeMemory(new ProcessOwners(node.paths()));
-        Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> "node");
+        Exposition exposition = new Exposition(MetricsOptions.of(false, false, false));
         return new Snapshot(seen.node, memory, new Scraper(seen::node, seen.stats, memory, exposition));
     }
 

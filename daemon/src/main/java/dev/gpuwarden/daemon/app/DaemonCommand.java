@@ -20,6 +20,7 @@ import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.holders.HolderLook;
+import dev.gpuwarden.daemon.holders.RecentHolders;
 import dev.gpuwarden.daemon.kernlog.BootId;
 import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
@@ -28,6 +29,7 @@ import dev.gpuwarden.daemon.kube.KubernetesOptions;
 import dev.gpuwarden.daemon.metrics.AutopilotCollector;
 import dev.gpuwarden.daemon.metrics.CheckCollector;
 import dev.gpuwarden.daemon.metrics.Collector;
+import dev.gpuwarden.daemon.metrics.DcgmCollector;
 import dev.gpuwarden.daemon.metrics.EventCollector;
 import dev.gpuwarden.daemon.metrics.Exposition;
 import dev.gpuwarden.daemon.metrics.GrpcCollector;
@@ -149,12 +151,14 @@ public final class DaemonCommand implements Callable<Integer> {
         try (Stop.Registration running = stop.register();
                 Parts parts = new Parts()) {
             NodeHistory history = new NodeHistory(sampling.fastInterval());
-            NodeSampler sampler = parts.add(new NodeSampler(provider.get(), sampling, new PciBus(paths), history));
+            NodeSampler sampler = parts.add(new NodeSampler(
+                    provider.get(), sampling.withProfiling(metrics.profiling()), new PciBus(paths), history));
             sampler.start();
             // The driver opens meanwhile. Whoever hands events in comes after the store, and so closes before it.
             EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
             parts.add(new FaultLog(store));
             cluster.ifPresent(parts::add);
+            HolderLook holders = new HolderLook(paths, sampler::snapshot, Clock.systemUTC());
             UplinkNode self = new UplinkNode(
                     node.get(),
                     BootId.read(paths.procfs()),
@@ -162,7 +166,7 @@ public final class DaemonCommand implements Callable<Integer> {
                     store,
                     store,
                     Clock.systemUTC(),
-                    new HolderLook(paths, sampler::snapshot, Clock.systemUTC()),
+                    holders,
                     checkpoint.signals(Providers::signals)::send);
             Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, cluster, self, store, parts);
             RecentLines lines = new RecentLines(Clock.systemUTC());
@@ -182,7 +186,7 @@ public final class DaemonCommand implements Callable<Integer> {
                     sampler.stats(),
                     memory,
                     new Exposition(
-                            metrics, node::get, () -> collectors(runner, store, log, calls, sending, cluster, stats)));
+                            metrics, () -> collectors(runner, store, log, holders, calls, sending, cluster, stats)));
             ProbeSite probes = new ProbeSite(
                     () -> Readiness.pending(sampler.snapshot()),
                     () -> store.storing() ? "" : "events are not stored now");
@@ -200,6 +204,7 @@ public final class DaemonCommand implements Callable<Integer> {
             CheckRunner runner,
             EventStore store,
             KernelLogMonitor log,
+            HolderLook holders,
             Optional<GrpcServer> calls,
             Supplier<List<SinkStats>> sending,
             Optional<KubernetesNode> cluster,
@@ -213,6 +218,9 @@ public final class DaemonCommand implements Callable<Integer> {
                 new WebCollector(stats)));
         calls.map(GrpcServer::stats).map(GrpcCollector::new).ifPresent(collectors::add);
         cluster.map(target -> new KubernetesCollector(target::stats)).ifPresent(collectors::add);
+        if (metrics.dcgmNames()) {
+            collectors.add(new DcgmCollector(node::get, log::lastXids, new RecentHolders(holders)));
+        }
         if (metrics.autopilot()) {
             collectors.add(new AutopilotCollector(node::get, CpuModel.of(paths)));
         }

@@ -1,87 +1,50 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.kernel.XidNames;
 import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
-import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.metrics.DcgmFields.Field;
 import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Readings under dcgm-exporter's names, labels and units (etc/default-counters.csv at d5e5f510, 2026-05-12). Only fields that
- * mean the same as a reading here; rates that DCGM works out itself are not among them. Its counters do not end in `_total`,
- * which only untyped series may do without.
+ * What this daemon knows under dcgm-exporter's names, labels and units. A reading that is not there has no series: why, its
+ * own name tells. Memory and activity of a partitioned GPU are told of its partitions, as dcgm-exporter does; so sums over a
+ * node count nothing twice.
  */
-final class DcgmCollector implements Collector {
+public final class DcgmCollector implements Collector {
 
-    private static final double MIB = 1024 * 1024;
-
-    /** @param scale from the reading's raw unit to DCGM's */
-    private record Field(Family family, GpuMetric metric, double scale) {}
-
-    private static final List<Field> FIELDS = List.of(
-            gauge("SM_CLOCK", GpuMetric.CLOCK_SM, 1, "SM clock frequency (in MHz)."),
-            gauge("MEM_CLOCK", GpuMetric.CLOCK_MEMORY, 1, "Memory clock frequency (in MHz)."),
-            gauge("MEMORY_TEMP", GpuMetric.MEMORY_TEMPERATURE, 1, "Memory temperature (in C)."),
-            gauge("GPU_TEMP", GpuMetric.TEMPERATURE, 1, "GPU temperature (in C)."),
-            gauge("POWER_USAGE", GpuMetric.POWER_USAGE, 1e-3, "Power draw (in W)."),
-            counter("TOTAL_ENERGY_CONSUMPTION", GpuMetric.ENERGY, 1, "Energy since the driver was loaded (in mJ)."),
-            counter("PCIE_REPLAY_COUNTER", GpuMetric.PCIE_REPLAYS, 1, "PCIe retries."),
-            gauge("GPU_UTIL", GpuMetric.UTILIZATION_GPU, 1, "GPU utilization (in %)."),
-            gauge("MEM_COPY_UTIL", GpuMetric.UTILIZATION_MEMORY, 1, "Memory utilization (in %)."),
-            gauge("ENC_UTIL", GpuMetric.UTILIZATION_ENCODER, 1, "Encoder utilization (in %)."),
-            gauge("DEC_UTIL", GpuMetric.UTILIZATION_DECODER, 1, "Decoder utilization (in %)."),
-            counter("POWER_VIOLATION", GpuMetric.VIOLATION_POWER, 1, "Throttling by the power limit (in ns)."),
-            counter("THERMAL_VIOLATION", GpuMetric.VIOLATION_THERMAL, 1, "Throttling by temperature (in ns)."),
-            counter("SYNC_BOOST_VIOLATION", GpuMetric.VIOLATION_SYNC_BOOST, 1, "Throttling by sync boost (in ns)."),
-            counter("BOARD_LIMIT_VIOLATION", GpuMetric.VIOLATION_BOARD_LIMIT, 1, "Throttling by board limits (in ns)."),
-            counter("LOW_UTIL_VIOLATION", GpuMetric.VIOLATION_LOW_UTILIZATION, 1, "Throttling by low use (in ns)."),
-            counter("RELIABILITY_VIOLATION", GpuMetric.VIOLATION_RELIABILITY, 1, "Throttling by voltage (in ns)."),
-            gauge("FB_FREE", GpuMetric.MEMORY_FREE, 1 / MIB, "Frame buffer free (in MiB)."),
-            gauge("FB_USED", GpuMetric.MEMORY_USED, 1 / MIB, "Frame buffer used (in MiB)."),
-            gauge("FB_RESERVED", GpuMetric.MEMORY_RESERVED, 1 / MIB, "Frame buffer reserved (in MiB)."),
-            counter("ECC_SBE_VOL_TOTAL", GpuMetric.ECC_VOLATILE_CORRECTED, 1, "Single-bit errors since driver load."),
-            counter("ECC_DBE_VOL_TOTAL", GpuMetric.ECC_VOLATILE_UNCORRECTED, 1, "Double-bit errors since driver load."),
-            counter(
-                    "ECC_SBE_AGG_TOTAL",
-                    GpuMetric.ECC_AGGREGATE_CORRECTED,
-                    1,
-                    "Single-bit errors in the board's life."),
-            counter(
-                    "ECC_DBE_AGG_TOTAL",
-                    GpuMetric.ECC_AGGREGATE_UNCORRECTED,
-                    1,
-                    "Double-bit errors in the board's life."),
-            counter("RETIRED_SBE", GpuMetric.RETIRED_PAGES_SINGLE_BIT, 1, "Pages retired for single-bit errors."),
-            counter("RETIRED_DBE", GpuMetric.RETIRED_PAGES_DOUBLE_BIT, 1, "Pages retired for double-bit errors."),
-            counter("RETIRED_PENDING", GpuMetric.RETIRED_PAGES_PENDING, 1, "Pages pending retirement."),
-            counter(
-                    "UNCORRECTABLE_REMAPPED_ROWS",
-                    GpuMetric.REMAPPED_ROWS_UNCORRECTABLE,
-                    1,
-                    "Rows remapped for uncorrectable errors."),
-            counter(
-                    "CORRECTABLE_REMAPPED_ROWS",
-                    GpuMetric.REMAPPED_ROWS_CORRECTABLE,
-                    1,
-                    "Rows remapped for correctable errors."),
-            gauge("ROW_REMAP_FAILURE", GpuMetric.REMAPPED_ROWS_FAILURE, 1, "Whether a row remap failed."));
+    private static final Family NO_PODS = Family.gauge(
+            "gpuwarden_dcgm_pod_labels_absent",
+            "1 while series under DCGM's names have no pod labels, with the cause.");
 
     private final Supplier<String> hostName;
+    private final Supplier<Reading<Map<PciAddress, Integer>>> lastXids;
+    private final Supplier<Reading<GpuHolders>> holders;
+    private final NvLinkRates nvlink = new NvLinkRates();
 
-    DcgmCollector(Supplier<String> hostName) {
+    /**
+     * @param lastXids the last Xid of each GPU that had one, by its address; absent where no kernel log is read
+     * @param holders which pods were given the GPUs
+     */
+    public DcgmCollector(
+            Supplier<String> hostName,
+            Supplier<Reading<Map<PciAddress, Integer>>> lastXids,
+            Supplier<Reading<GpuHolders>> holders) {
         this.hostName = hostName;
-    }
-
-    private static Field gauge(String name, GpuMetric metric, double scale, String help) {
-        return new Field(Family.gauge("DCGM_FI_DEV_" + name, help), metric, scale);
-    }
-
-    private static Field counter(String name, GpuMetric metric, double scale, String help) {
-        return new Field(Family.untyped("DCGM_FI_DEV_" + name, help), metric, scale);
+        this.lastXids = lastXids;
+        this.holders = holders;
     }
 
     @Override
@@ -91,21 +54,89 @@ final class DcgmCollector implements Collector {
 
     @Override
     public void collect(Scrape scrape, Families out) {
+        List<GpuSnapshot> gpus = scrape.node().gpus();
         String driver = scrape.node().driver() instanceof DriverState.Running running
                 ? GpuCollector.text(running.info().driverVersion())
                 : "";
-        for (GpuSnapshot gpu : scrape.node().gpus()) {
-            Labels labels = labels(gpu.identity(), driver);
-            for (Field field : FIELDS) {
-                if (gpu.frame().present(field.metric)) {
-                    out.add(field.family, labels, gpu.frame().raw(field.metric) * field.scale);
+        DcgmPods pods = pods(out);
+        Reading<Map<PciAddress, Integer>> xids = lastXids.get();
+        Map<String, Double> bandwidths = nvlink.of(gpus);
+        for (GpuSnapshot gpu : gpus) {
+            Labels board = board(gpu.identity(), driver);
+            boolean partitioned = !gpu.mig().isEmpty();
+            Labels labels = partitioned ? board : board.merge(pods.of(gpu.identity()));
+            for (Field field : DcgmFields.ALL) {
+                if (!(partitioned && field.ofPartition())) {
+                    add(out, field, labels, gpu.frame());
+                }
+            }
+            Double bandwidth = bandwidths.get(GpuLabels.uuid(gpu.identity()));
+            if (bandwidth != null) {
+                out.add(DcgmFields.NVLINK_BANDWIDTH, labels, bandwidth);
+            }
+            if (xids instanceof Reading.Present<Map<PciAddress, Integer>> known) {
+                xid(out, gpu.identity(), labels, known.value());
+            }
+            partitions(out, gpu, board, pods);
+        }
+    }
+
+    private DcgmPods pods(Families out) {
+        Reading<GpuHolders> asked = holders.get();
+        if (asked instanceof Reading.Present<GpuHolders> known) {
+            return DcgmPods.of(known.value());
+        }
+        out.add(
+                NO_PODS,
+                Labels.of("cause", ((Reading.Absent<GpuHolders>) asked).cause().label()),
+                1);
+        return new DcgmPods(List.of());
+    }
+
+    private static void add(Families out, Field field, Labels labels, GpuFrame frame) {
+        if (frame.present(field.metric())) {
+            out.add(field.family(), labels, frame.raw(field.metric()) / field.divisor());
+        }
+    }
+
+    /** A GPU whose address is not known may be any of those that the log tells of. */
+    private static void xid(Families out, GpuIdentity gpu, Labels labels, Map<PciAddress, Integer> last) {
+        if (gpu.pci() instanceof Reading.Present<PciAddress> pci) {
+            PciAddress at = pci.value();
+            int code = last.getOrDefault(new PciAddress(at.domain(), at.bus(), at.device(), 0), 0);
+            String name = code == 0 ? "No Error" : XidNames.of(code).orElse("Unknown Error");
+            out.add(
+                    DcgmFields.XID_ERRORS,
+                    labels.merge(Labels.of("err_code", Integer.toString(code), "err_msg", name)),
+                    code);
+        }
+    }
+
+    /** One series for each GPU instance: what its compute instances share is told once. */
+    private void partitions(Families out, GpuSnapshot gpu, Labels board, DcgmPods pods) {
+        Set<Integer> told = new HashSet<>();
+        for (GpuSnapshot.MigSnapshot mig : gpu.mig()) {
+            if (mig.identity().gpuInstance() instanceof Reading.Present<Integer> instance
+                    && told.add(instance.value())) {
+                Labels labels = board.merge(Labels.of(
+                                "GPU_I_ID", instance.value().toString(), "GPU_I_PROFILE", profile(mig.identity())))
+                        .merge(pods.of(gpu.identity(), instance.value()));
+                for (Field field : DcgmFields.ALL) {
+                    if (field.ofPartition()) {
+                        add(out, field, labels, mig.frame());
+                    }
                 }
             }
         }
     }
 
+    /** Of the GPU instance: a compute instance that has less than all of it says so in front, "1c.3g.20gb". */
+    private static String profile(MigDevice mig) {
+        return GpuCollector.text(mig.profile()).replaceFirst("^[0-9]+c\\.", "");
+    }
+
     /** The host's name stands twice: the exporter spelled it with a capital until 2026-05. */
-    private Labels labels(GpuIdentity gpu, String driver) {
+    private Labels board(GpuIdentity gpu, String driver) {
         String host = hostName.get();
         return Labels.of(
                 "gpu", Integer.toString(gpu.index()),

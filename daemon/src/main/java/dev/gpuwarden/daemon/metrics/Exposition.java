@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns what is known of the node into metrics. The same scrape gives the same metrics, but for the counts of its own
- * failures: a collector that fails costs its own series only. Thread-safe.
+ * failures and rates between two scrapes: a collector that fails costs its own series only. Thread-safe.
  */
 public final class Exposition {
 
@@ -34,16 +34,16 @@ public final class Exposition {
     private record Collectors(List<Collector> all, AtomicLongArray errors) {}
 
     /** @param parts collectors of parts of the daemon that this package does not know by itself */
-    public Exposition(MetricsOptions options, Supplier<String> hostName, Supplier<List<Collector>> parts) {
+    public Exposition(MetricsOptions options, Supplier<List<Collector>> parts) {
         recipe = () -> {
-            List<Collector> all = new ArrayList<>(collectors(options, hostName));
+            List<Collector> all = new ArrayList<>(collectors(options));
             all.addAll(parts.get());
             return all;
         };
     }
 
-    public Exposition(MetricsOptions options, Supplier<String> hostName) {
-        this(options, hostName, List::of);
+    public Exposition(MetricsOptions options) {
+        this(options, List::of);
     }
 
     /** Made for the first scrape: some hundred names are checked and built, which would delay the daemon's start. */
@@ -57,17 +57,13 @@ public final class Exposition {
         return made;
     }
 
-    private static List<Collector> collectors(MetricsOptions options, Supplier<String> hostName) {
-        List<Collector> collectors = new ArrayList<>();
-        collectors.add(new NodeCollector());
-        collectors.add(new GpuCollector(options.unsupported()));
-        collectors.add(new LinkCollector());
-        collectors.add(new MemoryCollector(options.processes()));
-        collectors.add(new DaemonCollector());
-        if (options.dcgmNames()) {
-            collectors.add(new DcgmCollector(hostName));
-        }
-        return List.copyOf(collectors);
+    private static List<Collector> collectors(MetricsOptions options) {
+        return List.of(
+                new NodeCollector(),
+                new GpuCollector(options.unsupported()),
+                new LinkCollector(),
+                new MemoryCollector(options.processes()),
+                new DaemonCollector());
     }
 
     /** All metrics, sorted by name. */

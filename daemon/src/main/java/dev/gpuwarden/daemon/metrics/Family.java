@@ -25,7 +25,7 @@ final class Family {
     private enum Type {
         GAUGE,
         COUNTER,
-        UNTYPED,
+        BARE_COUNTER,
         INFO,
         SUMMARY
     }
@@ -61,9 +61,9 @@ final class Family {
         return kind == Kind.COUNTER ? counter(name, unit, help) : gauge(name, unit, help);
     }
 
-    /** For names that others gave and that break the conventions of their type. */
-    static Family untyped(String name, String help) {
-        return new Family(name, help, "", Type.UNTYPED);
+    /** For counters whose names others gave, without `_total`: untyped to the library, see {@link BareCounters}. */
+    static Family bareCounter(String name, String help) {
+        return new Family(name, help, "", Type.BARE_COUNTER);
     }
 
     /** @param name without `_info` */
@@ -83,7 +83,7 @@ final class Family {
         return switch (type) {
             case GAUGE -> new GaugeDataPointSnapshot(value, labels, null);
             case COUNTER -> new CounterDataPointSnapshot(value, labels, null, 0);
-            case UNTYPED -> new UnknownDataPointSnapshot(value, labels, null);
+            case BARE_COUNTER -> new UnknownDataPointSnapshot(value, labels, null);
             case INFO -> new InfoDataPointSnapshot(labels);
             case SUMMARY -> throw new IllegalArgumentException(metadata.getName() + " has more than one value");
         };
@@ -93,7 +93,7 @@ final class Family {
         return switch (type) {
             case GAUGE -> new GaugeSnapshot(metadata, cast(points, GaugeDataPointSnapshot.class));
             case COUNTER -> new CounterSnapshot(metadata, cast(points, CounterDataPointSnapshot.class));
-            case UNTYPED -> new UnknownSnapshot(metadata, cast(points, UnknownDataPointSnapshot.class));
+            case BARE_COUNTER -> new UnknownSnapshot(metadata, cast(points, UnknownDataPointSnapshot.class));
             case INFO -> new InfoSnapshot(metadata, cast(points, InfoDataPointSnapshot.class));
             case SUMMARY -> new SummarySnapshot(metadata, cast(points, SummaryDataPointSnapshot.class));
         };

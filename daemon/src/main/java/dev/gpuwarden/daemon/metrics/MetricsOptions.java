@@ -14,8 +14,15 @@ public final class MetricsOptions {
             names = "--metrics.dcgm-names",
             description =
                     "Export readings a second time under the names of dcgm-exporter, so that dashboards made for it"
-                            + " keep working.")
+                            + " keep working. Includes --metrics.profiling.")
     boolean dcgmNames;
+
+    @Option(
+            names = "--metrics.profiling",
+            description =
+                    "Read how busy the parts of each GPU are (SMs, tensor cores, memory, PCIe, NVLink), where board"
+                            + " and driver can tell: Hopper and later.")
+    boolean profiling;
 
     @Option(
             names = "--metrics.unsupported",
@@ -44,6 +51,11 @@ public final class MetricsOptions {
 
     public boolean dcgmNames() {
         return dcgmNames;
+    }
+
+    /** Whether the driver is asked for profiling. */
+    public boolean profiling() {
+        return profiling || dcgmNames;
     }
 
     public boolean unsupported() {

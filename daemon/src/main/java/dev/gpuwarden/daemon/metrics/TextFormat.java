@@ -3,11 +3,10 @@ package dev.gpuwarden.daemon.metrics;
 import dev.gpuwarden.cli.web.HeaderPreference;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
-import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 
 /** The formats that scrapers ask for. */
 enum TextFormat {
-    PROMETHEUS("text/plain", PrometheusTextFormatWriter.create()),
+    PROMETHEUS("text/plain", new BareCounters()),
     OPEN_METRICS("application/openmetrics-text", OpenMetricsTextFormatWriter.create());
 
     private final String mediaType;

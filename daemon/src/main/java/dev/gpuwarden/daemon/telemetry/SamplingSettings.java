@@ -92,6 +92,9 @@ public final class SamplingSettings {
             description = "Way into the driver: auto, jni or jna (default: ${DEFAULT-VALUE}).")
     SamplerPath samplerPath = SamplerPath.AUTO;
 
+    /** Set by who exports it. */
+    private boolean profiling;
+
     static final class SamplerPathConverter implements ITypeConverter<SamplerPath> {
         @Override
         public SamplerPath convert(String text) {
@@ -105,7 +108,7 @@ public final class SamplingSettings {
     }
 
     public DriverOptions driverOptions() {
-        return new DriverOptions(List.copyOf(libraryPaths), samplerPath);
+        return new DriverOptions(List.copyOf(libraryPaths), samplerPath, profiling);
     }
 
     /** Throws {@link UserError} where values are out of range or contradict each other. */
@@ -181,6 +184,11 @@ public final class SamplingSettings {
 
     public SamplingSettings withLibraryPath(String path) {
         libraryPaths = List.of(path);
+        return this;
+    }
+
+    public SamplingSettings withProfiling(boolean wanted) {
+        profiling = wanted;
         return this;
     }
 

@@ -94,13 +94,19 @@ class DaemonCommandTest {
         }
     }
 
+    private static boolean xidOfDcgm(String line) {
+        return line.startsWith("DCGM_FI_DEV_XID_ERRORS{")
+                && line.contains("pci_bus_id=\"00000000:5B:00.0\"")
+                && line.endsWith(" 79.0");
+    }
+
     @Test
     void whatTheKernelSaysIsAFaultWithinASecondAndIsToldOnceWhateverRestarts() throws Exception {
         Predicate<String> fault = metrics -> metrics.contains("code=\"79\"") && metrics.contains("gpuwarden_faults{");
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             String line =
-                    "NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
-            RunningDaemon daemon = RunningDaemon.start(node);
+                    "NVRM: Xid (PCI:0000:5b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
+            RunningDaemon daemon = RunningDaemon.start(node, "--metrics.dcgm-names");
             try {
                 daemon.awaitMetrics(
                         metrics -> metrics.contains("gpuwarden_kernel_log_up{source=\"" + node.kernelLog()));
@@ -111,12 +117,15 @@ class DaemonCommandTest {
                         .contains("gpuwarden_kernel_log_forged_records_total 1.0")
                         .contains("gpuwarden_kernel_log_signals_total{code=\"79\",kind=\"xid\"} 1.0")
                         .contains("gpuwarden_check_outcome{check=\"kernel-log\",outcome=\"pass\"} 1.0");
+                assertThat(metrics.lines().filter(DaemonCommandTest::xidOfDcgm)).hasSize(1);
             } finally {
                 daemon.stop();
             }
-            RunningDaemon again = RunningDaemon.start(node);
+            RunningDaemon again = RunningDaemon.start(node, "--metrics.dcgm-names");
             try {
-                assertThat(again.awaitMetrics(fault)).contains("gpuwarden_kernel_log_events_total 0.0");
+                String metrics = again.awaitMetrics(fault);
+                assertThat(metrics).contains("gpuwarden_kernel_log_events_total 0.0");
+                assertThat(metrics.lines().filter(DaemonCommandTest::xidOfDcgm)).hasSize(1);
             } finally {
                 again.stop();
             }

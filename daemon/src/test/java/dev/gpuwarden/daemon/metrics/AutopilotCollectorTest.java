@@ -22,9 +22,7 @@ class AutopilotCollectorTest {
         Scrape scrape =
                 NodeFixture.scrape(NodeFixture.node(List.of(NodeFixture.gpu(0, GpuState.ANSWERING, frame, List.of()))));
         Exposition exposition = new Exposition(
-                MetricsOptions.of(false, false, false),
-                () -> "node-7",
-                () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon")));
+                MetricsOptions.of(false, false, false), () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon")));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.startsWith("autopilot_health_checks{")
@@ -40,9 +38,7 @@ class AutopilotCollectorTest {
     void bothNamesOfTheCheckAreLabels() {
         assertThat(series(frame -> {}))
                 .containsExactly(
-                        "# TYPE autopilot_health_checks gauge",
-                        line("power-slowdown", "0.0"),
-                        line("remapped", "0.0"));
+                        "# TYPE autopilot_health_checks gauge", line("power-slowdown", "0.0"), line("remapped", "0.0"));
     }
 
     @Test

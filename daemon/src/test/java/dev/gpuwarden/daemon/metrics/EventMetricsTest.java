@@ -80,7 +80,7 @@ class EventMetricsTest {
 
     private static List<String> lines(List<Collector> parts) {
         Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
-        Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> "node-7", () -> parts);
+        Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> parts);
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_(store|event|fault).*"))

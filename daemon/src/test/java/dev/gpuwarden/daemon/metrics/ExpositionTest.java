@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -182,7 +183,10 @@ class ExpositionTest {
         String hostile = "x\"} 1\ngpuwarden_up 1\\\u001b[31m\u0000";
         Scrape scrape = scrape(holding(NodeFixture.process(1, 100)), pid -> new Owner.Unit(hostile));
         for (TextFormat format : TextFormat.values()) {
-            Exposition exposition = new Exposition(MetricsOptions.of(true, true, true), () -> hostile);
+            Exposition exposition = new Exposition(
+                    MetricsOptions.of(true, true, true),
+                    () -> List.of(new DcgmCollector(
+                            () -> hostile, () -> Reading.of(Map.of()), () -> Reading.absent(Absence.NO_DATA))));
             String text = Lines.text(format, exposition.snapshots(scrape));
             assertThat(text.lines()).noneMatch(line -> line.startsWith("gpuwarden_up"));
             assertThat(text).contains("unit=\"x\\\"} 1\\ngpuwarden_up 1\\\\\u001b[31m\u0000\"");
@@ -241,23 +245,6 @@ class ExpositionTest {
                 .contains("gpuwarden_implausible_values_total" + GPU0 + "} 5.0")
                 .anyMatch(line -> line.startsWith("gpuwarden_mig_info") && line.contains("profile=\"1g.10gb\""))
                 .anyMatch(line -> line.startsWith("gpuwarden_mig_reading_absent{cause=\"no_permission\""));
-    }
-
-    @Test
-    void dcgmNamesHaveThatExportersUnitsAndLabelsAndOnlyOnDemand() {
-        Scrape scrape = NodeFixture.scrape(NodeFixture.node(1));
-        assertThat(Lines.of(scrape)).noneMatch(line -> line.startsWith("DCGM_"));
-        String labels = "{DCGM_FI_DRIVER_VERSION=\"550.163.01\",Hostname=\"node-7\","
-                + "UUID=\"GPU-00000000-0000-0000-0000-000000000000\",device=\"nvidia0\",gpu=\"0\",hostname=\"node-7\","
-                + "modelName=\"NVIDIA H100 80GB HBM3\",pci_bus_id=\"00000000:1B:00.0\"}";
-        assertThat(Lines.of(scrape, MetricsOptions.of(false, true, false)))
-                .contains(
-                        "DCGM_FI_DEV_GPU_TEMP" + labels + " 41.0",
-                        "DCGM_FI_DEV_SM_CLOCK" + labels + " 1980.0",
-                        "DCGM_FI_DEV_POWER_USAGE" + labels + " 345.678",
-                        "DCGM_FI_DEV_GPU_UTIL" + labels + " 97.0",
-                        "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION" + labels + " 1.23456789012E11")
-                .anyMatch(line -> line.startsWith("DCGM_FI_DEV_FB_USED" + labels + " 40054.3"));
     }
 
     @Test

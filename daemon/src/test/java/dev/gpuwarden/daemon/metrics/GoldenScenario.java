@@ -1,14 +1,20 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuState;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** Nodes made by hand for what simulated ones do not show: every option, silence that lasts, names that nobody could give. */
 enum GoldenScenario {
@@ -64,6 +70,17 @@ enum GoldenScenario {
 
     MetricsOptions options() {
         return MetricsOptions.of(false, false, false);
+    }
+
+    List<Collector> parts(NodeSnapshot node) {
+        Collector checks = CheckedNode.collector(node);
+        Map<PciAddress, Integer> xids = Map.of(new PciAddress(0, 0x1b, 0, 0), 79);
+        GpuHolder holder = new GpuHolder(
+                "team-a", "trainer-0", "main", GpuLabels.uuid(NodeFixture.identity(0)), GpuHolder.Kind.EXCLUSIVE, "");
+        GpuHolders holders = new GpuHolders(Instant.EPOCH, List.of(holder), List.of(), 0);
+        return options().dcgmNames()
+                ? List.of(checks, new DcgmCollector(() -> "node-7", () -> Reading.of(xids), () -> Reading.of(holders)))
+                : List.of(checks);
     }
 
     Owner owner(int pid) {

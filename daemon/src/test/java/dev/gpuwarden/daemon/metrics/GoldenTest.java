@@ -29,8 +29,7 @@ class GoldenTest {
     @EnumSource
     void nodesMadeByHandAreExposedAsAgreed(GoldenScenario scenario) throws IOException {
         Scrape scrape = scenario.scrape();
-        Exposition exposition =
-                new Exposition(scenario.options(), () -> "node-7", () -> List.of(CheckedNode.collector(scrape.node())));
+        Exposition exposition = new Exposition(scenario.options(), () -> scenario.parts(scrape.node()));
         String now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape));
         check(scenario.fileName(), SimulatedExposition.masked(now));
     }

@@ -30,8 +30,8 @@ class GrpcMetricsTest {
         stats.ended("", Status.Code.UNIMPLEMENTED);
         stats.refused(CallStats.Refusal.MEMORY);
         Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
-        Exposition exposition = new Exposition(
-                MetricsOptions.of(false, false, false), () -> "node-7", () -> List.of(new GrpcCollector(stats)));
+        Exposition exposition =
+                new Exposition(MetricsOptions.of(false, false, false), () -> List.of(new GrpcCollector(stats)));
         List<String> now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_grpc.*"))

@@ -56,9 +56,7 @@ class KernelLogMetricsTest {
     private static List<String> lines(Reading<KernelLogStatus> status) {
         Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
         Exposition exposition = new Exposition(
-                MetricsOptions.of(false, false, false),
-                () -> "node-7",
-                () -> List.of(new KernelLogCollector(() -> stats(status))));
+                MetricsOptions.of(false, false, false), () -> List.of(new KernelLogCollector(() -> stats(status))));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_kernel_log.*"))

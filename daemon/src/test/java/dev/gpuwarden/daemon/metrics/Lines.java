@@ -23,8 +23,13 @@ final class Lines {
     }
 
     /** Series of the older text format, comments left out. */
+    static List<String> of(Scrape scrape, Collector part) {
+        Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> List.of(part));
+        return series(text(TextFormat.PROMETHEUS, exposition.snapshots(scrape)));
+    }
+
     static List<String> of(Scrape scrape, MetricsOptions options) {
-        Exposition exposition = new Exposition(options, () -> "node-7");
+        Exposition exposition = new Exposition(options);
         return series(text(TextFormat.PROMETHEUS, exposition.snapshots(scrape)));
     }
 

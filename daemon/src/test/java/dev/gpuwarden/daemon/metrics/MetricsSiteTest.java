@@ -70,7 +70,7 @@ class MetricsSiteTest {
                 NodeFixture.sampler(),
                 new NodeMemory(owners),
                 new SelfReader(),
-                new Exposition(MetricsOptions.of(false, false, false), () -> "node-7"),
+                new Exposition(MetricsOptions.of(false, false, false)),
                 clock::get);
         server = WebServer.start(
                 new ListenAddress("127.0.0.1", 0),

@@ -31,8 +31,8 @@ final class SimulatedExposition {
                     new PciBus(paths),
                     NodeSampler::snapshot);
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
-            Exposition exposition = new Exposition(
-                    MetricsOptions.of(false, false, false), () -> "node-7", () -> List.of(CheckedNode.collector(node)));
+            Exposition exposition =
+                    new Exposition(MetricsOptions.of(false, false, false), () -> List.of(CheckedNode.collector(node)));
             Scrape scrape = new Scrape(node, () -> memory.attribute(node), NodeFixture.sampler(), NodeFixture.SELF);
             return masked(Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape)));
         }

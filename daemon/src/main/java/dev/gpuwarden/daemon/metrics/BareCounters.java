@@ -1,0 +1,52 @@
+package dev.gpuwarden.daemon.metrics;
+
+import io.prometheus.metrics.config.EscapingScheme;
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * The older text format, which lets a counter have any name. The library adds `_total` to every counter's name; so counters
+ * whose names others gave are unknown to it, and become counters here, behind all other metrics. OpenMetrics has no such
+ * counters: there they stay unknown.
+ */
+final class BareCounters implements ExpositionFormatWriter {
+
+    /** At the beginning of a line, where nothing but the library writes: texts of others have their newlines escaped. */
+    private static final Pattern TYPE = Pattern.compile("(?m)^(# TYPE \\S+) untyped$");
+
+    private final ExpositionFormatWriter writer = PrometheusTextFormatWriter.create();
+
+    @Override
+    public boolean accepts(String acceptHeader) {
+        return writer.accepts(acceptHeader);
+    }
+
+    @Override
+    public String getContentType() {
+        return writer.getContentType();
+    }
+
+    @Override
+    public void write(OutputStream out, MetricSnapshots metrics, EscapingScheme escaping) throws IOException {
+        Map<Boolean, List<MetricSnapshot>> byKind =
+                metrics.stream().collect(Collectors.partitioningBy(metric -> metric instanceof UnknownSnapshot));
+        writer.write(out, new MetricSnapshots(byKind.get(false)), escaping);
+        if (!byKind.get(true).isEmpty()) {
+            ByteArrayOutputStream counters = new ByteArrayOutputStream();
+            writer.write(counters, new MetricSnapshots(byKind.get(true)), escaping);
+            String text = counters.toString(StandardCharsets.UTF_8);
+            out.write(TYPE.matcher(text).replaceAll("$1 counter").getBytes(StandardCharsets.UTF_8));
+        }
+    }
+}

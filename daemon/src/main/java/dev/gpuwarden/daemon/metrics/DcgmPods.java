@@ -1,0 +1,73 @@
+package dev.gpuwarden.daemon.metrics;
+
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
+import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Labels of the pod to which the kubelet gave a GPU or a partition. A GPU that several pods share has none: a series for each
+ * would count the GPU as often, and one of them alone would be told of what all do. Pure.
+ */
+final class DcgmPods {
+
+    /** Partitions as device plugins name them where they do not tell the UUID: NVIDIA's before driver 470, and Google's. */
+    private static final Pattern INSTANCE =
+            Pattern.compile("(?:MIG-GPU-[0-9a-fA-F-]{36}/|nvidia[0-9]{1,4}/gi)([0-9]{1,4})(?:/.*)?");
+
+    private final List<GpuHolder> holders;
+
+    DcgmPods(List<GpuHolder> holders) {
+        this.holders = holders;
+    }
+
+    static DcgmPods of(GpuHolders holders) {
+        return new DcgmPods(holders.holders());
+    }
+
+    /** Labels of a whole GPU; empty where no pod or more than one has it. */
+    Labels of(GpuIdentity gpu) {
+        return labels(gpu, holder -> true);
+    }
+
+    /** Labels of a GPU instance. */
+    Labels of(GpuIdentity gpu, int instance) {
+        return labels(gpu, holder -> instanceOf(holder.deviceId(), gpu) == instance);
+    }
+
+    private Labels labels(GpuIdentity gpu, Predicate<GpuHolder> which) {
+        String uuid = GpuLabels.uuid(gpu);
+        List<GpuHolder> of = holders.stream()
+                .filter(holder -> holder.gpuUuid().equalsIgnoreCase(uuid))
+                .filter(which)
+                .toList();
+        if (of.stream()
+                        .map(holder -> holder.namespace() + "/" + holder.pod())
+                        .distinct()
+                        .count()
+                != 1) {
+            return Labels.EMPTY;
+        }
+        GpuHolder first = of.get(0);
+        boolean one = of.stream().map(GpuHolder::container).distinct().count() == 1;
+        // Several containers of one pod may share a claim.
+        return Labels.of("namespace", first.namespace(), "pod", first.pod(), "container", one ? first.container() : "");
+    }
+
+    /** The GPU instance that a device's name stands for; -1 for none of this GPU. */
+    private static int instanceOf(String deviceId, GpuIdentity gpu) {
+        String id = deviceId.replaceFirst("::.*", "");
+        for (MigDevice mig : gpu.mig()) {
+            if (mig.uuid().equalsIgnoreCase(id)) {
+                return mig.gpuInstance().asOptional().orElse(-1);
+            }
+        }
+        Matcher instance = INSTANCE.matcher(id);
+        return instance.matches() ? Integer.parseInt(instance.group(1)) : -1;
+    }
+}
