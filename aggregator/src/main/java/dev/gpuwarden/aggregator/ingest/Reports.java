@@ -24,6 +24,7 @@ import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.UplinkGrpc;
 import dev.gpuwarden.api.v1.Welcome;
 import dev.gpuwarden.cli.Version;
+import dev.gpuwarden.core.limit.RateLimit;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
+import dev.gpuwarden.core.limit.RateLimit;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 

@@ -1,11 +1,11 @@
-package dev.gpuwarden.aggregator.ingest;
+package dev.gpuwarden.core.limit;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
 /** How often something may happen for each of many: some times at once, then once in a while. Thread-safe. */
-final class RateLimit {
+public final class RateLimit {
 
     private final int burst;
     private final long eachNanos;
@@ -18,7 +18,7 @@ final class RateLimit {
      * @param eachNanos after which one of it may happen again
      * @param most of how many this is remembered
      */
-    RateLimit(int burst, long eachNanos, int most, LongSupplier nanoTime) {
+    public RateLimit(int burst, long eachNanos, int most, LongSupplier nanoTime) {
         this.burst = burst;
         this.eachNanos = eachNanos;
         this.nanoTime = nanoTime;
@@ -33,7 +33,7 @@ final class RateLimit {
     }
 
     /** Whether it may happen now for this one, which counts then. */
-    synchronized boolean take(Object who) {
+    public synchronized boolean take(Object who) {
         long missing = missingNanos(who);
         if (missing > (burst - 1) * eachNanos) {
             return false;
@@ -43,12 +43,12 @@ final class RateLimit {
     }
 
     /** The same without counting. */
-    synchronized boolean has(Object who) {
+    public synchronized boolean has(Object who) {
         return missingNanos(who) <= (burst - 1) * eachNanos;
     }
 
     /** Whether it has not happened for this one lately. */
-    synchronized boolean isFull(Object who) {
+    public synchronized boolean isFull(Object who) {
         return missingNanos(who) == 0;
     }
 

@@ -1,4 +1,4 @@
-package dev.gpuwarden.aggregator.ingest;
+package dev.gpuwarden.core.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,2 @@
+/** How often something may happen that others ask for. */
+package dev.gpuwarden.core.limit;
