@@ -75,6 +75,11 @@ final class AggregatorMetrics {
                 "outcome",
                 tally.lookups()));
         all.add(counter(
+                "gpuwarden_aggregator_access_reviews",
+                "Tokens that people have shown to nodes, by what became of the question.",
+                "outcome",
+                tally.reviews()));
+        all.add(counter(
                 "gpuwarden_aggregator_write_failures",
                 "Writes of a NodeHealth that failed, by the API server's answer.",
                 "answer",

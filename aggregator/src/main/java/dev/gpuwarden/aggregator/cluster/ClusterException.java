@@ -42,7 +42,7 @@ public final class ClusterException extends Exception {
         this.causes = List.copyOf(causes);
     }
 
-    static ClusterException noAnswer(String message) {
+    public static ClusterException noAnswer(String message) {
         return new ClusterException(NO_ANSWER, "", 0, message, message, List.of());
     }
 

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
+import dev.gpuwarden.aggregator.ingest.Step.AccessAsked;
 import dev.gpuwarden.aggregator.ingest.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
@@ -9,9 +10,11 @@ import dev.gpuwarden.aggregator.ingest.Step.Notified;
 import dev.gpuwarden.aggregator.ingest.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.EventRules;
 import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.FaultPage;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.NodeReport;
@@ -58,6 +61,7 @@ final class Conversation {
             case EVENT -> event(report.getEvent());
             case HOLDINGS -> new Looked(report.getHoldings());
             case SIGNALLED -> new Notified(report.getSignalled());
+            case ACCESS_REVIEW -> access(report.getAccessReview());
             // What newer nodes say beside what this version knows proves at least that they live.
             case HEARTBEAT, REPORT_NOT_SET -> new Alive();
         };
@@ -183,6 +187,14 @@ final class Conversation {
         }
         Instant seen = stored.received();
         return new Happened(sequence, stored.event(), seen, sequence <= asOf);
+    }
+
+    // ---- questions ----
+
+    private static Step access(AccessReview review) {
+        return AccessCodec.isGood(review)
+                ? new AccessAsked(review)
+                : limit("AccessReview: expected an id of at most 64 and a JSON web token of at most 8192 characters");
     }
 
     // ---- ends ----

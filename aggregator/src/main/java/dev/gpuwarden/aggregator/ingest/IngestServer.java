@@ -5,6 +5,8 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.holdings.HolderLookups;
+import dev.gpuwarden.aggregator.page.Right;
+import dev.gpuwarden.aggregator.page.Visitors;
 import dev.gpuwarden.cli.UserError;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
@@ -49,10 +51,12 @@ public final class IngestServer implements AutoCloseable {
         this.options = options;
         NodeHealths healths = new NodeHealths(api, memory);
         Clock clock = Clock.systemUTC();
+        Visitors visitors = new Visitors(api, System::nanoTime);
         this.reports = new Reports(
                 healths,
                 new HolderLookups(api, memory, clock),
                 new PodSignals(api, memory, clock),
+                new AccessReviews((token, node) -> visitors.token(token, Right.page(node)), tally, System::nanoTime),
                 memory,
                 tally,
                 clock,

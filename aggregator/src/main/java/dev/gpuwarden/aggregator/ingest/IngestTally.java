@@ -20,6 +20,7 @@ public final class IngestTally {
     private final Map<String, LongAdder> refusals = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> endings = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> lookups = new ConcurrentHashMap<>();
+    private final Map<String, LongAdder> reviews = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> failures = new ConcurrentHashMap<>();
     private final Histogram written = new Histogram(LONGEST_MICROS, 2);
 
@@ -33,6 +34,10 @@ public final class IngestTally {
 
     void looked(String outcome) {
         add(lookups, outcome);
+    }
+
+    void reviewed(String outcome) {
+        add(reviews, outcome);
     }
 
     void writeFailed(String kind) {
@@ -71,6 +76,11 @@ public final class IngestTally {
     /** Questions who holds a node's GPUs, by what became of them. */
     public Map<String, Long> lookups() {
         return sums(lookups);
+    }
+
+    /** Tokens that people have shown to nodes, by what became of the question. */
+    public Map<String, Long> reviews() {
+        return sums(reviews);
     }
 
     /** Writes that the API server did not take, by its answer. */

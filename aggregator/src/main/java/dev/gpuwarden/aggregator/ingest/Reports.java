@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NoSuchNode;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.holdings.HolderLookups;
+import dev.gpuwarden.aggregator.ingest.Step.AccessAsked;
 import dev.gpuwarden.aggregator.ingest.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.Step.Happened;
@@ -55,6 +56,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
     private final Errands errands;
     private final Lookups lookups;
     private final Signals signals;
+    private final AccessReviews access;
     private final Map<String, NodeRecord> records = new ConcurrentHashMap<>();
     private final Map<Stream, NodeRecord> streams = new ConcurrentHashMap<>();
     /** As often in a row as a node connects while aggregators are replaced: each time costs the API server a request. */
@@ -73,6 +75,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
             NodeHealths healths,
             HolderLookups holders,
             PodSignals pods,
+            AccessReviews access,
             Memory memory,
             IngestTally tally,
             Clock clock,
@@ -87,6 +90,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         this.errands = new Errands(tally);
         this.lookups = new Lookups(holders, memory, tally, clock, this::stream, errands);
         this.signals = new Signals(pods, memory, tally, clock, this::stream, errands);
+        this.access = access;
     }
 
     @Override
@@ -141,6 +145,9 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         } else if (step instanceof Notified notified) {
             signals.heard(stream, record.node(), notified.signalled());
             write = record.alive(now);
+        } else if (step instanceof AccessAsked asked) {
+            access.asked(record.node(), asked.review(), stream::answer);
+            write = record.alive(now);
         } else if (step instanceof Alive) {
             write = record.alive(now);
         }
@@ -182,6 +189,7 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
                             .setVersion(Version.program())
                             .setAcknowledgedSequence(held.acknowledged())
                             .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
+                            .setAnswersAccessReviews(true)
                             .build(),
                     hello);
             // What was asked meanwhile still waits for it.
@@ -259,5 +267,6 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         streams.keySet().forEach(stream -> stream.end(stopping()));
         writer.close();
         errands.close();
+        access.close();
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
+import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.Signalled;
@@ -33,6 +34,16 @@ sealed interface Step {
 
     /** Whether a pod has got its signal. */
     record Notified(Signalled signalled) implements Step {}
+
+    /** Somebody would read the node's page. */
+    record AccessAsked(AccessReview review) implements Step {
+
+        /** Without the token. */
+        @Override
+        public String toString() {
+            return "AccessAsked[" + review.getId() + "]";
+        }
+    }
 
     /** Nothing but that the node lives. */
     record Alive() implements Step {}

@@ -202,8 +202,13 @@ final class Stream implements StreamObserver<NodeReport> {
     }
 
     private void say(Acknowledgement.Builder acknowledgement) {
+        answer(acknowledgement.build());
+    }
+
+    /** Of a stream that is over nobody hears it. */
+    synchronized void answer(Acknowledgement acknowledgement) {
         if (!over) {
-            node.onNext(acknowledgement.build());
+            node.onNext(acknowledgement);
         }
     }
 

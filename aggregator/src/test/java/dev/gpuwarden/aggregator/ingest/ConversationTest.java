@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.ingest.Step.AccessAsked;
 import dev.gpuwarden.aggregator.ingest.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
@@ -9,6 +10,7 @@ import dev.gpuwarden.aggregator.ingest.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.Holdings;
@@ -29,6 +31,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ConversationTest {
 
     private static final Caller CALLER = Caller.node(Set.of("n1"), "token of pod p");
+
+    private static final String TOKEN = "e30.e30.c2ln";
 
     private static NodeReport hello(String node) {
         return UplinkCodec.report(UplinkCodec.hello(Instant.EPOCH)
@@ -96,6 +100,26 @@ class ConversationTest {
                         Status.Code.INVALID_ARGUMENT,
                         Reason.ORDER,
                         List.of(hello, all, all)),
+                Arguments.of(
+                        "a token before Hello",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(AccessCodec.report("1", TOKEN))),
+                Arguments.of(
+                        "a token that is none",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, AccessCodec.report("1", "secret"))),
+                Arguments.of(
+                        "a token that is too long",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, AccessCodec.report("1", TOKEN + "x".repeat(8192)))),
+                Arguments.of(
+                        "a token without the question's name",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, AccessCodec.report("", TOKEN))),
                 Arguments.of(
                         "another as_of within a generation",
                         Status.Code.INVALID_ARGUMENT,
@@ -203,5 +227,16 @@ class ConversationTest {
         assertThat(conversation.hear(page(1, 0, false))).isInstanceOf(Step.Alive.class);
         assertThat(conversation.hear(holdings)).isInstanceOf(Step.Looked.class);
         assertThat(conversation.hear(page(1, 0, true))).isInstanceOf(Step.Told.class);
+    }
+
+    @Test
+    void aTokenMayBeAskedAboutAtAnyTimeAndIsShownNowhere() {
+        NodeReport review = AccessCodec.report("1", TOKEN);
+        Conversation conversation = new Conversation(CALLER);
+        conversation.hear(hello("n1"));
+        assertThat(conversation.hear(review)).isEqualTo(new AccessAsked(review.getAccessReview()));
+        conversation.hear(page(1, 0, false));
+        assertThat(conversation.hear(review).toString()).isEqualTo("AccessAsked[1]");
+        assertThat(conversation.hear(page(1, 0, true))).isInstanceOf(Told.class);
     }
 }

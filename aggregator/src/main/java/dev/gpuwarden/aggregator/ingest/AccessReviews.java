@@ -1,0 +1,154 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.page.Visitors;
+import dev.gpuwarden.api.AccessCodec;
+import dev.gpuwarden.api.v1.AccessOutcome;
+import dev.gpuwarden.api.v1.AccessReview;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.core.limit.RateLimit;
+import java.lang.System.Logger.Level;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Has the API server judge tokens that people show to nodes. Few at a time, in threads of their own, and bounded for each node and
+ * for all: each may cost the API server two requests. Each question gets one answer. Thread-safe.
+ */
+final class AccessReviews implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(AccessReviews.class.getName());
+
+    /** Of one node at once, then one a second. */
+    static final int BURST = 10;
+
+    private static final long EACH_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Of all nodes at once, then ten a second. */
+    static final int BURST_OF_ALL = 50;
+
+    private static final long EACH_OF_ALL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int MOST_NODES = 20_000;
+    private static final Object ALL = new Object();
+
+    private static final int THREADS = 2;
+    private static final int QUEUE = 32;
+
+    /** Asks the API server, and blocks meanwhile. */
+    interface Judge {
+        Visitors.Verdict judge(String token, String node) throws ClusterException, InterruptedException;
+    }
+
+    private final Judge judge;
+    private final IngestTally tally;
+    private final LongSupplier nanoTime;
+    private final RateLimit ofOne;
+    private final RateLimit ofAll;
+    private final ThreadPoolExecutor threads;
+    private final Map<String, Integer> open = new HashMap<>();
+    private final AtomicBoolean failureLogged = new AtomicBoolean();
+
+    AccessReviews(Judge judge, IngestTally tally, LongSupplier nanoTime) {
+        this.judge = judge;
+        this.tally = tally;
+        this.nanoTime = nanoTime;
+        this.ofOne = new RateLimit(BURST, EACH_NANOS, MOST_NODES, nanoTime);
+        this.ofAll = new RateLimit(BURST_OF_ALL, EACH_OF_ALL_NANOS, 1, nanoTime);
+        this.threads = new ThreadPoolExecutor(
+                THREADS, THREADS, 30, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
+                    Thread thread = new Thread(task, "gpuwarden-access");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Never waits.
+     *
+     * @param node as the stream has proven it
+     * @param answer told once, from any thread
+     */
+    void asked(String node, AccessReview review, Consumer<Acknowledgement> answer) {
+        if (!begin(node)) {
+            refuse(review, "the node has " + AccessCodec.MOST_OPEN + " questions open: try again soon", answer);
+            return;
+        }
+        if (!ofOne.take(node) || !ofAll.take(ALL)) {
+            end(node);
+            refuse(review, "too many tokens are shown: try again in some seconds", answer);
+            return;
+        }
+        long since = nanoTime.getAsLong();
+        try {
+            threads.execute(() -> work(node, review, since, answer));
+        } catch (RejectedExecutionException e) {
+            end(node);
+            refuse(review, "the aggregator has too many tokens to check: try again soon", answer);
+        }
+    }
+
+    private void refuse(AccessReview review, String why, Consumer<Acknowledgement> answer) {
+        tally.reviewed("refused");
+        answer.accept(AccessCodec.verdict(review.getId(), AccessOutcome.ACCESS_OUTCOME_UNKNOWN, why));
+    }
+
+    private void work(String node, AccessReview review, long since, Consumer<Acknowledgement> answer) {
+        Visitors.Verdict verdict = new Visitors.Verdict(false, "the API server does not answer the aggregator");
+        AccessOutcome outcome = AccessOutcome.ACCESS_OUTCOME_UNKNOWN;
+        try {
+            if (nanoTime.getAsLong() - since < AccessCodec.PATIENCE.toNanos()) {
+                verdict = judge.judge(review.getToken(), node);
+                outcome =
+                        verdict.welcome() ? AccessOutcome.ACCESS_OUTCOME_ALLOWED : AccessOutcome.ACCESS_OUTCOME_DENIED;
+                failureLogged.set(false);
+            }
+        } catch (ClusterException e) {
+            failed(String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) {
+            failed(e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            end(node);
+            tally.reviewed(
+                    switch (outcome) {
+                        case ACCESS_OUTCOME_ALLOWED -> "allowed";
+                        case ACCESS_OUTCOME_DENIED -> "denied";
+                        default -> "unknown";
+                    });
+            answer.accept(AccessCodec.verdict(review.getId(), outcome, verdict.why()));
+        }
+    }
+
+    /** Each failure after a success once: nodes' visitors decide how often there is one. */
+    private void failed(String why) {
+        if (failureLogged.compareAndSet(false, true)) {
+            LOG.log(Level.WARNING, "tokens that people show to nodes cannot be checked: " + why);
+        }
+    }
+
+    private synchronized boolean begin(String node) {
+        int before = open.getOrDefault(node, 0);
+        if (before < AccessCodec.MOST_OPEN) {
+            open.put(node, before + 1);
+        }
+        return before < AccessCodec.MOST_OPEN;
+    }
+
+    private synchronized void end(String node) {
+        open.computeIfPresent(node, (name, count) -> count == 1 ? null : count - 1);
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

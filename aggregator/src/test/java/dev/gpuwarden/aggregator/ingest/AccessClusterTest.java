@@ -1,0 +1,103 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.api.AccessCodec;
+import dev.gpuwarden.api.v1.AccessOutcome;
+import dev.gpuwarden.api.v1.AccessVerdict;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import dev.gpuwarden.testkit.cluster.JsonPath;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/** Somebody shows a token to a node, and the node asks what it is worth. */
+class AccessClusterTest extends IngestSetup {
+
+    private static final Predicate<ApiCall> REVIEWS =
+            ApiCall.of("POST", "/tokenreviews").or(ApiCall.of("POST", "/subjectaccessreviews"));
+
+    private FaultyApi between;
+    private TestNode told;
+    private int asked;
+
+    private String token(String account, String audience) {
+        plane.client()
+                .apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: %s, namespace: default}}"
+                        .formatted(account));
+        String audiences = audience.isEmpty() ? "" : "\"audiences\": [\"" + audience + "\"]";
+        return JsonPath.text(
+                plane.client().post("serviceaccount/default/" + account + "/token", "{\"spec\": {" + audiences + "}}"),
+                ".status.token");
+    }
+
+    private AccessVerdict ask(String token) throws InterruptedException {
+        told.say(AccessCodec.report("q-" + ++asked, token));
+        AccessVerdict verdict = told.hear().getAccessVerdict();
+        assertThat(verdict.getId()).isEqualTo("q-" + asked);
+        return verdict;
+    }
+
+    private void assertDenied(String token, String why) throws InterruptedException {
+        AccessVerdict verdict = ask(token);
+        assertThat(verdict.getReason()).contains(why);
+        assertThat(verdict.getOutcome()).isEqualTo(AccessOutcome.ACCESS_OUTCOME_DENIED);
+    }
+
+    @Test
+    void whoMayGetTheNodesPageIsLetInAndNobodyElse() throws Exception {
+        plane.client().apply("""
+                apiVersion: rbac.authorization.k8s.io/v1
+                kind: ClusterRole
+                metadata: {name: %1$s-page}
+                rules:
+                  - {apiGroups: [gpuwarden.dev], resources: [nodehealths/page], resourceNames: [%1$s], verbs: [get]}
+                ---
+                apiVersion: rbac.authorization.k8s.io/v1
+                kind: ClusterRoleBinding
+                metadata: {name: %1$s-page}
+                roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %1$s-page}
+                subjects: [{kind: ServiceAccount, name: page-reader, namespace: default}]
+                """.formatted(node));
+        // The API server's authorizer learns of it some moments later.
+        await(() -> JsonPath.text(plane.client().create("""
+                apiVersion: authorization.k8s.io/v1
+                kind: SubjectAccessReview
+                spec:
+                  user: system:serviceaccount:default:page-reader
+                  resourceAttributes: {group: gpuwarden.dev, resource: nodehealths, subresource: page, name: %s, verb: get}
+                """.formatted(node)), ".status.allowed")
+                .equals("true"));
+        between = parts.add(new FaultyApi(plane));
+        IngestServer server =
+                aggregator(api(between.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"))), "a");
+        String good = token("page-reader", AccessCodec.AUDIENCE);
+        told = parts.add(connect(server));
+        assertThat(told.hear().getWelcome().getAnswersAccessReviews()).isTrue();
+
+        between.fail(REVIEWS, ApiFault.unavailable());
+        assertThat(ask(good).getOutcome()).isEqualTo(AccessOutcome.ACCESS_OUTCOME_UNKNOWN);
+        between.heal();
+        AccessVerdict verdict = ask(good);
+        assertThat(verdict.getReason()).isEmpty();
+        assertThat(verdict.getOutcome()).isEqualTo(AccessOutcome.ACCESS_OUTCOME_ALLOWED);
+        long before = between.count(REVIEWS);
+        assertThat(ask(good).getOutcome()).isEqualTo(AccessOutcome.ACCESS_OUTCOME_ALLOWED);
+        assertThat(between.count(REVIEWS)).as("known for a while").isEqualTo(before);
+
+        assertDenied(token("page-reader", ""), "it is not for the audience 'gpuwarden-page'");
+        assertDenied(
+                token("stranger", AccessCodec.AUDIENCE),
+                "system:serviceaccount:default:stranger may not get nodehealths.gpuwarden.dev/" + node
+                        + " --subresource=page");
+        assertDenied(TestTokens.signedByAnother(good), "does not know this token");
+
+        String other = node + "-other";
+        TestCluster.node(plane, other);
+        told = parts.add(connect(server, TestCluster.token(plane, other)).hello(other));
+        assertThat(told.hear().hasWelcome()).isTrue();
+        assertDenied(good, "may not get nodehealths.gpuwarden.dev/" + other);
+    }
+}
