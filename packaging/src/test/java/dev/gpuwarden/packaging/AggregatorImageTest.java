@@ -9,6 +9,7 @@ import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -175,12 +176,13 @@ class AggregatorImageTest {
         assertThat(get(web, "/readyz").body()).isEqualTo("ok\n");
         assertThat(read("aggregator.log")).as("BoringSSL is found in the image").doesNotContain("Java's own TLS");
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
-            start(
+            Process daemon = start(
                     node.environment(),
                     "daemon.log",
                     "daemon",
                     "--node.name=" + NODE,
                     "--web.listen-address=127.0.0.1:0",
+                    "--web.token-review=on",
                     "--store.path=" + folder.resolve("events.db"),
                     "--grpc.socket=" + folder.resolve("node.sock"),
                     "--events.socket=none",
@@ -190,6 +192,7 @@ class AggregatorImageTest {
             awaitHealth("Healthy");
             node.set("gpu.4.xid", "79");
             awaitHealth("Faulty", "SysLogsXIDError 79", "RESTART_BM");
+            aTokenOfKubernetesOpensThePage(awaitLine(daemon, "daemon.log", SERVING));
             Run mended = image.run(
                     "set-healthy",
                     "--grpc.socket=" + folder.resolve("node.sock"),
@@ -205,6 +208,42 @@ class AggregatorImageTest {
         aggregator.destroy();
         assertThat(aggregator.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(aggregator.exitValue()).as(read("aggregator.log")).isZero();
+    }
+
+    /** As daemon/docs/page.md has it. */
+    private void aTokenOfKubernetesOpensThePage(String port) throws Exception {
+        plane.kubectl("create", "clusterrole", "page", "--verb=get", "--resource=nodehealths.gpuwarden.dev/page");
+        plane.kubectl(
+                "create", "clusterrolebinding", "page", "--clusterrole=page", "--serviceaccount=gpuwarden:gpuwarden");
+        plane.kubectl("create", "serviceaccount", "stranger");
+        assertThat(fromElsewhere(port, pageToken("stranger", "default")))
+                .contains(" 401 ")
+                .contains("system:serviceaccount:default:stranger may not get nodehealths.gpuwarden.dev/" + NODE);
+        assertThat(fromElsewhere(port, pageToken("gpuwarden", "gpuwarden")))
+                .contains(" 200 ")
+                .contains("SysLogsXIDError");
+    }
+
+    private String pageToken(String account, String namespace) {
+        return plane.kubectl(
+                        "create",
+                        "token",
+                        account,
+                        "--namespace=" + namespace,
+                        "--audience=gpuwarden-page",
+                        "--duration=10m")
+                .strip();
+    }
+
+    /** By another name than this machine's loopback, as from another machine. */
+    private static String fromElsewhere(String port, String token) throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(port))) {
+            socket.getOutputStream()
+                    .write(("GET /api/v1/faults HTTP/1.1\r\nHost: " + NODE
+                                    + "\r\nConnection: close\r\nAuthorization: Bearer " + token + "\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     @Test

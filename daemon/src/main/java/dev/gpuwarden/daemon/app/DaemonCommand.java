@@ -48,6 +48,7 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.page.PageDoor;
 import dev.gpuwarden.daemon.page.PageOptions;
+import dev.gpuwarden.daemon.page.TokenReview;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.recorder.RecentLines;
@@ -56,6 +57,7 @@ import dev.gpuwarden.daemon.store.FaultLog;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
+import dev.gpuwarden.daemon.uplink.AccessQuestions;
 import dev.gpuwarden.daemon.uplink.SinkSettings;
 import dev.gpuwarden.daemon.uplink.SinkStats;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
@@ -143,8 +145,10 @@ public final class DaemonCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         Logging.install(Level.INFO);
         web.validate();
-        Optional<PageDoor> door = web.pages() ? Optional.of(pages.door()) : Optional.empty();
         uplink.validate();
+        AccessQuestions access = new AccessQuestions();
+        Optional<TokenReview> review = uplink.isEncrypted() ? Optional.of(access) : Optional.empty();
+        Optional<PageDoor> door = web.pages() ? Optional.of(pages.door(review)) : Optional.empty();
         Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted());
         NodeChecks wanted = NodeChecks.of(checks, node.get());
         NodeLog kernel = NodeLog.of(kernelLog, checks.logRules(), node, paths);
@@ -167,7 +171,8 @@ public final class DaemonCommand implements Callable<Integer> {
                     store,
                     Clock.systemUTC(),
                     holders,
-                    checkpoint.signals(Providers::signals)::send);
+                    checkpoint.signals(Providers::signals)::send,
+                    access);
             Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, cluster, self, store, parts);
             RecentLines lines = new RecentLines(Clock.systemUTC());
             KernelLogMonitor log = parts.add(kernel.start(sampler, store, lines));

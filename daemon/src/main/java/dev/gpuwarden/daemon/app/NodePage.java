@@ -57,6 +57,7 @@ record NodePage(
         parts.add(timer::shutdownNow);
         parts.add(new FlightRecorder(store, this, samplingInterval, timer));
         return door.map(guard -> sites(parts, timer).stream()
+                        .map(guard::roomy)
                         .<Site>map(site -> new GuardedSite(site, guard))
                         .toList())
                 .orElse(List.of());

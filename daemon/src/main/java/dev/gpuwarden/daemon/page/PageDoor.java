@@ -1,9 +1,11 @@
 package dev.gpuwarden.daemon.page;
 
+import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.Answer;
 import dev.gpuwarden.cli.web.GuardedSite;
 import dev.gpuwarden.cli.web.Request;
+import dev.gpuwarden.cli.web.Site;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +18,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Who may see the page, its JSON and its archives: clients on this machine, those that --web.config.file lets in by a certificate or a
- * password, and those that send the token of a file. The token's file is read at each request from elsewhere, so that a new token counts at once. Thread-safe.
+ * password, those that send the token of a file, and those that send a Kubernetes token of which the aggregator reports that it opens
+ * this page. The token's file is read at each request from elsewhere, so that a new token counts at once. Thread-safe.
  */
 public final class PageDoor implements GuardedSite.Guard {
 
@@ -25,11 +28,13 @@ public final class PageDoor implements GuardedSite.Guard {
     private static final System.Logger LOG = System.getLogger(PageDoor.class.getName());
 
     private final Optional<Path> tokenFile;
+    private final Optional<TokenVerdicts> reviews;
     private final AtomicBoolean failureLogged = new AtomicBoolean();
 
     /** Throws {@link UserError} where the file is given and holds no token. */
-    PageDoor(Optional<Path> tokenFile) {
+    PageDoor(Optional<Path> tokenFile, Optional<TokenReview> review) {
         this.tokenFile = tokenFile;
+        this.reviews = review.map(asked -> new TokenVerdicts(asked, System::nanoTime));
         if (tokenFile.isPresent()) {
             try {
                 byte[] unused = wanted(tokenFile.get());
@@ -39,11 +44,34 @@ public final class PageDoor implements GuardedSite.Guard {
         }
     }
 
+    /** The same site with room for those whose tokens are being checked. */
+    public Site roomy(Site site) {
+        return reviews.isPresent() ? new WaitingRoom(site, TokenVerdicts.MOST_WAITING) : site;
+    }
+
+    /** Waits for some seconds at most while a token is checked. */
     @Override
-    public Optional<Answer> refused(Request request) {
+    public Optional<Answer> refused(Request request) throws InterruptedException {
         if (request.isLocal() || request.isProven()) {
             return Optional.empty();
         }
+        Optional<Answer> no =
+                tokenFile.isPresent() || reviews.isEmpty() ? refusedByFile(request) : Optional.of(unknown());
+        boolean asks = no.isPresent() && reviews.isPresent() && AccessCodec.isToken(request.token());
+        return asks ? refused(reviews.get().of(request.token(), request.from())) : no;
+    }
+
+    private Optional<Answer> refused(TokenReview.Verdict verdict) {
+        return switch (verdict.outcome()) {
+            case ALLOWED -> Optional.empty();
+            case DENIED -> Optional.of(unknown(verdict.why() + "\n"));
+            case UNKNOWN ->
+                Optional.of(Answer.text(503, "the token cannot be checked: " + verdict.why() + "\n")
+                        .with("Retry-After", "1"));
+        };
+    }
+
+    private Optional<Answer> refusedByFile(Request request) {
         if (tokenFile.isEmpty()) {
             return Optional.of(Answer.text(
                     403,
@@ -78,8 +106,17 @@ public final class PageDoor implements GuardedSite.Guard {
         return token.getBytes(StandardCharsets.UTF_8);
     }
 
-    private static Answer unknown() {
-        return Answer.text(401, "expected the token of --web.token-file, as password or bearer\n")
+    private Answer unknown() {
+        return unknown("");
+    }
+
+    private Answer unknown(String why) {
+        String file = tokenFile.isPresent() ? "expected the token of --web.token-file, as password or bearer\n" : "";
+        String review = reviews.isPresent()
+                ? "expected a Kubernetes token that may get nodehealths.gpuwarden.dev/page of this node, as password or"
+                        + " bearer: kubectl create token NAME --audience " + AccessCodec.AUDIENCE + " --duration 10m\n"
+                : "";
+        return Answer.text(401, why + file + review)
                 .with("WWW-Authenticate", "Basic realm=\"gpuwarden: any name, and the token\", charset=\"UTF-8\"");
     }
 }

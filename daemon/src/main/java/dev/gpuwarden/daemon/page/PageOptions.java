@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.page;
 
+import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +16,33 @@ public final class PageOptions {
                     + " password or bearer; without one they are served over loopback alone.")
     @Nullable Path tokenFile;
 
-    /** Throws {@link dev.gpuwarden.cli.UserError} where the file is given and holds no token. */
-    public PageDoor door() {
-        return new PageDoor(Optional.ofNullable(tokenFile));
+    /** Words as people write them in YAML. */
+    enum Switch {
+        off,
+        on
+    }
+
+    @Option(
+            names = "--web.token-review",
+            defaultValue = "off",
+            paramLabel = "WHETHER",
+            description =
+                    "Let in from other machines also those whose Kubernetes token, for the audience gpuwarden-page, may get"
+                            + " nodehealths.gpuwarden.dev/page of this node: the aggregator has it checked. Needs"
+                            + " --uplink.address over TLS: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    Switch tokenReview = Switch.off;
+
+    /**
+     * Throws {@link UserError} where the file is given and holds no token, or tokens cannot be reviewed.
+     *
+     * @param review whom to ask about Kubernetes tokens, where there is somebody
+     */
+    public PageDoor door(Optional<TokenReview> review) {
+        if (tokenReview == Switch.on && review.isEmpty()) {
+            throw new UserError(
+                    "--web.token-review=on: expected an aggregator over TLS, which checks the tokens, found none:"
+                            + " set --uplink.address without --uplink.insecure");
+        }
+        return new PageDoor(Optional.ofNullable(tokenFile), review.filter(any -> tokenReview == Switch.on));
     }
 }

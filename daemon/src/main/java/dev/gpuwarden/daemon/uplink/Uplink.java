@@ -83,6 +83,7 @@ public final class Uplink implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             return Ending.local(e);
         } finally {
+            node.access().end();
             if (channel != null) {
                 channel.shutdownNow();
             }

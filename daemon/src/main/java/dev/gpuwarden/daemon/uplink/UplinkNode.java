@@ -8,10 +8,11 @@ import java.time.Clock;
 import java.util.function.Supplier;
 
 /**
- * Who reports, and of what.
+ * Who reports, of what, and what is asked.
  *
  * @param holders looks who holds the node's GPUs; may take seconds
  * @param signals tells pods that their end is near; may take a while
+ * @param access what the page asks of the aggregator
  */
 public record UplinkNode(
         String name,
@@ -21,4 +22,5 @@ public record UplinkNode(
         Outbox outbox,
         Clock clock,
         Supplier<Reading<GpuHolders>> holders,
-        SignalSender signals) {}
+        SignalSender signals,
+        AccessQuestions access) {}

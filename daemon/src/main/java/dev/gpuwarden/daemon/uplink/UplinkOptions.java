@@ -43,6 +43,11 @@ public final class UplinkOptions {
         return address != null;
     }
 
+    /** Whether what is sent to the aggregator nobody on the way can read. */
+    public boolean isEncrypted() {
+        return wanted() && !insecure;
+    }
+
     /** Throws {@link UserError} where the options are of no use. */
     public void validate() {
         var unused = target();

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** One connection from Hello to its end, in one thread, which sleeps while neither side has anything to say. */
 final class UplinkSession {
@@ -128,6 +129,7 @@ final class UplinkSession {
                 case REFUSED -> sequence = Math.max(sequence, refused(one.getRefused()));
                 case LOOKUP -> holders.asked(one.getLookup().getId());
                 case SIGNAL -> signals.asked(one.getSignal());
+                case ACCESS_VERDICT -> node.access().heard(one.getAccessVerdict());
                 // Of a newer version.
                 case ACKNOWLEDGEMENT_NOT_SET -> {}
             }
@@ -154,6 +156,7 @@ final class UplinkSession {
         }
         knows = true;
         limits = Limits.of(welcome.getLimits());
+        node.access().welcome(welcome.getAnswersAccessReviews(), news.bell());
         // It may know more than the node, which was killed before it noted an acknowledgement.
         long has = Math.min(welcome.getAcknowledgedSequence(), news.lastSequence());
         if (has > events.position()) {
@@ -189,6 +192,7 @@ final class UplinkSession {
         if (again && now - toldNanos >= TELL_AGAIN_NANOS) {
             begin();
         }
+        all(node.access()::next);
         while (faults.pages().hasNext() && call.isReady()) {
             say(faults.pages().next());
         }
@@ -196,9 +200,7 @@ final class UplinkSession {
         if (call.isReady()) {
             holders.answer().ifPresent(this::say);
         }
-        for (Optional<NodeReport> done = next(); done.isPresent(); done = next()) {
-            say(done.get());
-        }
+        all(signals::answer);
         if (news.take()) {
             events.more();
         }
@@ -217,8 +219,14 @@ final class UplinkSession {
         }
     }
 
-    private Optional<NodeReport> next() {
-        return call.isReady() ? signals.answer() : Optional.empty();
+    private void all(Supplier<Optional<NodeReport>> waiting) {
+        while (call.isReady()) {
+            Optional<NodeReport> next = waiting.get();
+            if (next.isEmpty()) {
+                break;
+            }
+            say(next.get());
+        }
     }
 
     private void heartbeat() {

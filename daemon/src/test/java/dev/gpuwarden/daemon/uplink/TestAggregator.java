@@ -2,6 +2,9 @@ package dev.gpuwarden.daemon.uplink;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnknownFieldSet;
+import dev.gpuwarden.api.v1.AccessOutcome;
+import dev.gpuwarden.api.v1.AccessReview;
+import dev.gpuwarden.api.v1.AccessVerdict;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.Fault;
 import dev.gpuwarden.api.v1.FaultPage;
@@ -57,6 +60,9 @@ final class TestAggregator implements AutoCloseable {
         volatile int window;
         volatile String refusedId = "";
         volatile String token = "";
+        volatile boolean answersAccessReviews = true;
+        /** Unspecified: it does not answer. */
+        volatile AccessOutcome access = AccessOutcome.ACCESS_OUTCOME_ALLOWED;
     }
 
     private final Kept kept;
@@ -132,6 +138,7 @@ final class TestAggregator implements AutoCloseable {
         final List<List<Fault>> tellings = new CopyOnWriteArrayList<>();
         final List<Holdings> holdings = new CopyOnWriteArrayList<>();
         final List<Signalled> signalled = new CopyOnWriteArrayList<>();
+        final List<String> tokens = new CopyOnWriteArrayList<>();
         private final Kept kept;
         private final StreamObserver<Acknowledgement> node;
         private final List<Fault> pages = new ArrayList<>();
@@ -163,6 +170,7 @@ final class TestAggregator implements AutoCloseable {
                 case FAULTS -> faults(report.getFaults());
                 case EVENT -> event(report.getEvent());
                 case HOLDINGS -> holdings.add(report.getHoldings());
+                case ACCESS_REVIEW -> review(report.getAccessReview());
                 case SIGNALLED -> signalled.add(report.getSignalled());
                 default -> {}
             }
@@ -174,6 +182,7 @@ final class TestAggregator implements AutoCloseable {
                 node.onNext(Acknowledgement.newBuilder()
                         .setWelcome(Welcome.newBuilder()
                                 .setAcknowledgedSequence(kept.acknowledged)
+                                .setAnswersAccessReviews(kept.answersAccessReviews)
                                 .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(kept.window)))
                         .build());
             }
@@ -213,6 +222,23 @@ final class TestAggregator implements AutoCloseable {
             if (kept.acknowledges) {
                 acknowledgeFirst();
             }
+        }
+
+        private void review(AccessReview review) {
+            tokens.add(review.getToken());
+            if (kept.access != AccessOutcome.ACCESS_OUTCOME_UNSPECIFIED) {
+                verdict(review.getId());
+            }
+        }
+
+        synchronized void verdict(String id) {
+            String reason = kept.access == AccessOutcome.ACCESS_OUTCOME_ALLOWED ? "" : "no \u001b[31m";
+            node.onNext(Acknowledgement.newBuilder()
+                    .setAccessVerdict(AccessVerdict.newBuilder()
+                            .setId(id)
+                            .setOutcome(kept.access)
+                            .setReason(reason))
+                    .build());
         }
 
         synchronized void acknowledgeFirst() {

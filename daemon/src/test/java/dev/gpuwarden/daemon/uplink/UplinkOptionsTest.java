@@ -36,6 +36,14 @@ class UplinkOptionsTest {
         return holder.uplink;
     }
 
+    @Test
+    void peoplesTokensTravelOverTlsAlone() {
+        assertThat(parse("--uplink.address a:1").isEncrypted()).isTrue();
+        assertThat(parse("--uplink.address 127.0.0.1:1 --uplink.insecure").isEncrypted())
+                .isFalse();
+        assertThat(new UplinkOptions().isEncrypted()).isFalse();
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

@@ -1,7 +1,11 @@
 package dev.gpuwarden.daemon.uplink;
 
+import static dev.gpuwarden.api.v1.AccessOutcome.ACCESS_OUTCOME_DENIED;
+import static dev.gpuwarden.api.v1.AccessOutcome.ACCESS_OUTCOME_UNKNOWN;
+import static dev.gpuwarden.api.v1.AccessOutcome.ACCESS_OUTCOME_UNSPECIFIED;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.HoldingsCodec;
 import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.Signalled;
@@ -13,6 +17,8 @@ import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.checkpoint.PodSignals;
+import dev.gpuwarden.daemon.page.TokenReview.Outcome;
+import dev.gpuwarden.daemon.page.TokenReview.Verdict;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.uplink.TestAggregator.Connection;
@@ -20,9 +26,12 @@ import dev.gpuwarden.daemon.uplink.TestAggregator.Kept;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -37,12 +46,15 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class UplinkQuestionsTest {
 
+    private static final String TOKEN = "e30.e30.c2ln";
+
     @TempDir
     Path folder;
 
     private final Kept kept = new Kept();
     private Supplier<Reading<GpuHolders>> holders = () -> Reading.absent(Absence.NO_DATA);
     private SignalSender signals = (id, uid, signal) -> new PodSignals.Answer(0, "off");
+    private final AccessQuestions access = new AccessQuestions();
     private EventStore store;
 
     @BeforeEach
@@ -64,7 +76,7 @@ class UplinkQuestionsTest {
         UplinkOptions options = new UplinkOptions();
         options.insecure = true;
         UplinkNode node =
-                new UplinkNode("node-1", "boot-1", "1.2.3", store, store, Clock.systemUTC(), holders, signals);
+                new UplinkNode("node-1", "boot-1", "1.2.3", store, store, Clock.systemUTC(), holders, signals, access);
         return Uplink.start(node, UplinkAddress.of(options, "127.0.0.1:" + port), patience);
     }
 
@@ -172,6 +184,68 @@ class UplinkQuestionsTest {
             assertThat(last().signalled).extracting(Signalled::getId).containsExactly("s-1", "s-2", "s-3");
             assertThat(last().signalled).extracting(Signalled::getProcesses).containsExactly(2, 0, 2);
             assertThat(last().signalled.get(1).getError()).contains("a bug");
+            assertThat(uplink.stats().lastError()).isEmpty();
+        }
+    }
+
+    private Verdict asked(String token) throws Exception {
+        return access.ask(token).get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aPersonsTokenIsJudgedByTheAggregatorBeforeItTakesAnything() throws Exception {
+        kept.acknowledges = false;
+        assertThat(asked(TOKEN).why()).isEqualTo("the node has no connection to its aggregator");
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            tell("a");
+            until(() -> last().ids.size() == 1);
+            assertThat(asked(TOKEN)).isEqualTo(new Verdict(Outcome.ALLOWED, ""));
+            for (int i = 0; i < AccessCodec.MOST_OPEN; i++) {
+                assertThat(asked(TOKEN).outcome())
+                        .as("answered questions leave room")
+                        .isEqualTo(Outcome.ALLOWED);
+            }
+            kept.access = ACCESS_OUTCOME_DENIED;
+            assertThat(asked(TOKEN)).isEqualTo(new Verdict(Outcome.DENIED, "no \ufffd[31m"));
+            assertThat(last().tokens).hasSize(2 + AccessCodec.MOST_OPEN).containsOnly(TOKEN);
+
+            // What nobody asked.
+            last().verdict("other");
+            kept.access = ACCESS_OUTCOME_UNKNOWN;
+            assertThat(asked(TOKEN).outcome()).isEqualTo(Outcome.UNKNOWN);
+            assertThat(uplink.stats().lastError()).isEmpty();
+        }
+    }
+
+    @Test
+    void questionsAreFewAndEndWithTheConnection() throws Exception {
+        kept.access = ACCESS_OUTCOME_UNSPECIFIED;
+        List<CompletableFuture<Verdict>> open = new ArrayList<>();
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            for (int i = 0; i < AccessCodec.MOST_OPEN; i++) {
+                open.add(access.ask(TOKEN));
+            }
+            until(() -> last().tokens.size() == AccessCodec.MOST_OPEN);
+            assertThat(asked(TOKEN).why()).contains("others wait");
+            assertThat(uplink.stats().lastError()).isEmpty();
+        }
+        assertThat(open)
+                .allSatisfy(one -> assertThat(one.getNow(null).outcome()).isEqualTo(Outcome.UNKNOWN));
+        assertThat(asked(TOKEN).why()).contains("no connection");
+    }
+
+    @Test
+    void anAggregatorThatChecksNoTokensGetsNone() throws Exception {
+        kept.answersAccessReviews = false;
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+            until(() -> told(1));
+            assertThat(asked(TOKEN)).isEqualTo(Verdict.unknown("the aggregator is of a version that checks no tokens"));
+            assertThat(last().tokens).isEmpty();
             assertThat(uplink.stats().lastError()).isEmpty();
         }
     }

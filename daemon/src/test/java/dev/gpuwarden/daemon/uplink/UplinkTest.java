@@ -94,7 +94,8 @@ class UplinkTest {
                 store,
                 Clock.systemUTC(),
                 () -> Reading.absent(Absence.NO_DATA),
-                (id, uid, signal) -> new PodSignals.Answer(0, "off"));
+                (id, uid, signal) -> new PodSignals.Answer(0, "off"),
+                new AccessQuestions());
         return Uplink.start(node, UplinkAddress.of(options, address), patience);
     }
 
