@@ -36,6 +36,9 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
     private final MonitorTally tally;
     private final Runnable completed;
     private final Map<String, Kept> kept = new HashMap<>();
+    /** Since when an object has given the opposite of what is reported of it. Those objects are kept too. */
+    private final Map<Match.Key, Instant> turning = new HashMap<>();
+
     /** Held during evaluations, so that the changes of one object come in order. Reads never take it. */
     private final ReentrantLock asking = new ReentrantLock();
 
@@ -88,6 +91,7 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
             forget(object);
             for (PolicyRun run : policies) {
                 run.gone(object);
+                turning.remove(new Match.Key(run.name(), object));
                 book.remove(run.name(), object);
             }
         });
@@ -203,36 +207,54 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
         }
     }
 
-    /** Tells when it is to be looked at since what stands until then is over if nothing else happens. */
+    /** @return when to look again, because what is reported until then changes unless something else happens */
     private Optional<Instant> settle(
             PolicyRun run, String name, Map<String, Object> object, Outcome outcome, Instant now, long heard) {
+        Match.Key key = new Match.Key(run.name(), name);
         Optional<Match> before = book.get(run.name(), name);
-        String digest = run.digest();
+        Instant since = turning.getOrDefault(key, now);
+        Optional<Instant> due = Optional.empty();
         if (outcome.matches() && !outcome.node().isEmpty()) {
-            boolean known = before.isPresent() && before.get().node().equals(outcome.node());
-            book.put(
-                    run.name(),
-                    name,
-                    new Match(
-                            outcome.node(),
-                            known ? before.get().since() : now.truncatedTo(ChronoUnit.SECONDS),
-                            digest,
-                            true,
-                            known ? before.get().heardNanos() : heard));
-        } else if (before.isPresent() && outcome.problem().isPresent() && (outcome.matches() || !type.isPod())) {
+            Match match = new Match(
+                    outcome.node(),
+                    (before.isEmpty() ? since : now).truncatedTo(ChronoUnit.SECONDS),
+                    run.digest(),
+                    true,
+                    heard);
+            Instant raises = run.source().damping().raises(since);
+            if (before.isEmpty() && raises.isAfter(now)) {
+                due = Optional.of(raises);
+            } else {
+                book.put(run.name(), name, before.map(match::after).orElse(match));
+            }
+        } else if (before.isPresent()) {
+            Optional<Instant> clears = clears(run, before.get(), object, outcome, since);
+            if (clears.isPresent() && !clears.get().isAfter(now)) {
+                book.remove(run.name(), name);
+            } else {
+                book.put(run.name(), name, before.get().seen());
+                due = clears;
+            }
+        }
+        if (due.isPresent()) {
+            turning.put(key, since);
+        } else {
+            turning.remove(key);
+        }
+        return due;
+    }
+
+    /** When the fault of an object that does not match clears; empty where something else has to happen first. */
+    private Optional<Instant> clears(
+            PolicyRun run, Match before, Map<String, Object> object, Outcome outcome, Instant since) {
+        if (outcome.problem().isPresent() && (outcome.matches() || !type.isPod())) {
             // What names no node any more, or cannot be answered, has not recovered. Pods show by themselves that they
             // have.
-            book.put(run.name(), name, before.get().seen());
-        } else if (before.isPresent()) {
-            Optional<Instant> well = Wellness.from(type, object);
-            boolean recovered = well.isPresent() && !well.get().isAfter(now);
-            if (!outcome.matches() && before.get().digest().equals(digest) && !recovered) {
-                book.put(run.name(), name, before.get().seen());
-                return well;
-            }
-            book.remove(run.name(), name);
+            return Optional.empty();
         }
-        return Optional.empty();
+        return before.digest().equals(run.digest())
+                ? run.source().damping().clears(since, Wellness.from(type, object))
+                : Optional.of(Instant.EPOCH);
     }
 
     private static Optional<Instant> earlier(Optional<Instant> one, Optional<Instant> other) {

@@ -20,6 +20,11 @@ record Match(String node, Instant since, String digest, boolean confirmed, long 
         }
     }
 
+    /** The same object as it is known already: it has matched since then, unless it concerned another node. */
+    Match after(Match before) {
+        return node.equals(before.node) ? new Match(node, before.since, digest, true, before.heardNanos) : this;
+    }
+
     Match seen() {
         return confirmed ? this : new Match(node, since, digest, true, heardNanos);
     }

@@ -17,6 +17,7 @@ import java.util.Map;
  * @param generation the resource's, that conditions about it name
  * @param predicate true of an object that is wrong
  * @param association gives the name of the node that the object concerns
+ * @param damping how long an object must match, or be healthy, before that counts
  */
 public record MonitorPolicy(
         String name,
@@ -25,6 +26,7 @@ public record MonitorPolicy(
         ResourceType resource,
         String predicate,
         String association,
+        Damping damping,
         EventTemplate event) {
 
     public static final String API_VERSION = "gpuwarden.dev/v1alpha1";
@@ -40,16 +42,18 @@ public record MonitorPolicy(
         Map<String, Object> metadata = Trees.object(resource, "metadata");
         Map<String, Object> spec = Trees.object(resource, "spec");
         Map<String, Object> type = Trees.object(spec, "resource");
+        ResourceType resourceType = new ResourceType(
+                Trees.text(type, "group"),
+                need(type, "spec.resource.", "version"),
+                need(type, "spec.resource.", "kind"));
         return new MonitorPolicy(
                 need(metadata, "metadata.", "name"),
                 Trees.longNumber(metadata, "generation"),
                 !Boolean.FALSE.equals(spec.get("enabled")),
-                new ResourceType(
-                        Trees.text(type, "group"),
-                        need(type, "spec.resource.", "version"),
-                        need(type, "spec.resource.", "kind")),
+                resourceType,
                 need(Trees.object(spec, "predicate"), "spec.predicate.", "expression"),
                 need(Trees.object(spec, "nodeAssociation"), "spec.nodeAssociation.", "expression"),
+                Damping.of(spec, resourceType),
                 template(Trees.object(spec, "healthEvent")));
     }
 
@@ -84,6 +88,11 @@ public record MonitorPolicy(
             throw new IllegalArgumentException(prefix + field + ": expected a text, there is none");
         }
         return text;
+    }
+
+    /** Whether the same objects are asked the same, and what they answer counts after the same time. */
+    boolean asksAs(MonitorPolicy other) {
+        return digest().equals(other.digest()) && damping.equals(other.damping);
     }
 
     /** Changes when other objects may match, or concern other nodes; not with what is told of them. */

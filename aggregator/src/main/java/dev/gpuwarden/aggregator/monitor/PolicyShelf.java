@@ -117,7 +117,7 @@ final class PolicyShelf {
             Trouble trouble = new Trouble("Disabled", "spec.enabled is false: nothing is watched or told");
             return new Entry(generation, Optional.of(policy), Optional.empty(), Optional.of(trouble), resource);
         }
-        Optional<PolicyRun> same = before.filter(run -> run.digest().equals(policy.digest()));
+        Optional<PolicyRun> same = before.filter(run -> run.source().asksAs(policy));
         if (same.isPresent()) {
             return new Entry(generation, Optional.of(policy), same, Optional.empty(), resource);
         }

@@ -133,6 +133,13 @@ class CompiledPolicyTest {
         spec.put("healthEvent", Map.of("componentClass", "Software", "recommendedAction", "CONTACT_SUPORT"));
         wrong.put("spec", spec);
         assertThatThrownBy(() -> MonitorPolicy.of(wrong)).hasMessageContaining("did you mean CONTACT_SUPPORT?");
+        Map<String, Object> pods = Samples.resource("p", "Pod", "true", "'n'");
+        assertThat(MonitorPolicy.of(pods).damping()).isEqualTo(new Damping(Duration.ZERO, Duration.ZERO));
+        assertThat(Samples.with(Samples.resource("p", "Job", "true", "'n'"), "minMatchSeconds: 5")
+                        .damping())
+                .isEqualTo(new Damping(Duration.ofSeconds(5), Duration.ofMinutes(5)));
+        assertThatThrownBy(() -> Samples.with(pods, "minHealthySeconds: 90000"))
+                .hasMessage("spec.minHealthySeconds: expected 0 to 86400, found 90000");
     }
 
     @Test

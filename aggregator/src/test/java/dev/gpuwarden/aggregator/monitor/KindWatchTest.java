@@ -67,7 +67,7 @@ class KindWatchTest {
 
     private KindWatch watch(PolicyRun... runs) {
         return new KindWatch(
-                new ResourceType("", "v1", "Pod"),
+                runs[0].source().resource(),
                 List.of(runs),
                 book,
                 timers,
@@ -145,16 +145,7 @@ class KindWatchTest {
 
     @Test
     void whatCannotBeAnsweredOrNamesNoNodeAnyMoreKeepsItsFault() {
-        MonitorPolicy disks = MonitorPolicy.of(
-                Samples.resource("p", "Disk", "resource.status.health == 'bad'", "resource.spec.node"));
-        KindWatch watch = new KindWatch(
-                disks.resource(),
-                List.of(new PolicyRun(compiled(disks))),
-                book,
-                timers,
-                clock,
-                new MonitorTally(),
-                completions::incrementAndGet);
+        KindWatch watch = watch(disks("minHealthySeconds: 0"));
         watch.there("a", Samples.yaml("{spec: {node: n1}, status: {health: bad}}"));
         assertThat(told("n1")).hasSize(1);
         changed.clear();
@@ -165,6 +156,65 @@ class KindWatchTest {
         assertThat(changed).isEmpty();
         watch.there("a", Samples.yaml("{spec: {node: n1}, status: {health: good}}"));
         assertThat(told("n1")).isEmpty();
+    }
+
+    private static PolicyRun disks(String spec) {
+        return new PolicyRun(compiled(Samples.with(
+                Samples.resource("p", "Disk", "resource.status.health == 'bad'", "resource.spec.node"), spec)));
+    }
+
+    private static Map<String, Object> disk(String health) {
+        return Samples.yaml("{spec: {node: n1}, status: {health: " + health + "}}");
+    }
+
+    /** An operator that rewrites a status would otherwise cordon and drain the node each time. */
+    @Test
+    void anObjectThatFlapsKeepsItsFaultUntilItIsHealthyForAWhile() {
+        KindWatch watch = watch(disks("{}"));
+        watch.there("a", disk("bad"));
+        assertThat(told("n1")).as("raised at once").hasSize(1);
+        changed.clear();
+        for (int i = 0; i < 3; i++) {
+            watch.there("a", disk("good"));
+            clock.now = clock.now.plusSeconds(299);
+            watch.resync();
+            assertThat(told("n1")).hasSize(1);
+            watch.there("a", disk("bad"));
+        }
+        watch.there("a", disk("good"));
+        assertThat(watch.timed()).as("time alone clears it").isEqualTo(1);
+        clock.now = clock.now.plusSeconds(200);
+        KindWatch next = watch(disks("{}"));
+        next.there("a", disk("good"));
+        clock.now = clock.now.plusSeconds(299);
+        next.resync();
+        assertThat(told("n1")).as("who leads next begins anew").hasSize(1);
+        assertThat(changed).isEmpty();
+        clock.now = clock.now.plusSeconds(1);
+        next.resync();
+        assertThat(told("n1")).isEmpty();
+        assertThat(next.timed()).isZero();
+    }
+
+    @Test
+    void anObjectIsReportedOnceItHasMatchedForAsLongAsItsPolicyDemands() {
+        KindWatch watch = watch(disks("minMatchSeconds: 60"));
+        for (int i = 0; i < 3; i++) {
+            watch.there("a", disk("bad"));
+            clock.now = clock.now.plusSeconds(59);
+            watch.resync();
+            watch.there("a", disk("good"));
+        }
+        assertThat(changed).isEmpty();
+        Instant first = clock.now;
+        watch.there("a", disk("bad"));
+        clock.now = clock.now.plusSeconds(30);
+        watch.there("a", disk("bad"));
+        clock.now = clock.now.plusSeconds(30);
+        watch.resync();
+        assertThat(book.get("p", "a").orElseThrow().since()).isEqualTo(first);
+        watch.gone("a");
+        assertThat(told("n1")).as("deleted objects clear at once").isEmpty();
     }
 
     @Test

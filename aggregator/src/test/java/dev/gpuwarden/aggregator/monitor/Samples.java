@@ -51,6 +51,15 @@ final class Samples {
         return MonitorPolicy.of(resource(name, "Pod", predicate, association));
     }
 
+    /** As the policy, with these fields of its spec besides. */
+    static MonitorPolicy with(Map<String, Object> resource, String spec) {
+        Map<String, Object> more = Trees.copy(Trees.object(resource, "spec"));
+        more.putAll(yaml(spec));
+        Map<String, Object> copy = Trees.copy(resource);
+        copy.put("spec", more);
+        return MonitorPolicy.of(copy);
+    }
+
     static Map<String, Object> resource(String name, String kind, String predicate, String association) {
         Map<String, Object> resource = new LinkedHashMap<>();
         resource.put("apiVersion", MonitorPolicy.API_VERSION);
