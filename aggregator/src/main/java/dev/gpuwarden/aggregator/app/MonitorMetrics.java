@@ -36,8 +36,11 @@ final class MonitorMetrics {
         GaugeSnapshot.Builder ready = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_policy_ready",
                 "1 if this MonitorPolicy works; else its condition says why.");
-        GaugeSnapshot.Builder matches = AggregatorMetrics.gauge(
-                "gpuwarden_aggregator_monitor_matches", "Objects that this policy matches, each told of at its node.");
+        GaugeSnapshot.Builder matches =
+                AggregatorMetrics.gauge("gpuwarden_aggregator_monitor_matches", "Objects that this policy matches.");
+        GaugeSnapshot.Builder most = AggregatorMetrics.gauge(
+                "gpuwarden_aggregator_monitor_matches_of_one_node",
+                "Objects that this policy matches and that concern one node: the node that has the most of them.");
         GaugeSnapshot.Builder nodeless = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_objects_without_node", "Objects that match and concern no node.");
         for (PolicyStatus status : monitor.statuses()) {
@@ -47,8 +50,12 @@ final class MonitorMetrics {
             matches.dataPoint(AggregatorMetrics.point(policy, status.matches()));
             nodeless.dataPoint(AggregatorMetrics.point(policy, status.withoutNode()));
         }
+        monitor.mostOfANode()
+                .forEach(
+                        (policy, count) -> most.dataPoint(AggregatorMetrics.point(Labels.of("policy", policy), count)));
         all.add(ready.build());
         all.add(matches.build());
+        all.add(most.build());
         all.add(nodeless.build());
         Map<String, Long> evaluations = new LinkedHashMap<>();
         Map<String, Long> errors = new LinkedHashMap<>();

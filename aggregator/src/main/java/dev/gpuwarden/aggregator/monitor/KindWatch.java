@@ -247,13 +247,15 @@ final class KindWatch implements Mirror.Listener, AutoCloseable {
     /** When the fault of an object that does not match clears; empty where something else has to happen first. */
     private Optional<Instant> clears(
             PolicyRun run, Match before, Map<String, Object> object, Outcome outcome, Instant since) {
-        if (outcome.problem().isPresent() && (outcome.matches() || !type.isPod())) {
+        boolean shows = type.isPod() && !run.source().counts();
+        if (outcome.problem().isPresent() && (outcome.matches() || !shows)) {
             // What names no node any more, or cannot be answered, has not recovered. Pods show by themselves that they
             // have.
             return Optional.empty();
         }
+        Optional<Instant> well = shows ? Wellness.from(type, object) : Optional.of(Instant.EPOCH);
         return before.digest().equals(run.digest())
-                ? run.source().damping().clears(since, Wellness.from(type, object))
+                ? run.source().damping().clears(since, well)
                 : Optional.of(Instant.EPOCH);
     }
 

@@ -14,9 +14,19 @@ record Match(String node, Instant since, String digest, boolean confirmed, long 
 
     /** Which object by which policy. */
     record Key(String policy, String object) {
+
+        /** All objects of a node together, by a policy that counts them. */
+        static Key whole(String policy) {
+            return new Key(policy, "");
+        }
+
+        boolean isWhole() {
+            return object.isEmpty();
+        }
+
         @Override
         public String toString() {
-            return policy + "/" + object;
+            return isWhole() ? policy : policy + "/" + object;
         }
     }
 

@@ -17,6 +17,8 @@ final class MatchBook {
     private final Consumer<String> changed;
     private final Map<String, Map<String, Match>> byPolicy = new HashMap<>();
     private final Map<String, Map<Match.Key, Match>> byNode = new HashMap<>();
+    /** By policy, how many of its matches concern each node. */
+    private final Map<String, Map<String, Integer>> counts = new HashMap<>();
 
     /** @param changed told of a node whose matches are others now; must be quick */
     MatchBook(Consumer<String> changed) {
@@ -33,7 +35,9 @@ final class MatchBook {
         if (before != null && !before.node().equals(match.node())) {
             leave(before.node(), key);
         }
-        byNode.computeIfAbsent(match.node(), any -> new HashMap<>()).put(key, match);
+        if (byNode.computeIfAbsent(match.node(), any -> new HashMap<>()).put(key, match) == null) {
+            counts.computeIfAbsent(policy, any -> new HashMap<>()).merge(match.node(), 1, Integer::sum);
+        }
         if (before == null
                 || !before.node().equals(match.node())
                 || !before.digest().equals(match.digest())) {
@@ -56,6 +60,11 @@ final class MatchBook {
             if (there.isEmpty()) {
                 byNode.remove(node);
             }
+        }
+        Map<String, Integer> nodes = counts.getOrDefault(key.policy(), new HashMap<>());
+        nodes.computeIfPresent(node, (any, count) -> count == 1 ? null : count - 1);
+        if (nodes.isEmpty()) {
+            counts.remove(key.policy());
         }
         changed.accept(node);
     }
@@ -97,15 +106,21 @@ final class MatchBook {
                 .count();
     }
 
+    /** Those of the node that has the most of them. */
+    synchronized int mostOfANode(String policy) {
+        return counts.getOrDefault(policy, Map.of()).values().stream()
+                .mapToInt(Integer::intValue)
+                .max()
+                .orElse(0);
+    }
+
     synchronized Set<String> policies() {
         return new TreeSet<>(byPolicy.keySet());
     }
 
     /** All nodes that a match of the policy concerns. */
     synchronized Set<String> nodes(String policy) {
-        Set<String> nodes = new TreeSet<>();
-        byPolicy.getOrDefault(policy, Map.of()).values().forEach(match -> nodes.add(match.node()));
-        return nodes;
+        return new TreeSet<>(counts.getOrDefault(policy, Map.of()).keySet());
     }
 
     synchronized List<String> nodes() {
@@ -114,6 +129,7 @@ final class MatchBook {
 
     synchronized void clear() {
         byPolicy.clear();
+        counts.clear();
         byNode.clear();
     }
 }

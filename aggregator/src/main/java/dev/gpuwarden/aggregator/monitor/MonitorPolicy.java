@@ -18,6 +18,8 @@ import java.util.Map;
  * @param predicate true of an object that is wrong
  * @param association gives the name of the node that the object concerns
  * @param damping how long an object must match, or be healthy, before that counts
+ * @param minMatches so many objects that concern one node must match at the same time to raise its fault; where it is more than
+ *     one, that fault is the node's as a whole and stays while any of them matches
  */
 public record MonitorPolicy(
         String name,
@@ -27,12 +29,14 @@ public record MonitorPolicy(
         String predicate,
         String association,
         Damping damping,
+        int minMatches,
         EventTemplate event) {
 
     public static final String API_VERSION = "gpuwarden.dev/v1alpha1";
     public static final String KIND = "MonitorPolicy";
 
     private static final int DIGEST_CHARACTERS = 12;
+    private static final int MOST_MIN_MATCHES = 1000;
 
     /**
      * @param resource as the API server has it
@@ -54,7 +58,18 @@ public record MonitorPolicy(
                 need(Trees.object(spec, "predicate"), "spec.predicate.", "expression"),
                 need(Trees.object(spec, "nodeAssociation"), "spec.nodeAssociation.", "expression"),
                 Damping.of(spec, resourceType),
+                minMatches(spec),
                 template(Trees.object(spec, "healthEvent")));
+    }
+
+    private static int minMatches(Map<String, Object> spec) {
+        Object given = spec.getOrDefault("minMatches", 1);
+        int number = given instanceof Number ? ((Number) given).intValue() : 0;
+        if (number < 1 || number > MOST_MIN_MATCHES) {
+            throw new IllegalArgumentException(
+                    "spec.minMatches: expected 1 to " + MOST_MIN_MATCHES + ", found " + given);
+        }
+        return number;
     }
 
     private static EventTemplate template(Map<String, Object> event) {
@@ -90,9 +105,14 @@ public record MonitorPolicy(
         return text;
     }
 
+    /** Whether objects are counted: each is evidence of what is wrong with its node, and need not recover itself. */
+    boolean counts() {
+        return minMatches > 1;
+    }
+
     /** Whether the same objects are asked the same, and what they answer counts after the same time. */
     boolean asksAs(MonitorPolicy other) {
-        return digest().equals(other.digest()) && damping.equals(other.damping);
+        return digest().equals(other.digest()) && damping.equals(other.damping) && counts() == other.counts();
     }
 
     /** Changes when other objects may match, or concern other nodes; not with what is told of them. */

@@ -1,18 +1,22 @@
 package dev.gpuwarden.aggregator.monitor;
 
+import dev.gpuwarden.aggregator.health.ShownText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** The faults of a node, from the objects that match and concern it; and back. Pure. */
 final class NodeFaults {
@@ -23,23 +27,53 @@ final class NodeFaults {
     /** Which expressions an object has matched by. */
     private static final String DIGEST = "policyDigest";
 
+    /** Objects that a message names. */
+    private static final int NAMED = 3;
+
+    /** Characters of them; a message has room for 512. */
+    private static final int MOST_NAMED = 160;
+
+    private static final int MOST_TEMPLATE = 280;
+
     private NodeFaults() {}
 
     /** What is told of a node because of an object. @param digest of the policy when it matched */
     static HealthEvent event(MonitorPolicy policy, String digest, String object, String node, Instant since) {
+        return event(policy, digest, new Match.Key(policy.name(), object), node, since)
+                .entities(List.of(new Entity(policy.resource().kind(), object)))
+                .build();
+    }
+
+    private static HealthEvent.Builder event(
+            MonitorPolicy policy, String digest, Match.Key key, String node, Instant since) {
         EventTemplate template = policy.event();
         return HealthEvent.of(AGENT, template.componentClass(), policy.name())
-                .id(policy.name() + "/" + object + "@" + since.getEpochSecond())
+                .id(key + "@" + since.getEpochSecond())
                 .nodeName(node)
                 .fatal(template.fatal())
                 .message(template.message())
                 .action(template.action())
                 .customAction(template.customAction())
                 .errorCodes(template.errorCodes())
-                .entities(List.of(new Entity(policy.resource().kind(), object)))
                 .metadata(Map.of(DIGEST, digest))
-                .generated(since)
+                .generated(since);
+    }
+
+    /** What is told of a node because so many objects match at the same time. */
+    static HealthEvent event(MonitorPolicy policy, String node, List<String> objects, Instant since) {
+        return event(policy, policy.digest(), Match.Key.whole(policy.name()), node, since)
+                .message(beginning(policy) + text(policy, objects))
                 .build();
+    }
+
+    private static String beginning(MonitorPolicy policy) {
+        return ShownText.cut(policy.event().message(), MOST_TEMPLATE) + " (";
+    }
+
+    private static String text(MonitorPolicy policy, List<String> objects) {
+        String named = objects.stream().sorted().limit(NAMED).collect(Collectors.joining(", "));
+        return objects.size() + " match, " + policy.minMatches() + " raise this: " + ShownText.cut(named, MOST_NAMED)
+                + (objects.size() > NAMED ? " and " + (objects.size() - NAMED) + " more)" : ")");
     }
 
     /**
@@ -54,25 +88,90 @@ final class NodeFaults {
             Function<String, Optional<MonitorPolicy>> policy,
             List<Fault> told,
             Instant now) {
-        Map<FaultKey, Fault> before = new HashMap<>();
-        told.forEach(fault -> before.put(fault.key(), fault));
+        Map<String, Map<Match.Key, Match>> byPolicy = new TreeMap<>();
+        matches.forEach((key, match) -> byPolicy.computeIfAbsent(key.policy(), any -> new LinkedHashMap<>())
+                .put(key, match));
         List<Fault> wanted = new ArrayList<>();
-        matches.forEach((key, match) -> {
-            Optional<MonitorPolicy> source = policy.apply(key.policy());
+        byPolicy.forEach((name, theirs) -> {
+            List<Fault> before = told.stream()
+                    .filter(fault -> fault.key().checkName().equals(name))
+                    .toList();
+            Optional<MonitorPolicy> source = policy.apply(name);
             if (source.isEmpty()) {
-                told.stream().filter(fault -> key(fault).equals(key)).forEach(wanted::add);
-                return;
-            }
-            HealthEvent event = event(source.get(), match.digest(), key.object(), node, match.since());
-            for (FaultKey each : event.keys()) {
-                Fault known = before.get(each);
-                wanted.add(
-                        known == null
-                                ? new Fault(each, event, 0, match.since(), now, 1)
-                                : new Fault(each, event, 0, known.since(), known.lastSeen(), known.occurrences()));
+                before.stream()
+                        .filter(fault -> key(fault).isWhole() || theirs.containsKey(key(fault)))
+                        .forEach(wanted::add);
+            } else if (source.get().counts()) {
+                together(source.get(), node, theirs, before, now)
+                        .ifPresent(event -> wanted.addAll(faults(event, before, now)));
+            } else {
+                theirs.forEach((key, match) -> wanted.addAll(
+                        key.isWhole()
+                                ? of(key, before)
+                                : faults(
+                                        event(source.get(), match.digest(), key.object(), node, match.since()),
+                                        before,
+                                        now)));
             }
         });
         return wanted;
+    }
+
+    /** Enough objects raise the fault; it stays while there is one, or nobody has looked for them yet. */
+    private static Optional<HealthEvent> together(
+            MonitorPolicy policy, String node, Map<Match.Key, Match> matches, List<Fault> told, Instant now) {
+        Match.Key whole = Match.Key.whole(policy.name());
+        List<String> objects = matches.keySet().stream()
+                .filter(key -> !key.isWhole())
+                .map(Match.Key::object)
+                .toList();
+        boolean enough = objects.size() >= policy.minMatches();
+        Optional<HealthEvent> known = of(whole, told).stream()
+                .findFirst()
+                .filter(fault -> enough
+                        || matches.values().stream()
+                                .anyMatch(match -> match.digest().equals(digest(fault))))
+                .map(Fault::cause);
+        if (known.isEmpty()) {
+            return enough
+                    ? Optional.of(event(policy, node, objects, now.truncatedTo(ChronoUnit.SECONDS)))
+                    : Optional.empty();
+        }
+        String digest = enough ? policy.digest() : digest(known.get());
+        String message = known.get().message();
+        // Each further object would be a write without news.
+        boolean stands = message.startsWith(beginning(policy));
+        return Optional.of(event(policy, digest, whole, node, since(known.get()))
+                .message(stands ? message : beginning(policy) + text(policy, objects))
+                .build());
+    }
+
+    private static List<Fault> faults(HealthEvent event, List<Fault> told, Instant now) {
+        Map<FaultKey, Fault> before = new HashMap<>();
+        told.forEach(fault -> before.put(fault.key(), fault));
+        List<Fault> faults = new ArrayList<>();
+        for (FaultKey each : event.keys()) {
+            Fault known = before.get(each);
+            faults.add(
+                    known == null
+                            ? new Fault(each, event, 0, event.generated(), now, 1)
+                            : new Fault(each, event, 0, known.since(), known.lastSeen(), known.occurrences()));
+        }
+        return faults;
+    }
+
+    private static List<Fault> of(Match.Key key, List<Fault> told) {
+        return told.stream().filter(fault -> key(fault).equals(key)).toList();
+    }
+
+    /** When the last of those objects was heard of that this fault is about, by {@link System#nanoTime}. */
+    static Optional<Long> heardNanos(Match.Key key, Map<Match.Key, Match> matches) {
+        return matches.entrySet().stream()
+                .filter(entry -> key.isWhole()
+                        ? entry.getKey().policy().equals(key.policy())
+                        : entry.getKey().equals(key))
+                .map(entry -> entry.getValue().heardNanos())
+                .reduce((one, other) -> one - other > 0 ? one : other);
     }
 
     static Match.Key key(Fault fault) {
@@ -83,19 +182,30 @@ final class NodeFaults {
     static Map<Match.Key, Match> matches(String node, List<Fault> told) {
         Map<Match.Key, Match> matches = new LinkedHashMap<>();
         for (Fault fault : told) {
-            String digest = fault.cause().metadata().getOrDefault(DIGEST, "");
-            matches.putIfAbsent(key(fault), new Match(node, since(fault), digest, false, System.nanoTime()));
+            matches.putIfAbsent(key(fault), new Match(node, since(fault), digest(fault), false, System.nanoTime()));
         }
         return matches;
     }
 
-    /** As its id has it: other codes of the same object may be younger. */
+    private static String digest(Fault fault) {
+        return digest(fault.cause());
+    }
+
+    private static String digest(HealthEvent event) {
+        return event.metadata().getOrDefault(DIGEST, "");
+    }
+
     private static Instant since(Fault fault) {
-        String id = fault.cause().id();
+        return since(fault.cause());
+    }
+
+    /** As its id has it: other codes of the same object may be younger. */
+    private static Instant since(HealthEvent event) {
+        String id = event.id();
         try {
             return Instant.ofEpochSecond(Long.parseLong(id.substring(id.lastIndexOf('@') + 1)));
         } catch (NumberFormatException | DateTimeException e) {
-            return fault.since();
+            return event.generated();
         }
     }
 }

@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.health.UnreadableNodeHealth;
 import dev.gpuwarden.core.event.Fault;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -75,24 +76,27 @@ final class NodePlaces {
         }
         missing.remove(node);
         Set<Match.Key> before = new HashSet<>();
+        Set<Match.Key> after = new TreeSet<>(Comparator.comparing(Match.Key::toString));
         try {
             boolean written = healths.settle(
                     node,
                     NodeFaults.AGENT,
                     told -> {
+                        List<Fault> wanted = NodeFaults.wanted(node, matches, shelf::template, told, clock.instant());
                         before.clear();
+                        after.clear();
                         told.forEach(fault -> before.add(NodeFaults.key(fault)));
-                        return NodeFaults.wanted(node, matches, shelf::template, told, clock.instant());
+                        wanted.forEach(fault -> after.add(NodeFaults.key(fault)));
+                        return wanted;
                     },
                     clock.instant());
             if (written) {
                 tally.wrote();
                 long now = System.nanoTime();
-                matches.forEach((key, match) -> {
-                    if (!before.contains(key)) {
-                        tally.told(now - match.heardNanos());
-                    }
-                });
+                after.stream()
+                        .filter(key -> !before.contains(key))
+                        .flatMap(key -> NodeFaults.heardNanos(key, matches).stream())
+                        .forEach(heard -> tally.told(now - heard));
             }
         } catch (NoSuchNode e) {
             missing.add(node);
@@ -102,7 +106,7 @@ final class NodePlaces {
             return;
         }
         if (annotations.isPresent()) {
-            annotations.get().settle(there.get(), matches.keySet());
+            annotations.get().settle(there.get(), after);
         }
     }
 

@@ -290,6 +290,15 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
         return asked;
     }
 
+    /** By policy, how many objects match that concern one node: the node that has the most of them. */
+    public Map<String, Integer> mostOfANode() {
+        Map<String, Integer> most = new LinkedHashMap<>();
+        if (leads) {
+            shelf.entries().keySet().forEach(policy -> most.put(policy, book.mostOfANode(policy)));
+        }
+        return most;
+    }
+
     public MonitorTally tally() {
         return tally;
     }

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Which objects match on a Node, in its annotation: for people, nothing here reads it. */
+/** Which objects are reported of a Node, in its annotation: for people, nothing here reads it. */
 final class PolicyMatches {
 
-    /** As NVSentinel has it; keys are policy/namespace/name, with commas between. */
+    /** As NVSentinel has it; keys are policy/namespace/name, with commas between; policy alone where objects are counted. */
     static final String ANNOTATION = "nvsentinel.dgxc.nvidia.com/policy-matches";
 
     private static final String MANAGER = "gpuwarden-object-monitor";

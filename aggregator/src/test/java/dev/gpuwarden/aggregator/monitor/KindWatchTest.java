@@ -231,6 +231,32 @@ class KindWatchTest {
         assertThat(told("n1")).isEmpty();
     }
 
+    /** Pods that were rejected never become ready; they are evidence, and grow old. */
+    @Test
+    void objectsThatAreCountedNeedNotRecover() {
+        PolicyRun run = new PolicyRun(compiled(Samples.with(
+                Samples.resource(
+                        "p",
+                        "Pod",
+                        "resource.status.phase == 'Failed' && now < timestamp('2026-11-22T12:10:00Z')",
+                        "resource.spec.nodeName"),
+                "minMatches: 3")));
+        KindWatch watch = watch(run);
+        watch.there("gpu-operator/a", named("a", "n1", "Failed", "[]"));
+        watch.there("gpu-operator/b", named("b", "n1", "Failed", "[]"));
+        assertThat(told("n1")).hasSize(2);
+        assertThat(book.mostOfANode("p")).isEqualTo(2);
+        Map<String, Object> odd = named("b", "n1", "Failed", "[]");
+        odd.put("status", Map.of());
+        watch.there("gpu-operator/b", odd);
+        assertThat(told("n1")).as("an error is no recovery").hasSize(2);
+        watch.there("gpu-operator/b", named("b", "n1", "Failed", "[]"));
+        clock.now = Instant.parse("2026-11-22T12:10:00Z");
+        watch.resync();
+        assertThat(told("n1")).isEmpty();
+        assertThat(book.mostOfANode("p")).isZero();
+    }
+
     /** A scrape and the status of other policies must not wait for an evaluation. */
     @Test
     void whoOnlyWantsToKnowDoesNotWaitForAnEvaluation() throws Exception {

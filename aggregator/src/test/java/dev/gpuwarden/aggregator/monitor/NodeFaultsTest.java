@@ -61,8 +61,53 @@ class NodeFaultsTest {
         assertThat(wanted(match("ns/a"), false, told)).containsExactly(told.get(0));
     }
 
+    private static final MonitorPolicy THREE =
+            Samples.with(Samples.resource("p", "Pod", "true", "resource.spec.nodeName"), "minMatches: 3");
+
+    private static List<Fault> three(List<Fault> told, String... objects) {
+        Map<Match.Key, Match> matches = new LinkedHashMap<>();
+        for (String object : objects) {
+            matches.put(new Match.Key("p", object), new Match("n1", SINCE, THREE.digest(), true, 0));
+        }
+        return NodeFaults.wanted("n1", matches, name -> Optional.of(THREE), told, NOW);
+    }
+
+    @Test
+    void soManyObjectsTogetherAreOneFaultOfTheNode() {
+        assertThat(three(List.of(), "ns/a", "ns/b")).isEmpty();
+        List<Fault> four = three(List.of(), "ns/d", "ns/c", "ns/b", "ns/a");
+        assertThat(four).hasSize(1);
+        Fault fault = four.get(0);
+        assertThat(fault.key().entity()).isEqualTo(Entity.WHOLE);
+        assertThat(fault.cause().message())
+                .isEqualTo("it is broken (4 match, 3 raise this: ns/a, ns/b, ns/c and 1 more)");
+        assertThat(fault.since()).isEqualTo(NOW);
+        assertThat(three(four, "ns/a", "ns/b", "ns/c", "ns/d", "ns/e"))
+                .as("each further object would be a write")
+                .isEqualTo(four);
+        assertThat(three(four, "ns/d")).as("it clears with the last one").isEqualTo(four);
+        assertThat(three(four)).isEmpty();
+    }
+
+    @Test
+    void whatWasCountedBeforeStaysUntilAllObjectsAreKnown() {
+        List<Fault> told = three(List.of(), "ns/a", "ns/b", "ns/c");
+        Map<Match.Key, Match> recalled = NodeFaults.matches("n1", told);
+        assertThat(recalled.keySet()).containsExactly(Match.Key.whole("p"));
+        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(THREE), told, NOW))
+                .isEqualTo(told);
+        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(POLICY), told, NOW))
+                .as("also where each object is a fault of its own by now")
+                .isEqualTo(told);
+        assertThat(wanted(match("ns/a"), false, told)).as("nobody can tell").isEqualTo(told);
+        assertThat(NodeFaults.wanted("n1", match("ns/a"), name -> Optional.of(THREE), told, NOW))
+                .as("another predicate begins anew")
+                .isEmpty();
+    }
+
     @Test
     void annotationsAreBounded() {
+        assertThat(PolicyMatches.text(List.of(Match.Key.whole("p")))).isEqualTo("p");
         assertThat(PolicyMatches.text(match("ns/b", "ns/a").keySet())).isEqualTo("p/ns/a,p/ns/b");
         String[] many =
                 java.util.stream.IntStream.range(0, 70).mapToObj(i -> "ns/" + i).toArray(String[]::new);

@@ -105,7 +105,7 @@ class ShippedPoliciesTest {
     void whatIsToldIsAsSpecified() {
         assertThat(Samples.shipped())
                 .extracting(MonitorPolicy::name)
-                .containsExactly("gpu-operator-pods-health", "network-operator-pod-health");
+                .containsExactly("gpu-operator-pods-health", "network-operator-pod-health", "gpu-pods-rejected");
         assertThat(Samples.shipped().get(0).event())
                 .isEqualTo(new EventTemplate(
                         "Software",
@@ -115,6 +115,40 @@ class ShippedPoliciesTest {
                         "",
                         List.of("GPU_OPERATOR_POD_UNHEALTHY")));
         assertThat(Samples.shipped().get(1).event().errorCodes()).containsExactly("NETWORK_OPERATOR_POD_UNHEALTHY");
+    }
+
+    private static Map<String, Object> rejected(String limits) {
+        return Samples.yaml("""
+                apiVersion: v1
+                kind: Pod
+                metadata: {namespace: jobs, name: train-1, ownerReferences: [{kind: ReplicaSet, name: train}]}
+                spec: {nodeName: n1, containers: [{name: side, image: x}, {name: a, image: x, resources: {limits: %s}}]}
+                status:
+                  phase: Failed
+                  reason: UnexpectedAdmissionError
+                  message: "Pod was rejected: Allocate failed due to rpc error: code = Unknown, which is unexpected"
+                  startTime: "2026-11-22T10:00:00Z"
+                """.formatted(limits));
+    }
+
+    @Test
+    void podsThatAskForGpusAndAreRejectedAreCountedForTenMinutes() {
+        assertThat(Samples.shipped().get(2).minMatches()).isEqualTo(3);
+        assertThat(Samples.shipped().get(2).event().message()).contains("10 minutes");
+        for (String limits : List.of("{nvidia.com/gpu: 1}", "{cpu: 1, nvidia.com/mig-1g.5gb: 2}")) {
+            assertThat(matches(rejected(limits), STARTED.plusSeconds(599))).isTrue();
+            Outcome outcome = POLICIES.get(2).evaluate(rejected(limits), STARTED);
+            assertThat(outcome.node()).isEqualTo("n1");
+            assertThat(outcome.changes().orElseThrow())
+                    .isBetween(
+                            STARTED.plusSeconds(600), STARTED.plusSeconds(600).plusMillis(2));
+        }
+        assertThat(matches(rejected("{cpu: 1, example.com/nic: 1}"), STARTED)).isFalse();
+        Map<String, Object> other = rejected("{nvidia.com/gpu: 1}");
+        Map<String, Object> status = Trees.copy(Trees.object(other, "status"));
+        status.put("reason", "Evicted");
+        other.put("status", status);
+        assertThat(matches(other, STARTED)).isFalse();
     }
 
     @Test
