@@ -28,7 +28,7 @@ final class ObjectLoad {
     private static final String POLICY = """
             apiVersion: gpuwarden.dev/v1alpha1
             kind: MonitorPolicy
-            metadata: {name: load}
+            metadata: {name: load, annotations: {gpuwarden.dev/confirm-matches-everything: "1"}}
             spec:
               resource: {group: "", version: v1, kind: Pod}
               predicate:

@@ -11,6 +11,7 @@ final class MonitorOptions {
 
     private static final Duration SHORTEST = Duration.ofSeconds(1);
     private static final int MOST = 64;
+    private static final int MOST_CONFIRM_FROM = 1_000_000;
 
     @Option(
             names = "--monitor.resync",
@@ -37,6 +38,15 @@ final class MonitorOptions {
                             + " ${DEFAULT-VALUE}).")
     Duration retry = Duration.ofSeconds(30);
 
+    @Option(
+            names = "--monitor.confirm-from",
+            defaultValue = "4",
+            paramLabel = "N",
+            description =
+                    "From so many objects of its kind, or nodes, on, a MonitorPolicy that matches more than half of them"
+                            + " raises no new fault until a person confirms it (default: ${DEFAULT-VALUE}).")
+    int confirmFrom = 4;
+
     /** Throws {@link UserError} for what cannot be. */
     MonitorSettings settings(Mode mode) {
         atLeast("--monitor.resync", resync);
@@ -44,7 +54,11 @@ final class MonitorOptions {
         if (concurrency < 1 || concurrency > MOST) {
             throw new UserError("--monitor.concurrency: expected 1 to " + MOST + ", found " + concurrency);
         }
-        return new MonitorSettings(resync, concurrency, retry, mode == Mode.ARMED);
+        if (confirmFrom < 1 || confirmFrom > MOST_CONFIRM_FROM) {
+            throw new UserError(
+                    "--monitor.confirm-from: expected 1 to " + MOST_CONFIRM_FROM + ", found " + confirmFrom);
+        }
+        return new MonitorSettings(resync, concurrency, retry, mode == Mode.ARMED, confirmFrom);
     }
 
     private static void atLeast(String option, Duration given) {

@@ -86,6 +86,11 @@ public final class Fleet implements Memory {
         return Set.copyOf(nodes.keySet());
     }
 
+    /** How many Nodes there are. */
+    public int size() {
+        return nodes.size();
+    }
+
     /** Has somebody else told too, from now on. */
     public void listen(Listener listener) {
         listeners.add(listener);

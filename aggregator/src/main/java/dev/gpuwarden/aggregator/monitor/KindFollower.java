@@ -22,11 +22,10 @@ final class KindFollower implements AutoCloseable {
     private final MatchBook book;
     private final KindWatch watch;
     private final Duration brokenWatch;
-    private @Nullable Mirror mirror;
+    private volatile @Nullable Mirror mirror;
     private int absent;
     private long brokenSince;
     private volatile Optional<Trouble> trouble = Optional.empty();
-    private volatile int objects;
     private volatile boolean watching;
 
     /** @param brokenWatch for how long a watch that has broken is no trouble */
@@ -63,7 +62,6 @@ final class KindFollower implements AutoCloseable {
             return;
         }
         watching = open.watching();
-        objects = open.size();
         if (watching) {
             brokenSince = 0;
             trouble = Optional.empty();
@@ -99,14 +97,13 @@ final class KindFollower implements AutoCloseable {
 
     private void missing() {
         watching = false;
-        objects = 0;
         if (++absent >= SURE) {
             policies.forEach(run -> book.removeIf(run.name(), any -> true));
         }
     }
 
     StatusOf.Standing standing() {
-        return new StatusOf.Standing(trouble, watch.isComplete(), objects);
+        return new StatusOf.Standing(trouble, mirror != null && watch.isComplete(), objects());
     }
 
     boolean watching() {
@@ -114,7 +111,8 @@ final class KindFollower implements AutoCloseable {
     }
 
     int objects() {
-        return objects;
+        Mirror open = mirror;
+        return open == null ? 0 : open.size();
     }
 
     int timed() {

@@ -114,6 +114,13 @@ final class MatchBook {
                 .orElse(0);
     }
 
+    /** Nodes that at least so many of its matches concern. */
+    synchronized int nodes(String policy, int atLeast, Set<String> less) {
+        return (int) counts.getOrDefault(policy, Map.of()).entrySet().stream()
+                .filter(node -> node.getValue() >= atLeast && !less.contains(node.getKey()))
+                .count();
+    }
+
     synchronized Set<String> policies() {
         return new TreeSet<>(byPolicy.keySet());
     }

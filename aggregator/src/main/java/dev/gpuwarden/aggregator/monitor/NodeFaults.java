@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The faults of a node, from the objects that match and concern it; and back. Pure. */
@@ -80,12 +81,14 @@ final class NodeFaults {
      * The faults as they must be.
      *
      * @param policy what the policy of this name says; where nobody can tell, its faults stay as they are
+     * @param held whether nothing new may be raised by the policy of this name now; what is told stays while it matches
      * @param told those that the node has now by this monitor
      */
     static List<Fault> wanted(
             String node,
             Map<Match.Key, Match> matches,
             Function<String, Optional<MonitorPolicy>> policy,
+            Predicate<String> held,
             List<Fault> told,
             Instant now) {
         Map<String, Map<Match.Key, Match>> byPolicy = new TreeMap<>();
@@ -97,7 +100,7 @@ final class NodeFaults {
                     .filter(fault -> fault.key().checkName().equals(name))
                     .toList();
             Optional<MonitorPolicy> source = policy.apply(name);
-            if (source.isEmpty()) {
+            if (source.isEmpty() || held.test(name)) {
                 before.stream()
                         .filter(fault -> key(fault).isWhole() || theirs.containsKey(key(fault)))
                         .forEach(wanted::add);

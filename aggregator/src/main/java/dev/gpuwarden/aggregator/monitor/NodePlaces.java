@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 /** Keeps what this monitor tells of each node, in its NodeHealth, as the matches are; and reads it at the start. Thread-safe. */
 final class NodePlaces {
@@ -28,16 +29,19 @@ final class NodePlaces {
     private final NodeHealths healths;
     private final MatchBook book;
     private final PolicyShelf shelf;
+    private final Predicate<String> held;
     private final Clock clock;
     private final MonitorTally tally;
     private final Optional<PolicyMatches> annotations;
     private final Set<String> missing = ConcurrentHashMap.newKeySet();
 
+    /** @param held whether nothing new may be reported of the policy of this name now */
     NodePlaces(
             ClusterApi api,
             Fleet fleet,
             MatchBook book,
             PolicyShelf shelf,
+            Predicate<String> held,
             Clock clock,
             MonitorTally tally,
             boolean annotate) {
@@ -45,6 +49,7 @@ final class NodePlaces {
         this.healths = new NodeHealths(api, fleet);
         this.book = book;
         this.shelf = shelf;
+        this.held = held;
         this.clock = clock;
         this.tally = tally;
         this.annotations = annotate ? Optional.of(new PolicyMatches(api)) : Optional.empty();
@@ -82,7 +87,8 @@ final class NodePlaces {
                     node,
                     NodeFaults.AGENT,
                     told -> {
-                        List<Fault> wanted = NodeFaults.wanted(node, matches, shelf::template, told, clock.instant());
+                        List<Fault> wanted =
+                                NodeFaults.wanted(node, matches, shelf::template, held, told, clock.instant());
                         before.clear();
                         after.clear();
                         told.forEach(fault -> before.add(NodeFaults.key(fault)));

@@ -8,12 +8,9 @@ import dev.gpuwarden.aggregator.fleet.Fleet;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -42,6 +39,7 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
     private final PolicyShelf shelf = new PolicyShelf(this::policiesChanged);
     private final MatchBook book = new MatchBook(this::nodeChanged);
     private final NodePlaces places;
+    private final PolicyStandings standings;
     private final PolicyTeller teller;
     private final Rounds nodes;
     private final Rounds told;
@@ -55,8 +53,9 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
     private ObjectMonitor(ClusterApi api, Fleet fleet, MonitorSettings settings) {
         this.api = api;
         this.settings = settings;
-        this.places = new NodePlaces(api, fleet, book, shelf, clock, tally, settings.annotate());
-        this.teller = new PolicyTeller(api, clock, shelf, this::status);
+        this.places = new NodePlaces(api, fleet, book, shelf, this::held, clock, tally, settings.annotate());
+        this.standings = new PolicyStandings(shelf, book, followers, fleet, places::missing, settings);
+        this.teller = new PolicyTeller(api, clock, shelf, standings::status);
         this.nodes = new Rounds("objects of node", settings.concurrency(), places::settle);
         this.told = new Rounds("monitor policy", 2, teller::tell);
         every(chores, TICK, this::tick);
@@ -218,7 +217,12 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
         for (KindFollower follower : followers.values()) {
             follower.tend(look);
         }
+        standings.released().forEach(policy -> book.nodes(policy).forEach(nodes::add));
         tell();
+    }
+
+    private boolean held(String policy) {
+        return standings.held(policy);
     }
 
     private void tell() {
@@ -236,29 +240,9 @@ public final class ObjectMonitor implements Steering.Led, AutoCloseable {
 
     // ---- what is told of it ----
 
-    private Optional<PolicyStatus> status(String policy) {
-        return shelf.entry(policy).map(entry -> status(policy, entry));
-    }
-
-    private PolicyStatus status(String policy, PolicyShelf.Entry entry) {
-        Set<String> missing = places.missing();
-        return StatusOf.policy(
-                policy,
-                entry,
-                settings.erring(),
-                entry.run().map(run -> followers.get(run.source().resource())).map(KindFollower::standing),
-                book.count(policy),
-                book.count(policy, missing),
-                missing);
-    }
-
     /** One for each policy, in order of their names; none while another replica leads. */
     public List<PolicyStatus> statuses() {
-        List<PolicyStatus> statuses = new ArrayList<>();
-        if (leads) {
-            shelf.entries().forEach((name, entry) -> statuses.add(status(name, entry)));
-        }
-        return statuses;
+        return leads ? standings.statuses() : List.of();
     }
 
     /**

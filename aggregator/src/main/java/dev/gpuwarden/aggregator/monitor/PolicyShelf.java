@@ -14,6 +14,9 @@ final class PolicyShelf {
 
     static final Kind KIND = Kind.ofCluster("gpuwarden.dev", "v1alpha1", "monitorpolicies", MonitorPolicy.KIND);
 
+    /** Its value is the generation that is confirmed, so that a changed policy needs another one. */
+    static final String CONFIRM = "gpuwarden.dev/confirm-matches-everything";
+
     /**
      * A policy as it stands here.
      *
@@ -28,6 +31,12 @@ final class PolicyShelf {
             Optional<PolicyRun> run,
             Optional<Trouble> trouble,
             Map<String, Object> tree) {
+
+        /** Whether a person has confirmed that this generation may match so much of the cluster. */
+        boolean confirmed() {
+            Map<String, String> annotations = Trees.texts(Trees.object(tree, "metadata"), "annotations");
+            return Long.toString(generation).equals(annotations.get(CONFIRM));
+        }
 
         boolean disabled() {
             return readable.isPresent() && !readable.get().enabled();
@@ -93,7 +102,8 @@ final class PolicyShelf {
                 : compile(tree, before.flatMap(Entry::run));
         synchronized (this) {
             entries.put(name, entry);
-            if (same || !complete) {
+            boolean news = !same || before.get().confirmed() != entry.confirmed();
+            if (!news || !complete) {
                 return;
             }
         }

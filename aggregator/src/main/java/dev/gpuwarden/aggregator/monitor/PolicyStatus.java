@@ -8,7 +8,7 @@ import java.util.Map;
  *
  * @param ready whether its objects are followed and it says of each whether it is wrong
  * @param reason Ready, Disabled, Invalid, DoesNotCompile, NeverMatches, TooCostly, ResourceNotFound, Forbidden, NotWatchable,
- *     Unreachable, Listing, PredicateErrors; and while it works ObjectsWithoutNode or MatchesEverything, which somebody should see
+ *     Unreachable, Listing, PredicateErrors, MatchesEverything; and while it works ObjectsWithoutNode, which somebody should see
  * @param objects of its kind
  * @param matches of them those that are told of
  * @param withoutNode those that match and concern no node that there is

@@ -9,9 +9,6 @@ final class StatusOf {
 
     static final String LISTING = "Listing";
 
-    /** Of fewer objects all may be wrong. */
-    private static final int MANY_OBJECTS = 10;
-
     /**
      * How the objects of a kind are followed.
      *
@@ -25,6 +22,7 @@ final class StatusOf {
     /**
      * @param erring for how long a predicate that errs is no trouble
      * @param standing how its objects are followed; empty while nobody does
+     * @param tooMuch how much it matches, where that is so much that a person has to confirm it
      * @param matches that it has, of which so many concern nodes that are missing
      */
     static PolicyStatus policy(
@@ -32,6 +30,7 @@ final class StatusOf {
             PolicyShelf.Entry entry,
             Duration erring,
             Optional<Standing> standing,
+            Optional<String> tooMuch,
             int matches,
             int ofMissing,
             Set<String> missing) {
@@ -58,12 +57,18 @@ final class StatusOf {
                     matches);
         }
         if (standing.isEmpty() || !standing.get().complete()) {
-            return PolicyStatus.idle(name, entry.generation(), LISTING, "its objects are being read", matches);
+            return PolicyStatus.idle(
+                    name,
+                    entry.generation(),
+                    LISTING,
+                    "its objects are being read; what matches newly is reported after that",
+                    matches);
         }
         return atWork(
                 name,
-                entry.generation(),
+                entry,
                 run,
+                tooMuch,
                 run.erringFor(erring),
                 standing.get().objects(),
                 matches,
@@ -73,8 +78,9 @@ final class StatusOf {
 
     private static PolicyStatus atWork(
             String name,
-            long generation,
+            PolicyShelf.Entry entry,
             PolicyRun run,
+            Optional<String> tooMuch,
             boolean errs,
             int objects,
             int matches,
@@ -85,7 +91,18 @@ final class StatusOf {
         boolean ready = true;
         String reason = "Ready";
         String message = "each " + run.source().resource() + " is looked at when it changes";
-        if (errs) {
+        if (tooMuch.isPresent() && entry.confirmed()) {
+            message += "; that " + tooMuch.get() + " is confirmed for generation " + entry.generation();
+        }
+        if (tooMuch.isPresent() && !entry.confirmed()) {
+            ready = false;
+            reason = "MatchesEverything";
+            message = tooMuch.get()
+                    + ", more than half: is the predicate what was meant? Nothing new is reported, what was"
+                    + " reported before stays. To have it reported, run: kubectl annotate --overwrite monitorpolicy "
+                    + name
+                    + " " + PolicyShelf.CONFIRM + "=" + entry.generation();
+        } else if (errs) {
             ready = false;
             reason = "PredicateErrors";
             message = "it cannot say whether these match, which then do not: ask has(...) first; " + run.anError();
@@ -96,11 +113,8 @@ final class StatusOf {
             reason = "ObjectsWithoutNode";
             message = "nodeAssociation names nodes that do not exist, such as "
                     + missing.stream().findFirst().orElse("");
-        } else if (objects >= MANY_OBJECTS && matches >= objects) {
-            reason = "MatchesEverything";
-            message = "every one of " + objects + " objects matches: is the predicate what was meant?";
         }
         return new PolicyStatus(
-                name, generation, ready, reason, message, objects, matches - ofMissing, without, erring);
+                name, entry.generation(), ready, reason, message, objects, matches - ofMissing, without, erring);
     }
 }

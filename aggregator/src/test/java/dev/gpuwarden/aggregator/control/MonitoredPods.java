@@ -52,6 +52,7 @@ final class MonitoredPods implements AutoCloseable {
                             8,
                             Duration.ofMillis(100),
                             true,
+                            4,
                             Duration.ofMillis(500),
                             Duration.ofSeconds(1)));
         }

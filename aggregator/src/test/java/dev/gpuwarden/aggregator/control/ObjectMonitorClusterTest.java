@@ -195,6 +195,18 @@ class ObjectMonitorClusterTest {
             running.untilReason("widgets", "Ready");
             widget("w3", pods.node);
             until(() -> pods.faults().equals("w3"), "it is followed again");
+            widget("w4", pods.node);
+            widget("w5", pods.node);
+            until(() -> pods.faults().equals("w3 w4 w5"), "so few may all be wrong");
+            widget("w6", pods.node);
+            running.untilReason("widgets", "MatchesEverything");
+            assertThat(running.status("widgets").matches()).isEqualTo(4);
+            assertThat(pods.faults()).as("nothing new, nothing less").isEqualTo("w3 w4 w5");
+            String message = running.status("widgets").message();
+            fleet.plane.kubectl(
+                    message.substring(message.indexOf("kubectl ") + 8).split(" "));
+            until(() -> pods.faults().equals("w3 w4 w5 w6"), "it is confirmed");
+            running.untilReason("widgets", "Ready");
         }
     }
 

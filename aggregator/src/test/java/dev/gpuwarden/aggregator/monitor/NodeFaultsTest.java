@@ -20,7 +20,8 @@ class NodeFaultsTest {
     private static final MonitorPolicy POLICY = policy("p", "true");
 
     private static List<Fault> wanted(Map<Match.Key, Match> matches, boolean known, List<Fault> told) {
-        return NodeFaults.wanted("n1", matches, name -> known ? Optional.of(POLICY) : Optional.empty(), told, NOW);
+        return NodeFaults.wanted(
+                "n1", matches, name -> known ? Optional.of(POLICY) : Optional.empty(), any -> false, told, NOW);
     }
 
     private static Map<Match.Key, Match> match(String... objects) {
@@ -61,6 +62,20 @@ class NodeFaultsTest {
         assertThat(wanted(match("ns/a"), false, told)).containsExactly(told.get(0));
     }
 
+    @Test
+    void aPolicyThatIsHeldRaisesNothingNewAndKeepsWhatItRaisedBefore() {
+        List<Fault> told = wanted(match("ns/a", "ns/b"), true, List.of());
+        assertThat(NodeFaults.wanted(
+                        "n1", match("ns/a", "ns/c"), name -> Optional.of(POLICY), name -> name.equals("p"), told, NOW))
+                .containsExactly(told.get(0));
+        List<Fault> three = three(List.of(), "ns/a", "ns/b", "ns/c");
+        for (List<Fault> before : List.of(three, List.<Fault>of())) {
+            assertThat(NodeFaults.wanted(
+                            "n1", match("ns/a", "ns/b", "ns/c"), name -> Optional.of(THREE), any -> true, before, NOW))
+                    .isEqualTo(before);
+        }
+    }
+
     private static final MonitorPolicy THREE =
             Samples.with(Samples.resource("p", "Pod", "true", "resource.spec.nodeName"), "minMatches: 3");
 
@@ -69,7 +84,7 @@ class NodeFaultsTest {
         for (String object : objects) {
             matches.put(new Match.Key("p", object), new Match("n1", SINCE, THREE.digest(), true, 0));
         }
-        return NodeFaults.wanted("n1", matches, name -> Optional.of(THREE), told, NOW);
+        return NodeFaults.wanted("n1", matches, name -> Optional.of(THREE), any -> false, told, NOW);
     }
 
     @Test
@@ -94,13 +109,13 @@ class NodeFaultsTest {
         List<Fault> told = three(List.of(), "ns/a", "ns/b", "ns/c");
         Map<Match.Key, Match> recalled = NodeFaults.matches("n1", told);
         assertThat(recalled.keySet()).containsExactly(Match.Key.whole("p"));
-        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(THREE), told, NOW))
+        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(THREE), any -> false, told, NOW))
                 .isEqualTo(told);
-        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(POLICY), told, NOW))
+        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(POLICY), any -> false, told, NOW))
                 .as("also where each object is a fault of its own by now")
                 .isEqualTo(told);
         assertThat(wanted(match("ns/a"), false, told)).as("nobody can tell").isEqualTo(told);
-        assertThat(NodeFaults.wanted("n1", match("ns/a"), name -> Optional.of(THREE), told, NOW))
+        assertThat(NodeFaults.wanted("n1", match("ns/a"), name -> Optional.of(THREE), any -> false, told, NOW))
                 .as("another predicate begins anew")
                 .isEmpty();
     }

@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a policy's condition says, and what to do about it. */
 class StatusOfTest {
@@ -24,13 +26,26 @@ class StatusOfTest {
 
     private static PolicyStatus status(
             PolicyRun run, Optional<Trouble> trouble, boolean complete, int objects, int matches, int ofMissing) {
+        return status(run, trouble, complete, objects, matches, ofMissing, "none");
+    }
+
+    private static PolicyStatus status(
+            PolicyRun run,
+            Optional<Trouble> trouble,
+            boolean complete,
+            int objects,
+            int matches,
+            int ofMissing,
+            String confirmed) {
+        Map<String, Object> tree = Map.of("metadata", Map.of("annotations", Map.of(PolicyShelf.CONFIRM, confirmed)));
         PolicyShelf.Entry entry =
-                new PolicyShelf.Entry(3, Optional.of(run.source()), Optional.of(run), Optional.empty(), Map.of());
+                new PolicyShelf.Entry(3, Optional.of(run.source()), Optional.of(run), Optional.empty(), tree);
         return StatusOf.policy(
                 "p",
                 entry,
                 Duration.ofSeconds(10),
                 Optional.of(new StatusOf.Standing(trouble, complete, objects)),
+                new Reach(objects, matches, 100, matches).tooMuch(4),
                 matches,
                 ofMissing,
                 ofMissing == 0 ? Set.of() : Set.of("n9"));
@@ -46,11 +61,36 @@ class StatusOfTest {
     }
 
     @Test
-    void whatMatchesEverythingIsSaidToBeHardlyMeant() {
-        assertThat(status(Optional.empty(), true, 9, 9, 0).reason()).isEqualTo("Ready");
-        PolicyStatus all = status(Optional.empty(), true, 10, 10, 0);
-        assertThat(all.reason()).isEqualTo("MatchesEverything");
-        assertThat(all.ready()).as("it is done as it says").isTrue();
+    void whatMatchesEverythingWaitsForAPersonToConfirmItsGeneration() {
+        assertThat(status(Optional.empty(), true, 10, 5, 0).reason()).isEqualTo("Ready");
+        PolicyStatus most = status(Optional.empty(), true, 10, 6, 0);
+        assertThat(most.reason()).isEqualTo("MatchesEverything");
+        assertThat(most.ready()).isFalse();
+        assertThat(most.message())
+                .contains("6 of 10 objects match")
+                .endsWith("kubectl annotate --overwrite monitorpolicy p gpuwarden.dev/confirm-matches-everything=3");
+        PolicyStatus confirmed = status(run, Optional.empty(), true, 10, 6, 0, "3");
+        assertThat(confirmed.ready()).isTrue();
+        assertThat(confirmed.reason()).isEqualTo("Ready");
+        assertThat(confirmed.message()).contains("6 of 10 objects match is confirmed for generation 3");
+        assertThat(status(run, Optional.empty(), true, 10, 6, 0, "2").ready())
+                .as("of the policy as it was before")
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "3, 3, 3, 3, ''",
+        "4, 2, 4, 2, ''",
+        "4, 3, 100, 1, 3 of 4 objects match",
+        "5, 3, 100, 1, 3 of 5 objects match",
+        "1000, 40, 40, 20, ''",
+        "1000, 40, 40, 21, its matches concern 21 of 40 nodes",
+        "0, 0, 0, 0, ''",
+    })
+    void moreThanHalfOfTheObjectsOrNodesIsTooMuch(int objects, int matches, int nodes, int concerned, String why) {
+        assertThat(new Reach(objects, matches, nodes, concerned).tooMuch(4).orElse(""))
+                .isEqualTo(why);
     }
 
     @Test

@@ -1,0 +1,103 @@
+package dev.gpuwarden.aggregator.monitor;
+
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/** How each policy stands: what it says of the cluster, and whether new faults by it may be reported. Thread-safe. */
+final class PolicyStandings {
+
+    private final PolicyShelf shelf;
+    private final MatchBook book;
+    private final Map<ResourceType, KindFollower> followers;
+    private final Fleet fleet;
+    private final Supplier<Set<String>> missing;
+    private final MonitorSettings settings;
+    private Set<String> holding = Set.of();
+
+    /**
+     * @param followers by what they follow; read while it changes
+     * @param missing nodes that objects concern and that do not exist
+     */
+    PolicyStandings(
+            PolicyShelf shelf,
+            MatchBook book,
+            Map<ResourceType, KindFollower> followers,
+            Fleet fleet,
+            Supplier<Set<String>> missing,
+            MonitorSettings settings) {
+        this.shelf = shelf;
+        this.book = book;
+        this.followers = followers;
+        this.fleet = fleet;
+        this.missing = missing;
+        this.settings = settings;
+    }
+
+    /** Whether nothing new may be reported of a policy: it matches too much, or it is not known yet how much that is. */
+    boolean held(String policy) {
+        Optional<PolicyShelf.Entry> entry = shelf.entry(policy);
+        boolean complete = entry.flatMap(this::standing)
+                .filter(StatusOf.Standing::complete)
+                .isPresent();
+        return !complete
+                || !entry.get().confirmed() && tooMuch(policy, entry.get()).isPresent();
+    }
+
+    /** Policies that were held when this was asked last, and are not now: what matches by them is to be reported. */
+    synchronized Set<String> released() {
+        Set<String> now = new TreeSet<>(shelf.entries().keySet());
+        now.removeIf(policy -> !held(policy));
+        Set<String> released = new TreeSet<>(holding);
+        released.removeAll(now);
+        holding = now;
+        return released;
+    }
+
+    private Optional<StatusOf.Standing> standing(PolicyShelf.Entry entry) {
+        return entry.run().map(run -> followers.get(run.source().resource())).map(KindFollower::standing);
+    }
+
+    private Optional<String> tooMuch(String policy, PolicyShelf.Entry entry) {
+        // Of an object that came just now the match may be known before the object is counted.
+        int matches = book.count(policy);
+        int objects = Math.max(
+                matches, standing(entry).map(StatusOf.Standing::objects).orElse(0));
+        return entry.readable()
+                .flatMap(source -> new Reach(
+                                objects,
+                                source.counts() ? 0 : matches,
+                                fleet.size(),
+                                book.nodes(policy, source.minMatches(), missing.get()))
+                        .tooMuch(settings.confirmFrom()));
+    }
+
+    Optional<PolicyStatus> status(String policy) {
+        return shelf.entry(policy).map(entry -> status(policy, entry));
+    }
+
+    /** One for each policy, in order of their names. */
+    List<PolicyStatus> statuses() {
+        List<PolicyStatus> statuses = new ArrayList<>();
+        shelf.entries().forEach((name, entry) -> statuses.add(status(name, entry)));
+        return statuses;
+    }
+
+    private PolicyStatus status(String policy, PolicyShelf.Entry entry) {
+        Set<String> none = missing.get();
+        return StatusOf.policy(
+                policy,
+                entry,
+                settings.erring(),
+                standing(entry),
+                tooMuch(policy, entry),
+                book.count(policy),
+                book.count(policy, none),
+                none);
+    }
+}
