@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.health;
 
+import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Change;
@@ -90,6 +91,19 @@ final class MonitorPlace {
             return Optional.empty();
         }
         return Optional.of(tree(monitor, shown, now));
+    }
+
+    /**
+     * What a monitor owns of the status: its place, and a word that is there as long as one of all monitors owns it. So nobody
+     * needs to know the others' places.
+     */
+    static Map<String, Object> status(Map<String, Object> place) {
+        Map<String, Object> status = new LinkedHashMap<>();
+        status.put("monitors", List.of(place));
+        if (Trees.longNumber(place, "fatalCount") > 0) {
+            status.put("monitorState", "Faulty");
+        }
+        return status;
     }
 
     private static List<Fault> fitting(List<Fault> wanted) {

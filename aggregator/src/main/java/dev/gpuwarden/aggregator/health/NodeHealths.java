@@ -157,11 +157,10 @@ public final class NodeHealths {
     private Map<String, Object> applyPlace(String node, String monitor, String version, Map<String, Object> place)
             throws ClusterException, InterruptedException {
         Map<String, Object> metadata = Map.of("name", node, "resourceVersion", version);
-        Map<String, Object> status = Map.of("monitors", List.of(place));
         return api.apply(
                 ALL.path(node) + "/status",
                 MONITOR + monitor,
-                body(node, Map.of("metadata", metadata, "status", status)));
+                body(node, Map.of("metadata", metadata, "status", MonitorPlace.status(place))));
     }
 
     private Held apply(NodeState state, String version) throws ClusterException, InterruptedException {

@@ -139,9 +139,33 @@ class MonitorClusterTest extends IngestSetup {
 
     @Test
     void aFatalFaultOfAMonitorIsInTheListOfTheFleet() throws Exception {
-        var unused = monitor("fabric")
-                .healthEventOccurredV1(call(event("Leaf").fatal(true).build()));
-        assertThat(plane.kubectl("get", "nodehealth", node)).contains("MONITORS", "Leaf DOWN");
+        var fabric = monitor("fabric");
+        var storage = monitor("storage");
+        try (TestNode healthy = connect(server)) {
+            healthy.hear();
+            healthy.faults(1, 0);
+            healthy.hear();
+            assertThat(listed()).matches("\\S+ +Healthy +0 .*");
+            var unused =
+                    fabric.healthEventOccurredV1(call(event("Leaf").fatal(true).build()));
+            assertThat(listed()).matches("\\S+ +Faulty +0 .* Leaf DOWN .*");
+            assertThat(health(".status.state")).as("as the node reports").isEqualTo("Healthy");
+            unused = storage.healthEventOccurredV1(
+                    call(event("Disk").fatal(true).build(), event("Slow").build()));
+            unused = fabric.healthEventOccurredV1(
+                    call(event("Leaf").healthy(true).build()));
+            assertThat(listed()).as("for the other one").matches("\\S+ +Faulty +0 .*");
+            healthy.faults(2, 0);
+            healthy.hear();
+            assertThat(listed()).matches("\\S+ +Faulty +0 .*");
+            unused = storage.healthEventOccurredV1(
+                    call(event("Disk").healthy(true).build()));
+            assertThat(listed()).matches("\\S+ +Healthy +0 .*");
+        }
+    }
+
+    private String listed() {
+        return plane.kubectl("get", "nodehealth", node, "--no-headers").strip();
     }
 
     @Test

@@ -40,7 +40,7 @@ final class OperatorStory {
                         "the validator of node-2 has waited for more than " + patience,
                         40,
                         () -> {},
-                        health("node-2 +Healthy .*gpu-operator-pods-health"),
+                        health("node-2 +Faulty .*gpu-operator-pods-health"),
                         health("node-1 +Healthy +0 "),
                         node("node-2 +true .*gpu-operator-pods-health"),
                         node("node-1 +<none> "),
