@@ -40,12 +40,12 @@ final class MonitorOptions {
 
     @Option(
             names = "--monitor.confirm-from",
-            defaultValue = "4",
+            defaultValue = "" + MonitorSettings.CONFIRM_FROM,
             paramLabel = "N",
             description =
                     "From so many objects of its kind, or nodes, on, a MonitorPolicy that matches more than half of them"
                             + " raises no new fault until a person confirms it (default: ${DEFAULT-VALUE}).")
-    int confirmFrom = 4;
+    int confirmFrom = MonitorSettings.CONFIRM_FROM;
 
     /** Throws {@link UserError} for what cannot be. */
     MonitorSettings settings(Mode mode) {

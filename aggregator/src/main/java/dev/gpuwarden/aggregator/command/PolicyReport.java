@@ -1,10 +1,12 @@
 package dev.gpuwarden.aggregator.command;
 
+import dev.gpuwarden.aggregator.monitor.PolicySummary;
 import dev.gpuwarden.aggregator.monitor.PolicyTrial;
 import dev.gpuwarden.aggregator.rules.EventTree;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.core.event.HealthEvent;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -12,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 
 /** What policies say of objects: gpuwarden.policy-test/v1, see docs/object-monitor.md. Pure. */
-record PolicyReport(Instant at, List<PolicyTrial> trials) {
+record PolicyReport(Instant at, List<PolicyTrial> trials, List<PolicySummary> summaries) {
 
     static final String SCHEMA = "gpuwarden.policy-test/v1";
 
@@ -31,6 +33,18 @@ record PolicyReport(Instant at, List<PolicyTrial> trials) {
         tree.put("schema", SCHEMA);
         tree.put("at", at.toString());
         tree.put("results", trials.stream().map(PolicyReport::tree).toList());
+        tree.put("summaries", summaries.stream().map(PolicyReport::tree).toList());
+        return tree;
+    }
+
+    private static Map<String, Object> tree(PolicySummary summary) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("policy", summary.policy());
+        if (!summary.node().isEmpty()) {
+            tree.put("node", summary.node());
+        }
+        tree.put("text", summary.text());
+        summary.event().ifPresent(event -> tree.put("event", EventTree.of(event)));
         return tree;
     }
 
@@ -60,13 +74,17 @@ record PolicyReport(Instant at, List<PolicyTrial> trials) {
                     trial.node(),
                     trial.changes().map(Instant::toString).orElse(""),
                     trial.event()
-                            .map(event -> (event.fatal() ? "fatal " : "") + event.componentClass() + " "
-                                    + String.join(",", event.errorCodes()) + " "
-                                    + event.action().name() + ": "
-                                    + event.message())
+                            .map(event -> text(event) + (trial.why().isEmpty() ? "" : "; " + trial.why()))
                             .orElse(trial.why()));
         }
         table.print(out);
+        summaries.forEach(summary -> out.println(summary.policy() + ": " + summary.text()
+                + summary.event().map(event -> ": " + text(event)).orElse("")));
+    }
+
+    private static String text(HealthEvent event) {
+        return (event.fatal() ? "fatal " : "") + event.componentClass() + " " + String.join(",", event.errorCodes())
+                + " " + event.action().name() + ": " + event.message();
     }
 
     private static Style style(PolicyTrial.Verdict verdict) {

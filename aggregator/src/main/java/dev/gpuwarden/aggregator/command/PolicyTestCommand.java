@@ -1,8 +1,10 @@
 package dev.gpuwarden.aggregator.command;
 
+import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.aggregator.monitor.CompiledPolicy;
 import dev.gpuwarden.aggregator.monitor.MonitorPolicy;
 import dev.gpuwarden.aggregator.monitor.PolicyProblem;
+import dev.gpuwarden.aggregator.monitor.PolicySummary;
 import dev.gpuwarden.aggregator.monitor.PolicyTrial;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
@@ -72,7 +74,11 @@ final class PolicyTestCommand implements Callable<Integer> {
         }
         List<Map<String, Object>> all = new ArrayList<>();
         objects.forEach(file -> all.addAll(ObjectFiles.read(file)));
-        PolicyReport report = new PolicyReport(at, PolicyTrial.of(compiled, all, at));
+        List<PolicyTrial> trials = PolicyTrial.of(compiled, all, at);
+        int nodes = (int) all.stream()
+                .filter(object -> Trees.text(object, "kind").equals("Node"))
+                .count();
+        PolicyReport report = new PolicyReport(at, trials, PolicySummary.of(compiled, trials, nodes, at));
         output.write(spec.commandLine().getOut(), report.tree(), report::print);
         return report.exitCode();
     }

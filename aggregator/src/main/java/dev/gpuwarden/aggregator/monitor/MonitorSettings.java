@@ -22,6 +22,9 @@ public record MonitorSettings(
         Duration brokenWatch,
         Duration erring) {
 
+    /** Three of four that break on their own at the same time are no accident. */
+    public static final int CONFIRM_FROM = 4;
+
     public MonitorSettings(Duration resync, int concurrency, Duration retry, boolean annotate, int confirmFrom) {
         this(resync, concurrency, retry, annotate, confirmFrom, Duration.ofSeconds(20), Duration.ofSeconds(10));
     }

@@ -77,29 +77,45 @@ public record PolicyTrial(
                     label(object),
                     Verdict.MATCHES,
                     outcome.node(),
-                    "",
+                    raised(source),
                     outcome.changes(),
-                    Optional.of(event));
+                    source.counts() ? Optional.empty() : Optional.of(event));
         }
-        Optional<Instant> well = Wellness.from(source.resource(), object);
         return new PolicyTrial(
                 source.name(),
                 label(object),
                 Verdict.DOES_NOT_MATCH,
                 "",
-                stays(well, now),
+                stays(source, object, now),
                 outcome.changes(),
                 Optional.empty());
     }
 
-    private static String stays(Optional<Instant> well, Instant now) {
+    private static String raised(MonitorPolicy policy) {
+        long seconds = policy.damping().raise().toSeconds();
+        String after = seconds > 0 ? "once it has matched for " + seconds + " s" : "";
+        return policy.counts() ? ("counts for its node " + after).strip() : after.isEmpty() ? "" : "reported " + after;
+    }
+
+    private static String stays(MonitorPolicy policy, Map<String, Object> object, Instant now) {
+        String stays = "had it matched before, that stays until ";
+        Optional<Instant> well =
+                policy.counts() ? Optional.of(Instant.EPOCH) : Wellness.from(policy.resource(), object);
+        long seconds = policy.damping().clear().toSeconds();
+        String healthy = seconds > 0 ? "it has been healthy for " + seconds + " s" : "";
         if (well.isEmpty()) {
-            return "had it matched before, that stays until all containers are ready";
+            return stays + "all containers are ready" + (healthy.isEmpty() ? "" : " and " + healthy);
         }
-        return well.get().isAfter(now)
-                ? "had it matched before, that stays until " + well.get()
-                        + ", when a container that ended before has run for longer"
-                : "";
+        if (well.get().isAfter(now)) {
+            return stays + well.get() + ", when a container that ended before has run for longer"
+                    + (healthy.isEmpty() ? "" : ", and " + healthy);
+        }
+        return healthy.isEmpty() ? "" : stays + healthy;
+    }
+
+    /** As faults name it, without its kind. */
+    String objectName() {
+        return object.substring(object.indexOf(' ') + 1);
     }
 
     private static PolicyTrial plain(MonitorPolicy policy, Map<String, Object> object, Verdict verdict, String why) {

@@ -105,6 +105,56 @@ class PolicyTestCommandTest {
     }
 
     @Test
+    void saysWhatSeveralObjectsTogetherWouldDo() throws Exception {
+        String pod = """
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: %s, namespace: jobs}
+                spec: {nodeName: n1, containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1}}}]}
+                status: {phase: Failed, reason: UnexpectedAdmissionError, startTime: "2026-11-22T11:55:00Z"}
+                """;
+        String three = String.join("---\n", pod.formatted("a"), pod.formatted("b"), pod.formatted("c"));
+        assertThat(run("test", POLICIES, file("pods.yaml", three))).isEqualTo(1);
+        assertThat(out.toString().lines())
+                .anyMatch(line -> line.matches(
+                        "gpu-pods-rejected +Pod jobs/a +matches +n1 +2026-11-22T12:05:00.* counts for its node *"))
+                .anyMatch(
+                        line -> line.matches(
+                                "gpu-pods-rejected: 3 of these objects match and concern n1, 3 raise its fault: fatal Software GPU_PODS_REJECTED .*3 match, 3 raise this: jobs/a, jobs/b, jobs/c.*"));
+        assertThat(run("test", POLICIES, file("pods.yaml", three), "-o", "json"))
+                .isEqualTo(1);
+        assertThat(out.toString()).contains("\"summaries\": [");
+    }
+
+    @Test
+    void saysForHowLongAnAnswerMustHoldAndWhenItIsTooMuch() throws Exception {
+        String policy = file("policy.yaml", """
+                apiVersion: gpuwarden.dev/v1alpha1
+                kind: MonitorPolicy
+                metadata: {name: p}
+                spec:
+                  resource: {version: v1, kind: Disk}
+                  predicate: {expression: "resource.spec.bad"}
+                  nodeAssociation: {expression: "resource.spec.node"}
+                  minMatchSeconds: 60
+                  healthEvent: {componentClass: Software, message: broken}
+                """);
+        String disk = "{apiVersion: v1, kind: Disk, metadata: {name: %s}, spec: {bad: %s, node: n1}}\n";
+        String disks = String.join(
+                "---\n",
+                disk.formatted("a", true),
+                disk.formatted("b", true),
+                disk.formatted("c", true),
+                disk.formatted("d", false));
+        assertThat(run("test", policy, file("disks.yaml", disks))).isEqualTo(1);
+        assertThat(out.toString())
+                .contains(
+                        "broken; reported once it has matched for 60 s",
+                        "had it matched before, that stays until it has been healthy for 300 s",
+                        "p: 3 of 4 objects match, more than half: were these all, nothing would be reported");
+    }
+
+    @Test
     void whatCannotBeAnsweredIsUndecided() throws Exception {
         String pods = file("pods.yaml", POD.formatted("broken", "Failed", "false"));
         assertThat(run("test", policy("resource.spec.nothing == 'x'", "resource.spec.nodeName"), pods))
