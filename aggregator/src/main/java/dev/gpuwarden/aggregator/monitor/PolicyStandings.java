@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /** How each policy stands: what it says of the cluster, and whether new faults by it may be reported. Thread-safe. */
@@ -18,7 +19,7 @@ final class PolicyStandings {
     private final Fleet fleet;
     private final Supplier<Set<String>> missing;
     private final MonitorSettings settings;
-    private Set<String> holding = Set.of();
+    private final Set<String> holding = ConcurrentHashMap.newKeySet();
 
     /**
      * @param followers by what they follow; read while it changes
@@ -39,24 +40,33 @@ final class PolicyStandings {
         this.settings = settings;
     }
 
-    /** Whether nothing new may be reported of a policy: it matches too much, or it is not known yet how much that is. */
+    /**
+     * Whether nothing new may be reported of a policy: it matches too much, or it is not known yet how much that is. Where it is so,
+     * {@link #released} has the policy once that is over.
+     */
     boolean held(String policy) {
+        boolean held = holds(policy);
+        if (held) {
+            holding.add(policy);
+        }
+        return held;
+    }
+
+    /** Policies that were held, and are not now: what matches by them is to be reported. Each is told once. */
+    Set<String> released() {
+        Set<String> released = new TreeSet<>(holding);
+        released.removeIf(this::holds);
+        holding.removeAll(released);
+        return released;
+    }
+
+    private boolean holds(String policy) {
         Optional<PolicyShelf.Entry> entry = shelf.entry(policy);
         boolean complete = entry.flatMap(this::standing)
                 .filter(StatusOf.Standing::complete)
                 .isPresent();
         return !complete
                 || !entry.get().confirmed() && tooMuch(policy, entry.get()).isPresent();
-    }
-
-    /** Policies that were held when this was asked last, and are not now: what matches by them is to be reported. */
-    synchronized Set<String> released() {
-        Set<String> now = new TreeSet<>(shelf.entries().keySet());
-        now.removeIf(policy -> !held(policy));
-        Set<String> released = new TreeSet<>(holding);
-        released.removeAll(now);
-        holding = now;
-        return released;
     }
 
     private Optional<StatusOf.Standing> standing(PolicyShelf.Entry entry) {

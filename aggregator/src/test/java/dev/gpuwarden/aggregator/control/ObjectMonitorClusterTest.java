@@ -70,11 +70,17 @@ class ObjectMonitorClusterTest {
     @Test
     void aRestartNeitherRepeatsNorLosesAnything() {
         Duration old = Duration.ofMinutes(40);
+        pods.policy("three", "resource.metadata.namespace == 'gpu-operator'", "minMatches: 3");
         pods.pod("stays", old, "Running", false, WAITING);
         pods.pod("heals", old, "Pending", false, WAITING);
         pods.pod("loops", old, "Running", false, WAITING);
         try (Running running = pods.run()) {
             until(() -> pods.faults().split(" ").length == 3, "all three are told");
+            until(
+                    () -> pods.told(".faults[?(@.checkName==\"three\")].message")
+                            .equals("it is so (3 match, 3 raise this: gpu-operator/heals, gpu-operator/loops,"
+                                    + " gpu-operator/stays)"),
+                    "and together, as one fault of the node");
             assertThat(running.monitor.failing()).isZero();
         }
         String version = fleet.client.get("nodehealth/" + pods.node, ".metadata.resourceVersion");
