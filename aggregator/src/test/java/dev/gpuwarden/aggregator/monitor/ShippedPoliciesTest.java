@@ -105,7 +105,9 @@ class ShippedPoliciesTest {
     void whatIsToldIsAsSpecified() {
         assertThat(Samples.shipped())
                 .extracting(MonitorPolicy::name)
-                .containsExactly("gpu-operator-pods-health", "network-operator-pod-health", "gpu-pods-rejected");
+                .containsExactly(
+                        "gpu-operator-pods-health", "network-operator-pod-health", "gpu-pods-rejected", "node-silent");
+        assertThat(Samples.shipped()).extracting(MonitorPolicy::enabled).containsExactly(true, true, true, false);
         assertThat(Samples.shipped().get(0).event())
                 .isEqualTo(new EventTemplate(
                         "Software",
@@ -149,6 +151,22 @@ class ShippedPoliciesTest {
         status.put("reason", "Evicted");
         other.put("status", status);
         assertThat(matches(other, STARTED)).isFalse();
+    }
+
+    @Test
+    void aNodeThatReportsNothingIsFoundBySwitchingOnAPolicy() {
+        CompiledPolicy silent = POLICIES.get(3);
+        String health = "{metadata: {name: n1}, status: {monitors: [{reported: '2026-11-22T09:00:00Z'}]%s}}";
+        Map<String, Object> told = Samples.yaml(health.formatted(", reported: '2026-11-22T10:00:00Z'"));
+        assertThat(silent.evaluate(told, STARTED.plus(Duration.ofMinutes(20))).matches())
+                .isFalse();
+        Outcome late = silent.evaluate(told, STARTED.plus(Duration.ofMinutes(21)));
+        assertThat(late.matches()).isTrue();
+        assertThat(late.node()).isEqualTo("n1");
+        assertThat(silent.source().damping()).isEqualTo(new Damping(Duration.ofMinutes(10), Duration.ofMinutes(5)));
+        Outcome never = silent.evaluate(Samples.yaml(health.formatted("")), LATE);
+        assertThat(never.matches()).as("no daemon has ever reported").isFalse();
+        assertThat(never.problem()).isEmpty();
     }
 
     @Test
