@@ -150,16 +150,7 @@ class ObjectMonitorClusterTest {
 
     @Test
     void aKindThatIsInstalledLaterIsFollowedFromThenOn() {
-        fleet.client.apply("""
-                apiVersion: gpuwarden.dev/v1alpha1
-                kind: MonitorPolicy
-                metadata: {name: widgets}
-                spec:
-                  resource: {group: example.com, version: v1, kind: Widget}
-                  predicate: {expression: "resource.spec.broken"}
-                  nodeAssociation: {expression: resource.spec.node}
-                  healthEvent: {componentClass: Software, isFatal: true, message: a widget is broken}
-                """);
+        widgetPolicy("a widget is broken");
         try (Running running = pods.run()) {
             running.untilReason("widgets", "ResourceNotFound");
             assertThat(running.status("widgets").message()).contains("the API server has no example.com/v1");
@@ -213,7 +204,31 @@ class ObjectMonitorClusterTest {
                     message.substring(message.indexOf("kubectl ") + 8).split(" "));
             until(() -> pods.faults().equals("w3 w4 w5 w6"), "it is confirmed");
             running.untilReason("widgets", "Ready");
+            widgetPolicy("another message");
+            running.untilReason("widgets", "MatchesEverything");
+            assertThat(pods.faults()).as("reported before it was changed").isEqualTo("w3 w4 w5 w6");
+            fleet.client.delete("monitorpolicy/widgets");
+            until(() -> pods.faults().isEmpty(), "with the policy its faults are gone");
+            widgetPolicy("a widget is broken");
+            running.untilReason("widgets", "MatchesEverything");
+            until(() -> running.monitor.queued() == 0, "all is done");
+            assertThat(pods.faults())
+                    .as("not even of the first that were listed")
+                    .isEmpty();
         }
+    }
+
+    private void widgetPolicy(String message) {
+        fleet.client.apply("""
+                apiVersion: gpuwarden.dev/v1alpha1
+                kind: MonitorPolicy
+                metadata: {name: widgets}
+                spec:
+                  resource: {group: example.com, version: v1, kind: Widget}
+                  predicate: {expression: "resource.spec.broken"}
+                  nodeAssociation: {expression: resource.spec.node}
+                  healthEvent: {componentClass: Software, isFatal: true, message: %s}
+                """.formatted(message));
     }
 
     private void widgets() {
