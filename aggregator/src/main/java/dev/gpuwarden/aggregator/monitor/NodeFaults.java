@@ -100,53 +100,79 @@ final class NodeFaults {
                     .filter(fault -> fault.key().checkName().equals(name))
                     .toList();
             Optional<MonitorPolicy> source = policy.apply(name);
-            if (source.isEmpty() || held.test(name)) {
-                before.stream()
-                        .filter(fault -> key(fault).isWhole() || theirs.containsKey(key(fault)))
-                        .forEach(wanted::add);
+            if (source.isEmpty()) {
+                wanted.addAll(still(theirs, before));
             } else if (source.get().counts()) {
-                together(source.get(), node, theirs, before, now)
-                        .ifPresent(event -> wanted.addAll(faults(event, before, now)));
+                wanted.addAll(together(source.get(), held.test(name), node, theirs, before, now));
             } else {
-                theirs.forEach((key, match) -> wanted.addAll(
-                        key.isWhole()
-                                ? of(key, before)
-                                : faults(
-                                        event(source.get(), match.digest(), key.object(), node, match.since()),
-                                        before,
-                                        now)));
+                wanted.addAll(each(source.get(), held.test(name), node, theirs, before, now));
+            }
+        });
+        return wanted;
+    }
+
+    /** What is told of objects that still match, as it is. */
+    private static List<Fault> still(Map<Match.Key, Match> matches, List<Fault> told) {
+        return told.stream()
+                .filter(fault -> key(fault).isWhole() || matches.containsKey(key(fault)))
+                .toList();
+    }
+
+    private static List<Fault> each(
+            MonitorPolicy policy,
+            boolean held,
+            String node,
+            Map<Match.Key, Match> matches,
+            List<Fault> told,
+            Instant now) {
+        Match.Key whole = Match.Key.whole(policy.name());
+        List<Fault> wanted = new ArrayList<>();
+        if (held || matches.containsKey(whole)) {
+            wanted.addAll(of(whole, told));
+        }
+        matches.forEach((key, match) -> {
+            if (!key.isWhole() && !(held && of(key, told).isEmpty())) {
+                HealthEvent event = event(policy, match.digest(), key.object(), node, match.since());
+                wanted.addAll(faults(event, told, now));
             }
         });
         return wanted;
     }
 
     /** Enough objects raise the fault; it stays while there is one, or nobody has looked for them yet. */
-    private static Optional<HealthEvent> together(
-            MonitorPolicy policy, String node, Map<Match.Key, Match> matches, List<Fault> told, Instant now) {
+    private static List<Fault> together(
+            MonitorPolicy policy,
+            boolean held,
+            String node,
+            Map<Match.Key, Match> matches,
+            List<Fault> told,
+            Instant now) {
         Match.Key whole = Match.Key.whole(policy.name());
+        Optional<HealthEvent> known = of(whole, told).stream().findFirst().map(Fault::cause);
+        if (held && known.isEmpty()) {
+            return still(matches, told);
+        }
         List<String> objects = matches.keySet().stream()
                 .filter(key -> !key.isWhole())
                 .map(Match.Key::object)
                 .toList();
         boolean enough = objects.size() >= policy.minMatches();
-        Optional<HealthEvent> known = of(whole, told).stream()
-                .findFirst()
-                .filter(fault -> enough
-                        || matches.values().stream()
-                                .anyMatch(match -> match.digest().equals(digest(fault))))
-                .map(Fault::cause);
-        if (known.isEmpty()) {
-            return enough
-                    ? Optional.of(event(policy, node, objects, now.truncatedTo(ChronoUnit.SECONDS)))
-                    : Optional.empty();
+        boolean stays = known.isPresent()
+                && matches.values().stream().anyMatch(match -> match.digest().equals(digest(known.get())));
+        if (!enough && !stays) {
+            return List.of();
         }
-        String digest = enough ? policy.digest() : digest(known.get());
+        if (known.isEmpty()) {
+            return faults(event(policy, node, objects, now.truncatedTo(ChronoUnit.SECONDS)), told, now);
+        }
         String message = known.get().message();
         // Each further object would be a write without news.
         boolean stands = message.startsWith(beginning(policy));
-        return Optional.of(event(policy, digest, whole, node, since(known.get()))
+        HealthEvent event = event(
+                        policy, enough ? policy.digest() : digest(known.get()), whole, node, since(known.get()))
                 .message(stands ? message : beginning(policy) + text(policy, objects))
-                .build());
+                .build();
+        return faults(event, told, now);
     }
 
     private static List<Fault> faults(HealthEvent event, List<Fault> told, Instant now) {

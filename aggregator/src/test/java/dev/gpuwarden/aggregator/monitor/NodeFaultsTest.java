@@ -68,6 +68,13 @@ class NodeFaultsTest {
         assertThat(NodeFaults.wanted(
                         "n1", match("ns/a", "ns/c"), name -> Optional.of(POLICY), name -> name.equals("p"), told, NOW))
                 .containsExactly(told.get(0));
+        MonitorPolicy milder = Samples.with(
+                Samples.resource("p", "Pod", "true", "resource.spec.nodeName"),
+                "healthEvent: {componentClass: Software, isFatal: false, errorCode: [BROKEN]}");
+        assertThat(NodeFaults.wanted("n1", match("ns/a", "ns/c"), name -> Optional.of(milder), any -> true, told, NOW))
+                .as("an author can take back what it demands")
+                .singleElement()
+                .matches(fault -> !fault.cause().fatal());
         List<Fault> three = three(List.of(), "ns/a", "ns/b", "ns/c");
         for (List<Fault> before : List.of(three, List.<Fault>of())) {
             assertThat(NodeFaults.wanted(
