@@ -10,10 +10,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /**
  * The older text format, which lets a counter have any name. The library adds `_total` to every counter's name; so counters
@@ -39,12 +38,15 @@ final class BareCounters implements ExpositionFormatWriter {
 
     @Override
     public void write(OutputStream out, MetricSnapshots metrics, EscapingScheme escaping) throws IOException {
-        Map<Boolean, List<MetricSnapshot>> byKind =
-                metrics.stream().collect(Collectors.partitioningBy(metric -> metric instanceof UnknownSnapshot));
-        writer.write(out, new MetricSnapshots(byKind.get(false)), escaping);
-        if (!byKind.get(true).isEmpty()) {
+        List<MetricSnapshot> others = new ArrayList<>();
+        List<MetricSnapshot> bare = new ArrayList<>();
+        for (MetricSnapshot metric : metrics) {
+            (metric instanceof UnknownSnapshot ? bare : others).add(metric);
+        }
+        writer.write(out, new MetricSnapshots(others), escaping);
+        if (!bare.isEmpty()) {
             ByteArrayOutputStream counters = new ByteArrayOutputStream();
-            writer.write(counters, new MetricSnapshots(byKind.get(true)), escaping);
+            writer.write(counters, new MetricSnapshots(bare), escaping);
             String text = counters.toString(StandardCharsets.UTF_8);
             out.write(TYPE.matcher(text).replaceAll("$1 counter").getBytes(StandardCharsets.UTF_8));
         }
