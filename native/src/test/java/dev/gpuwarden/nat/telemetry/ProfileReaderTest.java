@@ -13,6 +13,8 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -125,6 +127,24 @@ class ProfileReaderTest {
             assertThat(frame.reading(GpuMetric.SM_ACTIVE))
                     .as("there is no GPU instance 5 any more")
                     .isEqualTo(Reading.absent(Absence.FAILED, 2, ""));
+        }
+    }
+
+    @Test
+    void aSamplerThatHangsInASampleCanBeClosed() throws Exception {
+        SimNode node = hopper("550");
+        try (Driver driver = node.openProfiling(SamplerPath.AUTO)) {
+            Sampler sampler = driver.sampler(0);
+            GpuFrame frame = new GpuFrame();
+            sampler.sample(Cadence.SLOW, frame);
+            node.hang(0, "nvmlGpmSampleGet");
+            CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> sampler.sample(Cadence.SLOW, frame));
+            node.awaitHanging(0);
+            sampler.close();
+            assertThat(stuck).isNotDone();
+            node.heal(0);
+            stuck.get(20, TimeUnit.SECONDS);
+            assertThat(frame.raw(GpuMetric.SM_ACTIVE)).isEqualTo(3000);
         }
     }
 
