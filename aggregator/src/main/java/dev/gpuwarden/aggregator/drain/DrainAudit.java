@@ -8,7 +8,7 @@ import java.util.Map;
 /**
  * Who looks later finds here what was decided about a node's pods, and what came of it.
  *
- * @param decision start, extend, finish, cancel of a drain; evict, delete, evicted, deleted, refused of a pod
+ * @param decision start, extend, reopen, finish, cancel of a drain; evict, delete, evicted, deleted, refused of a pod
  * @param reason for people
  * @param pods those that the decision is about, each with what is to become of it
  * @param patch of the Node; empty where it is not written

@@ -215,9 +215,9 @@ public final class DrainByHand {
                         Outcome.RELEASED,
                         "somebody has put it back into service: pods that were not asked to end stay");
             }
-            Answer answer = asked.pending().isEmpty()
+            Answer answer = asked.partial().isEmpty()
                     ? new Answer.Known(Map.of(), now)
-                    : gpuPods.holders(there.get(), asked.pending(), drain.pods(), began);
+                    : gpuPods.holders(there.get(), asked.partial(), drain.pods(), began);
             if (answer instanceof Answer.Unknown unknown) {
                 return end(Outcome.UNDECIDED, unknown.why() + "; without --gpu all pods would be asked to go");
             }

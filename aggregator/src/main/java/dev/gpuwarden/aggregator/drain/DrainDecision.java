@@ -7,15 +7,20 @@ import dev.gpuwarden.aggregator.quarantine.Marks;
 import dev.gpuwarden.aggregator.quarantine.NodePatch;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What is to be written on a Node of its drain, and what is to become of its pods. Pure: once the patch is on the Node and its pods
@@ -34,6 +39,8 @@ public record DrainDecision(
         START,
         /** More has to go than before. */
         EXTEND,
+        /** It had succeeded, and a pod that holds a GPU came since. */
+        REOPEN,
         /** What is told of it has changed. */
         PROGRESS,
         FINISH
@@ -67,18 +74,32 @@ public record DrainDecision(
             boolean quiet,
             Instant now) {
         DrainRecord record = asked;
-        Map<String, java.util.Set<String>> holders = Map.of();
-        if (!record.pending().isEmpty()) {
-            if (answer instanceof GpuPods.Answer.Unknown unknown) {
-                record = record.escalated(unknown.why(), now);
+        Map<String, Set<String>> holders = Map.of();
+        Set<String> unknown = new HashSet<>();
+        if (!record.partial().isEmpty()) {
+            if (answer instanceof GpuPods.Answer.Known known) {
+                holders = known.holders();
+            } else if (record.succeeded().isPresent()) {
+                // Those that were there before hold none of the GPUs.
+                holders = since(record, pods)
+                        .collect(Collectors.toMap(PodRead::path, pod -> asked.partial(), (a, b) -> a));
+                unknown.addAll(holders.keySet());
+            } else if (answer instanceof GpuPods.Answer.Unknown nobody) {
+                record = record.escalated(nobody.why(), now);
             } else if (answer instanceof GpuPods.Answer.Asked asks) {
                 Waiting wait = new Waiting("", "ask", DrainRecord.cut(asks.what()), DrainRecord.milli(now));
                 return write(node, before, record.waiting(0, false, since(before, List.of(wait))), List.of(), quiet);
-            } else if (answer instanceof GpuPods.Answer.Known known) {
-                holders = known.holders();
             }
         }
-        List<PodPlan> plan = moved.apply(DrainPlan.of(record, pods, holders, policies, now));
+        List<PodPlan> planned = DrainPlan.ofQuarantine(record, pods, holders, policies, now);
+        if (record.finished().isPresent()) {
+            Set<String> held = held(record, holders, planned);
+            if (held.isEmpty()) {
+                return new DrainDecision(Kind.NONE, before, List.of(), List.of(), false);
+            }
+            record = record.reopened(held, now);
+        }
+        List<PodPlan> plan = moved.apply(planned);
         List<PodPlan> inTheWay = plan.stream().filter(PodPlan::inTheWay).toList();
         if (inTheWay.isEmpty()) {
             return write(node, before, record.finished(now), plan, quiet);
@@ -86,9 +107,40 @@ public record DrainDecision(
         List<Waiting> waiting = inTheWay.stream()
                 .sorted(Comparator.comparing(pod -> ORDER.indexOf(pod.step())))
                 .flatMap(pod -> waiting(pod, refusals, now).stream())
+                .map(pod -> unknown.contains(pod.pod()) ? perhaps(pod) : pod)
                 .toList();
         boolean stuck = inTheWay.stream().allMatch(pod -> pod.step() == Step.STAYS);
         return write(node, before, record.waiting(inTheWay.size(), stuck, since(before, waiting)), plan, quiet);
+    }
+
+    /** Whether somebody has to be asked which pods hold the GPUs. */
+    static boolean asks(DrainRecord asked, Collection<PodRead> pods) {
+        return !asked.partial().isEmpty()
+                && (asked.succeeded().isEmpty() || since(asked, pods).findAny().isPresent());
+    }
+
+    /** Pods that may have been given a GPU since the drain had succeeded last. */
+    private static Stream<PodRead> since(DrainRecord record, Collection<PodRead> pods) {
+        // Kubelets write whole seconds.
+        Instant from = record.succeeded().orElseThrow().truncatedTo(ChronoUnit.SECONDS);
+        return pods.stream()
+                .filter(pod -> pod.wantsGpu() && !pod.ended())
+                .filter(pod -> pod.taken().map(at -> !at.isBefore(from)).orElse(true));
+    }
+
+    /** What keeps a drain from having succeeded: GPUs that pods hold, or pods that hold any where all have to go. */
+    private static Set<String> held(DrainRecord record, Map<String, Set<String>> holders, List<PodPlan> plan) {
+        return plan.stream()
+                .filter(pod -> pod.inTheWay() && DrainPlan.holds(record, holders, pod.pod()))
+                .map(pod -> pod.pod().path())
+                .flatMap(path -> holders.getOrDefault(path, Set.of(path)).stream())
+                .collect(Collectors.toSet());
+    }
+
+    /** Which GPU it holds is not known yet, or cannot be. */
+    private static Waiting perhaps(Waiting pod) {
+        return new Waiting(
+                pod.pod(), pod.step(), pod.why().replace("it holds a GPU", "it may hold the GPU"), pod.since());
     }
 
     private static Optional<Waiting> waiting(PodPlan plan, Map<String, Refusal> refusals, Instant now) {
@@ -170,7 +222,11 @@ public record DrainDecision(
             return Kind.NONE;
         }
         if (!record.active()) {
-            return Kind.FINISH;
+            // One pod after the other that comes and ends is not written down one by one.
+            return before.reopened().isPresent() && quiet ? Kind.NONE : Kind.FINISH;
+        }
+        if (before.finished().isPresent() && record.reopened().isPresent()) {
+            return Kind.REOPEN;
         }
         if (!before.active()) {
             return Kind.START;

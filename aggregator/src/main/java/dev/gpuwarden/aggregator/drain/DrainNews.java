@@ -46,6 +46,13 @@ public final class DrainNews {
                     "Drained", DrainText.of(drain), true, drain.finished().get()));
         }
         List<QuarantineNews> news = new ArrayList<>();
+        drain.reopened()
+                .map(again -> new QuarantineNews(
+                        "DrainReopened",
+                        DrainText.of(again) + ": a pod that holds a GPU came to the node",
+                        false,
+                        again.at()))
+                .ifPresent(news::add);
         REASONS.forEach((step, reason) -> {
             List<Waiting> pods = drain.waiting().stream()
                     .filter(pod -> pod.step().equals(step))

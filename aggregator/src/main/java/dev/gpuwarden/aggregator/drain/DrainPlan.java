@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.drain.PodPlan.Step;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
@@ -13,15 +14,21 @@ import java.util.stream.Stream;
 /** What is to become of each pod of a node. Pure. */
 public final class DrainPlan {
 
+    /** What a scheduler had begun before it knew of the cordon is created within this, by whatever clocks. */
+    static final Duration ARRIVAL = Duration.ofMinutes(1);
+
     private final DrainRecord drain;
     private final Map<String, Set<String>> holders;
     private final DrainPolicies policies;
+    private final Instant latest;
     private final Instant now;
 
-    private DrainPlan(DrainRecord drain, Map<String, Set<String>> holders, DrainPolicies policies, Instant now) {
+    private DrainPlan(
+            DrainRecord drain, Map<String, Set<String>> holders, DrainPolicies policies, Instant latest, Instant now) {
         this.drain = drain;
         this.holders = holders;
         this.policies = policies;
+        this.latest = latest;
         this.now = now;
     }
 
@@ -35,10 +42,23 @@ public final class DrainPlan {
             Map<String, Set<String>> holders,
             DrainPolicies policies,
             Instant now) {
-        DrainPlan plan = new DrainPlan(drain, holders, policies, now);
+        return new DrainPlan(drain, holders, policies, Instant.MAX, now).of(pods);
+    }
+
+    /** The same without a person: a pod that was created after the cordon is not asked to go, since its controller would create it again. */
+    static List<PodPlan> ofQuarantine(
+            DrainRecord drain,
+            Collection<PodRead> pods,
+            Map<String, Set<String>> holders,
+            DrainPolicies policies,
+            Instant now) {
+        return new DrainPlan(drain, holders, policies, drain.began().plus(ARRIVAL), now).of(pods);
+    }
+
+    private List<PodPlan> of(Collection<PodRead> pods) {
         return pods.stream()
                 .sorted(Comparator.comparing(PodRead::path).thenComparing(PodRead::uid))
-                .map(plan::of)
+                .map(this::of)
                 .toList();
     }
 
@@ -63,6 +83,13 @@ public final class DrainPlan {
         if (pod.deleted().isPresent()) {
             return new PodPlan(pod, Step.GOING, "", pod.deleted(), began);
         }
+        Optional<DrainMode> mode = policies.mode(pod);
+        Optional<Instant> late = pod.created().filter(at -> at.isAfter(latest));
+        boolean asks = drain.forced()
+                || mode.filter(DrainMode.ALLOW_COMPLETION::equals).isEmpty();
+        if (late.isPresent() && asks) {
+            return unasked(pod, "it was created at " + late.get() + ", after the cordon", late.get());
+        }
         if (drain.forced()) {
             return new PodPlan(pod, Step.EVICT, "", Optional.empty(), began);
         }
@@ -72,7 +99,6 @@ public final class DrainPlan {
             return unasked(
                     pod, "it has not been ready since " + pod.notReadySince().get(), began);
         }
-        Optional<DrainMode> mode = policies.mode(pod);
         if (mode.isEmpty()) {
             return unasked(pod, "no rule is for its namespace", began);
         }
@@ -105,13 +131,13 @@ public final class DrainPlan {
 
     /** A pod that is not asked to go. Where it holds what is to be reset, a person has to see to it. */
     private PodPlan unasked(PodRead pod, String why, Instant began) {
-        return holds(pod)
+        return holds(drain, holders, pod)
                 ? new PodPlan(pod, Step.STAYS, "it holds a GPU, and " + why, Optional.empty(), began, true)
                 : left(pod, why);
     }
 
     /** Not what the reset itself stops: the services that NVIDIA's operator runs on nodes with GPUs. */
-    private boolean holds(PodRead pod) {
+    static boolean holds(DrainRecord drain, Map<String, Set<String>> holders, PodRead pod) {
         boolean holder = drain.full().isPresent()
                 ? pod.wantsGpu()
                 : holders.getOrDefault(pod.path(), Set.of()).stream().anyMatch(drain.gpus()::containsKey);

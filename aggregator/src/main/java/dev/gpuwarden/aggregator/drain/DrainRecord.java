@@ -31,6 +31,7 @@ import java.util.stream.Stream;
  * @param left how many pods are in the way
  * @param failed whether nothing moves any more until a person does something
  * @param waiting those of them that go slower than at once, as far as there is room
+ * @param reopened that it had succeeded before; empty where it has not, or has succeeded since
  */
 public record DrainRecord(
         Optional<Instant> full,
@@ -41,10 +42,20 @@ public record DrainRecord(
         Optional<Instant> finished,
         int left,
         boolean failed,
-        List<Waiting> waiting) {
+        List<Waiting> waiting,
+        Optional<Reopened> reopened) {
 
     static final DrainRecord NONE = new DrainRecord(
-            Optional.empty(), new TreeMap<>(), Set.of(), false, "", Optional.empty(), 0, false, List.of());
+            Optional.empty(),
+            new TreeMap<>(),
+            Set.of(),
+            false,
+            "",
+            Optional.empty(),
+            0,
+            false,
+            List.of(),
+            Optional.empty());
 
     static final int MOST_WAITING = 10;
     private static final int LONGEST = 200;
@@ -56,6 +67,14 @@ public record DrainRecord(
      * @param since when that is so
      */
     public record Waiting(String pod, String step, String why, Instant since) {}
+
+    /**
+     * That a pod which holds a GPU came after the drain had succeeded.
+     *
+     * @param finished when it had succeeded last
+     * @param at when it was opened again
+     */
+    public record Reopened(Instant finished, Instant at) {}
 
     public DrainRecord {
         gpus = new TreeMap<>(gpus);
@@ -80,18 +99,21 @@ public record DrainRecord(
                 .orElse(Instant.MAX);
     }
 
-    /** GPUs whose pods have to go yet; none where all pods have to. */
-    Set<String> pending() {
-        Set<String> pending = new TreeSet<>(gpus.keySet());
-        pending.removeAll(done);
-        return full.isPresent() ? Set.of() : pending;
+    /** GPUs that no pod may hold, those included whose pods are gone; none where all pods have to go. */
+    Set<String> partial() {
+        return full.isPresent() ? Set.of() : gpus.keySet();
+    }
+
+    /** When it had succeeded last; empty while it never has. */
+    Optional<Instant> succeeded() {
+        return finished.or(() -> reopened.map(Reopened::finished));
     }
 
     /** With what is asked for besides. What has been asked for stays so until the node is released. */
     DrainRecord with(DrainAsk ask, Instant now) {
         if (full.isPresent()) {
             return ask.forced() && !forced && finished.isEmpty()
-                    ? new DrainRecord(full, gpus, done, true, why, finished, left, failed, waiting)
+                    ? new DrainRecord(full, gpus, done, true, why, finished, left, failed, waiting, reopened)
                     : this;
         }
         if (!ask.full() && gpus.keySet().containsAll(ask.gpus())) {
@@ -109,7 +131,8 @@ public record DrainRecord(
                 Optional.empty(),
                 left,
                 false,
-                waiting);
+                waiting,
+                Optional.empty());
     }
 
     /** The same for all pods, since nobody knows which ones have the GPUs. */
@@ -123,17 +146,31 @@ public record DrainRecord(
                 Optional.empty(),
                 left,
                 false,
-                waiting);
+                waiting,
+                Optional.empty());
     }
 
     DrainRecord finished(Instant now) {
-        return new DrainRecord(full, gpus, gpus.keySet(), forced, why, Optional.of(milli(now)), 0, false, List.of());
+        return new DrainRecord(
+                full, gpus, gpus.keySet(), forced, why, Optional.of(milli(now)), 0, false, List.of(), Optional.empty());
+    }
+
+    /**
+     * The same, under way again.
+     *
+     * @param held GPUs that are held again; none where all pods have to go
+     */
+    DrainRecord reopened(Set<String> held, Instant now) {
+        Set<String> free = new TreeSet<>(done);
+        free.removeAll(held);
+        Optional<Reopened> again = finished.map(was -> new Reopened(was, milli(now)));
+        return new DrainRecord(full, gpus, free, forced, why, Optional.empty(), 0, false, List.of(), again);
     }
 
     /** @param stuck whether nobody but a person can go on with any of them */
     DrainRecord waiting(int inTheWay, boolean stuck, List<Waiting> slow) {
         List<Waiting> some = slow.stream().limit(MOST_WAITING).toList();
-        return new DrainRecord(full, gpus, done, forced, why, finished, inTheWay, stuck, some);
+        return new DrainRecord(full, gpus, done, forced, why, finished, inTheWay, stuck, some, reopened);
     }
 
     /** The value of NVSentinel's label. */
@@ -190,7 +227,15 @@ public record DrainRecord(
                 time(tree, "finished"),
                 Trees.number(tree, "left"),
                 Trees.isTrue(tree, "failed"),
-                waiting);
+                waiting,
+                reopened(Trees.object(tree, "reopened")));
+    }
+
+    private static Optional<Reopened> reopened(Map<String, Object> tree) {
+        return tree.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Reopened(
+                        Instant.parse(Trees.text(tree, "finished")), Instant.parse(Trees.text(tree, "at"))));
     }
 
     private static Optional<Instant> time(Map<String, Object> tree, String name) {
@@ -217,6 +262,9 @@ public record DrainRecord(
             tree.put("failed", true);
         }
         tree.put("waiting", waiting.stream().map(DrainRecord::tree).toList());
+        reopened.ifPresent(again -> tree.put(
+                "reopened",
+                Map.of("finished", again.finished().toString(), "at", again.at().toString())));
         return tree;
     }
 

@@ -24,7 +24,12 @@ public final class DrainText {
         int more = drain.left() - drain.waiting().size();
         return (drain.failed() ? "not drained of " : "being drained of ") + what(drain) + " for " + drain.why() + ", "
                 + drain.left() + (drain.left() == 1 ? " pod" : " pods") + " left" + waiting
-                + (!waiting.isEmpty() && more > 0 ? "; and " + more + " more" : "");
+                + (!waiting.isEmpty() && more > 0 ? "; and " + more + " more" : "")
+                + drain.reopened().map(again -> "; " + of(again)).orElse("");
+    }
+
+    static String of(DrainRecord.Reopened again) {
+        return "it was drained at " + again.finished() + ", and is open again since " + again.at();
     }
 
     static String waiting(List<DrainRecord.Waiting> waiting) {

@@ -34,8 +34,6 @@ public final class Drains implements AutoCloseable {
     /** So long the watch may take to tell what somebody else has written. */
     private static final Duration WATCH = Duration.ofSeconds(1);
 
-    private static final Duration QUIET = Duration.ofSeconds(10);
-
     /** @param armed else everything is decided and told, and no pod touched */
     public record Settings(boolean armed, DrainPolicies policies, DrainTimes times) {
 
@@ -123,7 +121,9 @@ public final class Drains implements AutoCloseable {
 
     /** How many nodes are being drained. */
     public int nodes() {
-        return followed.size();
+        return (int) followed.values().stream()
+                .filter(node -> !node.drain().isOver())
+                .count();
     }
 
     /** How many pods were refused, and are tried again. */
@@ -199,7 +199,9 @@ public final class Drains implements AutoCloseable {
             forget(node.name());
             return;
         }
-        if (!asked.active()) {
+        // A pod that comes after the end holds the GPU all the same, so the node is followed until it is released.
+        boolean over = settings.armed() && asked.finished().isPresent();
+        if (!asked.active() && !over) {
             end(node, now);
             return;
         }
@@ -208,6 +210,7 @@ public final class Drains implements AutoCloseable {
             return;
         }
         Followed there = follow(node);
+        there.drain().over(over);
         if (!there.drain().isComplete()) {
             return;
         }
@@ -218,14 +221,14 @@ public final class Drains implements AutoCloseable {
             throws ClusterException, InterruptedException {
         NodeDrain drain = there.drain();
         drain.before(before);
-        GpuPods.Answer answer = asked.pending().isEmpty()
-                ? new GpuPods.Answer.Known(Map.of(), now)
-                : gpuPods.holders(
+        GpuPods.Answer answer = DrainDecision.asks(asked, drain.pods())
+                ? gpuPods.holders(
                         node,
-                        asked.pending(),
+                        asked.partial(),
                         drain.pods(),
-                        asked.gpus().values().stream().min(Instant::compareTo).orElse(now));
-        boolean quiet = drain.written().plus(QUIET).isAfter(now);
+                        asked.gpus().values().stream().min(Instant::compareTo).orElse(now))
+                : new GpuPods.Answer.Known(Map.of(), now);
+        boolean quiet = drain.written().plus(settings.times().quiet()).isAfter(now);
         DrainDecision decision = DrainDecision.decide(
                 node,
                 before,
@@ -254,10 +257,14 @@ public final class Drains implements AutoCloseable {
             tally.drain(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
         }
         drain.stuck(decision.record().failed());
-        if (!decision.record().active()) {
-            tally.finishedAfter(System.nanoTime() - drain.endNanos());
-            removals.untell(node.name());
-            forget(node.name());
+        drain.over(!decision.record().active());
+        if (drain.isOver()) {
+            if (!decision.patch().isEmpty()) {
+                tally.finishedAfter(System.nanoTime() - drain.endNanos());
+                removals.untell(node.name());
+            }
+            alarms.clear(node.name());
+            together.forget(node.name());
             return;
         }
         List<PodPlan> due =
@@ -265,7 +272,11 @@ public final class Drains implements AutoCloseable {
         for (PodPlan plan : drain.take(due, MOST_OF_A_NODE, now)) {
             removals.submit(node, drain, plan);
         }
-        decision.next(drain.refusals(), settings.policies(), drain.written().plus(QUIET), now)
+        decision.next(
+                        drain.refusals(),
+                        settings.policies(),
+                        drain.written().plus(settings.times().quiet()),
+                        now)
                 .ifPresent(time -> alarms.set(node.name(), time, now));
     }
 
@@ -302,7 +313,7 @@ public final class Drains implements AutoCloseable {
     private void end(NodeRead node, Instant now) {
         rehearsed.remove(node.name());
         Followed there = followed.get(node.name());
-        if (there != null && settings.armed() && !DrainAsk.drainable(node)) {
+        if (there != null && settings.armed() && !there.drain().isOver() && !DrainAsk.drainable(node)) {
             List<String> left = there.drain().pods().stream()
                     .filter(pod -> !pod.ended() && pod.deleted().isEmpty())
                     .map(PodRead::path)

@@ -32,6 +32,7 @@ final class NodeDrain implements Mirror.Listener {
     private boolean closed;
     private boolean stuck;
     private boolean begun;
+    private boolean over;
     private boolean outrun;
     private String said = "";
     private long endNanos = System.nanoTime();
@@ -219,6 +220,15 @@ final class NodeDrain implements Mirror.Listener {
 
     synchronized boolean isStuck() {
         return stuck;
+    }
+
+    /** @param isOver whether it has succeeded, and its node is followed only for pods that come */
+    synchronized void over(boolean isOver) {
+        over = isOver;
+    }
+
+    synchronized boolean isOver() {
+        return over;
     }
 
     synchronized void close() {

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 /**
  * What a drain needs to know of a pod.
  *
+ * @param created by the API server's clock; empty where it does not say
  * @param owner kind of the controller that would start it again, as `ReplicaSet`; empty where there is none
  * @param ownerUid of that controller
  * @param mirror whether its node's own files say that it runs there
@@ -32,6 +33,7 @@ public record PodRead(
         String name,
         String uid,
         Map<String, String> labels,
+        Optional<Instant> created,
         String owner,
         String ownerUid,
         boolean mirror,
@@ -73,6 +75,7 @@ public record PodRead(
                 Trees.text(metadata, "name"),
                 Trees.text(metadata, "uid"),
                 Trees.texts(metadata, "labels"),
+                time(Trees.text(metadata, "creationTimestamp")),
                 Trees.text(owner, "kind"),
                 Trees.text(owner, "uid"),
                 annotations.containsKey(MIRROR),

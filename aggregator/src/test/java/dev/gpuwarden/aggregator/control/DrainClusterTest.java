@@ -101,6 +101,15 @@ class DrainClusterTest {
             assertThat(decisions()).containsExactly("start", "evict", "evicted", "finish");
             assertThat(steering.drains().orElseThrow().nodes()).isZero();
 
+            runWithGpu("late", "GPU-1");
+            until(() -> pods.asked("late"), "a pod that comes after the end opens the drain again");
+            assertThat(state()).isEqualTo("draining");
+            until(() -> fleet.said(bad).contains("DrainReopened"), "an Event says so");
+            assertThat(steering.drains().orElseThrow().nodes()).isOne();
+            pods.end("late");
+            until(() -> state().equals("drain-succeeded"), "it is drained again");
+            assertThat(decisions()).containsExactly("start", "evict", "evicted", "finish", "reopen");
+
             fleet.heal(bad);
             until(() -> !fleet.cordoned(bad), "it returns");
             assertThat(drain()).isEmpty();

@@ -15,8 +15,8 @@ import java.util.Optional;
 /** Pods that are said to run on nodes that are objects only: no kubelet ends them, the test does. */
 final class TestPods {
 
-    private static final DrainTimes TIMES =
-            new DrainTimes(Duration.ofMillis(1500), Duration.ofMillis(500), Duration.ofMillis(200));
+    private static final DrainTimes TIMES = new DrainTimes(
+            Duration.ofMillis(1500), Duration.ofMillis(500), Duration.ofMillis(200), Duration.ofSeconds(1));
 
     private final TestFleet fleet;
     final String namespace;

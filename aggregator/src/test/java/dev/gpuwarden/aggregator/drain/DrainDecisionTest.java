@@ -59,6 +59,93 @@ class DrainDecisionTest {
         assertThat(decide(written, NOBODY, NOW.plusSeconds(4)).kind()).isEqualTo(Kind.NONE);
     }
 
+    private static String withGpu(String name, String created, String more) {
+        return Some.pod(name)
+                .replace("\"labels\"", "\"creationTimestamp\": \"" + created + "\", \"labels\"")
+                .replace(
+                        "{\"name\": \"main\"}]},",
+                        "{\"name\": \"main\", \"resources\": {\"limits\": {\"nvidia.com/gpu\": \"1\"}}}]},")
+                .replace("\"phase\": \"Running\"", "\"phase\": \"Running\"" + more);
+    }
+
+    @Test
+    void aHolderThatComesOpensADrainAgainWithoutBeingEvictedAgainAndAgain() {
+        assertThat(decide(Some.full(), NOBODY, NOW).kind()).isEqualTo(Kind.FINISH);
+        assertThat(decide(written, NOBODY, NOW.plusSeconds(70), Some.pod("no-gpu"))
+                        .kind())
+                .isEqualTo(Kind.NONE);
+        String late = withGpu("late", "2026-11-22T06:01:05Z", "");
+        DrainDecision again = decide(written, NOBODY, NOW.plusSeconds(70), late);
+        assertThat(again.kind()).isEqualTo(Kind.REOPEN);
+        assertThat(again.patch().toString()).contains("drain-failed").doesNotContain("\"finished\"\":\"\"");
+        assertThat(again.plan().get(0).step()).as("it would come again").isEqualTo(PodPlan.Step.STAYS);
+        assertThat(DrainText.of(written))
+                .contains("not drained of all pods", "team/late: it holds a GPU, and it was created at")
+                .contains("it was drained at 2026-11-22T06:00:00Z, and is open again since 2026-11-22T06:01:10Z");
+        assertThat(DrainNews.of(written).stream().map(news -> news.reason()))
+                .containsExactly("DrainReopened", "DrainNeedsHelp");
+        assertThat(decide(written, NOBODY, NOW.plusSeconds(71), late, Some.pod("no-gpu")).plan().stream()
+                        .map(PodPlan::step))
+                .contains(PodPlan.Step.STAYS);
+
+        quiet = true;
+        DrainDecision soon = decide(written, NOBODY, NOW.plusSeconds(72));
+        assertThat(soon.kind())
+                .as("one that comes and ends is not written each time")
+                .isEqualTo(Kind.NONE);
+        assertThat(soon.behind()).isTrue();
+        quiet = false;
+        assertThat(decide(written, NOBODY, NOW.plusSeconds(82)).kind()).isEqualTo(Kind.FINISH);
+        assertThat(written.reopened()).isEmpty();
+    }
+
+    @Test
+    void whatWasBoundBeforeTheCordonIsEvictedThoughItComesAfterTheEnd() {
+        decide(Some.full(), NOBODY, NOW);
+        DrainDecision again = decide(written, NOBODY, NOW.plusSeconds(5), withGpu("p", "2026-11-22T05:59:59Z", ""));
+        assertThat(again.kind()).isEqualTo(Kind.REOPEN);
+        assertThat(again.plan().get(0).step()).isEqualTo(PodPlan.Step.EVICT);
+    }
+
+    @Test
+    void aPartialDrainOpensForItsGpuAloneAndNeverBecomesAFullOne() {
+        String before = withGpu("before", "2026-11-22T01:00:00Z", ", \"startTime\": \"2026-11-22T01:00:00Z\"");
+        String late = withGpu("late", "2026-11-22T06:02:00Z", ", \"startTime\": \"2026-11-22T06:02:01Z\"");
+        decide(Some.partial("GPU-1"), NOBODY, NOW, before);
+        Instant then = NOW.plusSeconds(130);
+        assertThat(DrainDecision.asks(written, List.of(Some.read(before)))).isFalse();
+        assertThat(DrainDecision.asks(written, List.of(Some.read(before), Some.read(late))))
+                .isTrue();
+        GpuPods.Answer other = new GpuPods.Answer.Known(Map.of(), then);
+        assertThat(decide(written, other, then, before, late).kind()).isEqualTo(Kind.NONE);
+
+        DrainDecision unknown = decide(written, new GpuPods.Answer.Unknown("no daemon"), then, before, late);
+        assertThat(unknown.kind()).isEqualTo(Kind.REOPEN);
+        assertThat(unknown.record().full()).isEmpty();
+        assertThat(unknown.record().done()).isEmpty();
+        assertThat(written.waiting())
+                .singleElement()
+                .satisfies(pod -> assertThat(pod.pod()).isEqualTo("team/late"))
+                .satisfies(pod -> assertThat(pod.why()).startsWith("it may hold the GPU"));
+        assertThat(decide(written, other, then.plusSeconds(9), before, late).kind())
+                .isEqualTo(Kind.FINISH);
+    }
+
+    @Test
+    void timeAloneDrainsNoNodeThatIsNotReady() {
+        String silent = withGpu("a", "2026-11-22T01:00:00Z", "")
+                .replace(
+                        "\"status\": \"True\"",
+                        "\"status\": \"False\", \"lastTransitionTime\": \"2026-11-22T06:00:00Z\"");
+        decide(Some.full(), NOBODY, NOW, silent);
+        assertThat(decide(written, NOBODY, NOW.plus(Duration.ofDays(3)), silent)
+                        .patch()
+                        .toString())
+                .contains("drain-failed");
+        assertThat(written.waiting().get(0).why())
+                .isEqualTo("it holds a GPU, and it has not been ready since 2026-11-22T06:00:00Z");
+    }
+
     @Test
     void withoutPodsItIsOneWrite() {
         assertThat(decide(Some.full(), NOBODY, NOW).kind()).isEqualTo(Kind.FINISH);

@@ -67,7 +67,7 @@ class DrainRecordTest {
         assertThat(done.with(gpus("GPU-1"), NOW.plusSeconds(9))).isEqualTo(done);
         DrainRecord next = done.with(gpus("GPU-1", "GPU-2"), NOW.plusSeconds(9));
         assertThat(next.active()).isTrue();
-        assertThat(next.pending()).containsExactly("GPU-2");
+        assertThat(next.done()).containsExactly("GPU-1");
         assertThat(next.gpus()).containsEntry("GPU-1", NOW).containsEntry("GPU-2", NOW.plusSeconds(9));
         assertThat(done.with(FULL, NOW).active()).isTrue();
     }
@@ -89,11 +89,12 @@ class DrainRecordTest {
             for (int step = 0; step < 8; step++) {
                 Instant now = NOW.plusMillis(random.nextInt(100_000));
                 DrainRecord before = record;
-                record = switch (random.nextInt(5)) {
+                record = switch (random.nextInt(6)) {
                     case 0 -> record.with(FULL, now);
                     case 1 -> record.with(gpus("GPU-" + random.nextInt(3)), now);
                     case 2 -> record.active() ? record.finished(now) : record;
-                    case 3 -> record.pending().isEmpty() ? record : record.escalated("nobody knows", now);
+                    case 3 -> record.partial().isEmpty() ? record : record.escalated("nobody knows", now);
+                    case 4 -> record.finished().isPresent() ? record.reopened(Set.of(), now) : record;
                     default ->
                         record.active()
                                 ? record.waiting(
