@@ -59,7 +59,9 @@ final class LoadCluster implements AutoCloseable {
                 "crds/nodehealths.gpuwarden.dev.yaml",
                 "crds/quarantinerulesets.gpuwarden.dev.yaml",
                 "gpuwarden-node.yaml",
-                "gpuwarden-aggregator.yaml")) {
+                "gpuwarden-aggregator.yaml",
+                "components/quarantine-armed/rights.yaml",
+                "components/drain-armed/rights.yaml")) {
             plane.apply(Files.readString(manifests.resolve(manifest)));
         }
         plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");

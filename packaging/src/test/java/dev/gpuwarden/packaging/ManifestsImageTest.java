@@ -57,7 +57,17 @@ class ManifestsImageTest {
                     .contains("(server dry run)");
         }
         assertThat(plane.kubectl("apply", "--dry-run=server", "--kustomize", MANIFESTS.toString()))
-                .contains("deployment.apps/gpuwarden-aggregator ", "daemonset.apps/gpuwarden ");
+                .contains("deployment.apps/gpuwarden-aggregator ", "daemonset.apps/gpuwarden ")
+                .doesNotContain("gpuwarden-aggregator-quarantine", "gpuwarden-aggregator-drain");
+        Files.writeString(folder.resolve("kustomization.yaml"), """
+                resources: [%1$s]
+                components: [%1$s/components/quarantine-armed, %1$s/components/drain-armed]
+                """.formatted(
+                        folder.toRealPath().relativize(MANIFESTS.toRealPath())));
+        assertThat(plane.kubectl("kustomize", folder.toString()))
+                .contains("name: gpuwarden-aggregator-quarantine", "name: gpuwarden-aggregator-drain")
+                .contains("name: GPUWARDEN_QUARANTINE_MODE\n          value: armed")
+                .contains("name: GPUWARDEN_DRAIN_MODE\n          value: armed");
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.command.FleetBoard;
+import dev.gpuwarden.aggregator.control.ArmedRights;
 import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.drain.Drains;
 import dev.gpuwarden.aggregator.health.Memory;
@@ -41,7 +42,7 @@ import picocli.CommandLine.Mixin;
         description = "Take the reports of a cluster's nodes, keep their state in the cluster, as NodeHealth, and take"
                 + " faulty nodes out of service and back, until SIGTERM or SIGINT.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:told to stop", "2:wrong usage or configuration"})
+        exitCodeList = {"0:told to stop", "2:wrong usage or configuration, or a right is missing"})
 public final class AggregatorCommand implements Callable<Integer> {
 
     private static final System.Logger LOG = System.getLogger(AggregatorCommand.class.getName());
@@ -89,6 +90,7 @@ public final class AggregatorCommand implements Callable<Integer> {
         try (Stop.Registration running = stop.register();
                 Parts parts = new Parts()) {
             ClusterApi api = parts.add(cluster.connect());
+            ArmedRights.check(api, settings, drains);
             Decisions decisions = new Decisions();
             AuditLog audits = parts.add(AuditLog.open(steering.auditFile, decisions));
             Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(

@@ -2,7 +2,8 @@ package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.command.Rights.Right;
+import dev.gpuwarden.aggregator.cluster.Rights;
+import dev.gpuwarden.aggregator.cluster.Rights.Right;
 import dev.gpuwarden.aggregator.drain.DrainByHand;
 import dev.gpuwarden.aggregator.drain.HandResult;
 import dev.gpuwarden.aggregator.fleet.Fleet;

@@ -65,6 +65,12 @@ public record DrainPolicies(
         namespaces = List.copyOf(namespaces);
     }
 
+    /** Whether any rule has this mode. */
+    public boolean uses(DrainMode mode) {
+        return pods.stream().anyMatch(rule -> rule.mode() == mode)
+                || namespaces.stream().anyMatch(rule -> rule.mode() == mode);
+    }
+
     boolean isSystem(String namespace) {
         return system.matcher(namespace).find();
     }

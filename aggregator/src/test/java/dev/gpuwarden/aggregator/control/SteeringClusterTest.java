@@ -3,12 +3,16 @@ package dev.gpuwarden.aggregator.control;
 import static dev.gpuwarden.aggregator.control.TestFleet.settings;
 import static dev.gpuwarden.aggregator.control.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.Drains;
 import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.Mode;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -88,16 +92,30 @@ class SteeringClusterTest {
     }
 
     @Test
-    void aDryRunTellsAndChangesNothing() {
+    void aDryRunTellsAndChangesNothingAndMayNot() throws Exception {
         fleet.node(bad);
         String before = fleet.get(bad, ".metadata.resourceVersion");
-        try (ClusterApi api = fleet.asAggregator();
+        try (ClusterApi api = fleet.asDryRun();
                 Steering steering = Steering.start(api, settings("one", Mode.DRY_RUN, 100), audits::add)) {
             until(steering::works, "it leads");
             fleet.fail(bad);
             until(() -> !audits.isEmpty(), "it is audited");
             until(() -> fleet.said(bad).contains("DryRun"), "an Event says so");
             assertThat(fleet.get(bad, ".metadata.resourceVersion")).isEqualTo(before);
+            assertThat(steering.failing()).isZero();
+
+            Optional<Drains.Settings> drains = Optional.of(new Drains.Settings(true, DrainPolicies.DEFAULT));
+            ArmedRights.check(api, Optional.of(settings("one", Mode.DRY_RUN, 100)), Optional.empty());
+            assertThatThrownBy(() ->
+                            ArmedRights.check(api, Optional.of(settings("one", Mode.ARMED, 100)), Optional.empty()))
+                    .hasMessageContaining("patch nodes, patch nodes/status")
+                    .hasMessageContaining("components/quarantine-armed");
+            assertThatThrownBy(() -> ArmedRights.check(api, Optional.empty(), drains))
+                    .hasMessageContaining("create pods/eviction. ")
+                    .hasMessageContaining("components/drain-armed");
+            try (ClusterApi armed = fleet.asAggregator()) {
+                ArmedRights.check(armed, Optional.of(settings("one", Mode.ARMED, 100)), drains);
+            }
         }
     }
 

@@ -89,7 +89,9 @@ final class TestFleet implements AutoCloseable {
                     "crds/monitorpolicies.gpuwarden.dev.yaml",
                     "crds/nodehealths.gpuwarden.dev.yaml",
                     "crds/quarantinerulesets.gpuwarden.dev.yaml",
-                    "gpuwarden-aggregator.yaml")) {
+                    "gpuwarden-aggregator.yaml",
+                    "components/quarantine-armed/rights.yaml",
+                    "components/drain-armed/rights.yaml")) {
                 apply(manifest);
             }
             prepared |= shared;
@@ -137,7 +139,21 @@ final class TestFleet implements AutoCloseable {
         return connect(plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
     }
 
-    /** The same through somebody who lets requests fail. */
+    /** With what the shipped manifests give it without the components that arm it. */
+    ClusterApi asDryRun() {
+        String subject = "subjects: [{kind: ServiceAccount, name: dry-run, namespace: gpuwarden}]";
+        String role = "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: gpuwarden-aggregator}";
+        String binding =
+                "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: %sBinding, metadata: {name: dry-run%s}, " + role
+                        + ", " + subject + "}\n";
+        client.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: dry-run, namespace: gpuwarden}}\n"
+                + binding.formatted("ClusterRole", "", "ClusterRole")
+                + binding.formatted("Role", ", namespace: gpuwarden", "Role")
+                + binding.formatted("Role", ", namespace: default", "Role"));
+        return connect(plane.kubeconfig(plane.token("gpuwarden", "dry-run")));
+    }
+
+    /** As the aggregator, through somebody who lets requests fail. */
     ClusterApi asAggregator(FaultyApi through) {
         return connect(through.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
     }

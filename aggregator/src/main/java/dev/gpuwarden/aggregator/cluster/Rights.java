@@ -1,7 +1,5 @@
-package dev.gpuwarden.aggregator.command;
+package dev.gpuwarden.aggregator.cluster;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.json.Trees;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,12 +7,17 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /** What the caller may do, as the API server says it before anything is done. Each right is one request. Blocks. */
-record Rights(ClusterApi api) {
+public record Rights(ClusterApi api) {
 
     private static final String REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-    /** Of all objects of a kind. */
-    record Right(String verb, String group, String resource) {
+    /**
+     * Of all objects of a kind.
+     *
+     * @param group empty for the core group
+     * @param resource plural, with its subresource as in {@code nodes/status}
+     */
+    public record Right(String verb, String group, String resource) {
         @Override
         public String toString() {
             return verb + " " + resource + (group.isEmpty() ? "" : "." + group);
@@ -22,7 +25,7 @@ record Rights(ClusterApi api) {
     }
 
     /** Those of these that the caller has not. */
-    List<Right> missing(List<Right> needed) throws ClusterException, InterruptedException {
+    public List<Right> missing(List<Right> needed) throws ClusterException, InterruptedException {
         List<Right> missing = new ArrayList<>();
         for (Right right : needed) {
             if (!has(right)) {
@@ -33,6 +36,7 @@ record Rights(ClusterApi api) {
     }
 
     private boolean has(Right right) throws ClusterException, InterruptedException {
+        String[] resource = right.resource().split("/", 2);
         Map<String, Object> review = api.create(
                 REVIEWS,
                 Map.of(
@@ -42,13 +46,18 @@ record Rights(ClusterApi api) {
                                 Map.of(
                                         "resourceAttributes",
                                         Map.of(
-                                                "verb", right.verb(),
-                                                "group", right.group(),
-                                                "resource", right.resource()))));
+                                                "verb",
+                                                right.verb(),
+                                                "group",
+                                                right.group(),
+                                                "resource",
+                                                resource[0],
+                                                "subresource",
+                                                resource.length == 2 ? resource[1] : ""))));
         return Trees.isTrue(Trees.object(review, "status"), "allowed");
     }
 
-    static String text(List<Right> rights) {
+    public static String text(List<Right> rights) {
         return rights.stream().map(Right::toString).collect(Collectors.joining(", "));
     }
 }
