@@ -18,6 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -34,6 +36,13 @@ public final class ClusterApi implements AutoCloseable {
     private static final String MERGE = "application/merge-patch+json";
     private static final int CONNECT_MILLIS = 5_000;
     private static final int LONGEST_REASON = 300;
+
+    /**
+     * Warns at each start of kinds whose version is an alpha: of this program's own kinds, which have no other version. Held, since
+     * the JDK forgets the level of a logger that is not.
+     */
+    private static final Logger OWN_VERSIONS =
+            Logger.getLogger("io.fabric8.kubernetes.client.dsl.internal.VersionUsageUtils");
 
     private final KubernetesClient client;
     private final KubernetesSerialization json;
@@ -54,6 +63,7 @@ public final class ClusterApi implements AutoCloseable {
 
     /** @param patience how long each request waits for its answer; the program's is ten seconds */
     public static ClusterApi connect(Config config, Duration patience) {
+        OWN_VERSIONS.setLevel(Level.SEVERE);
         ClientKey.algorithm(config).ifPresent(config::setClientKeyAlgo);
         config.setConnectionTimeout(CONNECT_MILLIS);
         config.setRequestTimeout((int) patience.toMillis());
