@@ -40,7 +40,17 @@ public final class Fleet implements Memory {
         void health(String name, Optional<Map<String, Object>> health);
     }
 
-    private record Kept(String uid, long version, Packed json) {
+    /** @param told the version that the watch told last; 0 where it is not known */
+    private record Kept(String uid, long version, long told, Packed json) {
+
+        /** Whether the API server's store has gone back, as when it is restored: a watch never does otherwise. */
+        boolean goesBack(String otherUid, long otherVersion) {
+            return uid.equals(otherUid) && otherVersion > 0 && otherVersion < told;
+        }
+
+        Kept told(String otherUid, long otherVersion) {
+            return uid.equals(otherUid) && otherVersion > told ? new Kept(uid, version, otherVersion, json) : this;
+        }
 
         /** Whether the other one is of the same object and not newer. */
         boolean covers(String otherUid, long otherVersion) {
@@ -144,9 +154,11 @@ public final class Fleet implements Memory {
             return;
         }
         Map<String, Object> lean = Lean.other(tree);
-        Kept kept = new Kept(uid, version, Packed.of(lean));
+        Packed packed = Packed.of(lean);
         synchronized (this) {
             if (!noted(name, uid, version, answered)) {
+                KeptHealth before = healths.get(name);
+                Kept kept = kept(before == null ? null : before.kept(), uid, version, answered, packed);
                 healths.put(name, new KeptHealth(kept, clock.instant(), answered));
                 listeners.forEach(listener -> listener.health(name, Optional.of(lean)));
             }
@@ -157,6 +169,9 @@ public final class Fleet implements Memory {
     private synchronized boolean noted(String name, String uid, long version, boolean answered) {
         @Nullable KeptHealth before = healths.get(name);
         boolean known = isKnown(before == null ? null : before.kept(), uid, version, answered);
+        if (known && !answered && before != null) {
+            healths.put(name, new KeptHealth(before.kept().told(uid, version), before.heard(), before.answered()));
+        }
         // The watch may have been faster with the same.
         if (answered && before != null && before.kept().is(uid, version)) {
             healths.put(name, new KeptHealth(before.kept(), clock.instant(), true));
@@ -167,7 +182,13 @@ public final class Fleet implements Memory {
     /** Whether there is nothing new in it. An answer that comes late brings nothing back. */
     private static boolean isKnown(@Nullable Kept before, String uid, long version, boolean answered) {
         boolean late = answered && (before == null || !before.uid().equals(uid));
-        return late || before != null && before.covers(uid, version);
+        boolean back = !answered && before != null && before.goesBack(uid, version);
+        return late || !back && before != null && before.covers(uid, version);
+    }
+
+    private static Kept kept(@Nullable Kept before, String uid, long version, boolean answered, Packed packed) {
+        long toldBefore = before != null && before.uid().equals(uid) ? before.told() : 0;
+        return new Kept(uid, version, answered ? toldBefore : version, packed);
     }
 
     /**
@@ -183,19 +204,23 @@ public final class Fleet implements Memory {
     private void keep(NodeRead node, boolean answered) {
         long version = version(node.resourceVersion());
         if (isKnown(nodes.get(node.name()), node.uid(), version, answered)) {
+            if (!answered) {
+                nodes.computeIfPresent(node.name(), (name, before) -> before.told(node.uid(), version));
+            }
             return;
         }
-        Kept kept = new Kept(node.uid(), version, Packed.of(node.tree()));
+        Packed packed = Packed.of(node.tree());
         synchronized (this) {
-            if (!isKnown(nodes.get(node.name()), node.uid(), version, answered)) {
-                nodes.put(node.name(), kept);
+            Kept before = nodes.get(node.name());
+            if (!isKnown(before, node.uid(), version, answered)) {
+                nodes.put(node.name(), kept(before, node.uid(), version, answered, packed));
                 read.put(node.name(), node);
                 listeners.forEach(listener -> listener.node(node.name(), Optional.of(node), answered));
             }
         }
     }
 
-    /** Numbers that rise, says Kubernetes since 1.35; any other text is as old as can be. */
+    /** Numbers that rise, says Kubernetes since 1.35, until its store is restored; any other text is as old as can be. */
     private static long version(String resourceVersion) {
         try {
             return Long.parseLong(resourceVersion);

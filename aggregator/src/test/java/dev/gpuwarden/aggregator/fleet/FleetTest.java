@@ -88,6 +88,29 @@ class FleetTest {
     }
 
     @Test
+    void whatTheWatchTellsCountsWhenVersionsGoBackAsAfterARestore() {
+        fleet.nodes().there("a", node("u", 7));
+        var unused = fleet.wrote(node("u", 9));
+        fleet.nodes().there("a", node("u", 8));
+        assertThat(fleet.node("a").map(NodeRead::resourceVersion))
+                .as("only late")
+                .contains("9");
+        fleet.nodes().there("a", node("u", 9));
+        fleet.nodes().there("a", node("u", 3));
+        assertThat(fleet.node("a").map(NodeRead::resourceVersion)).contains("3");
+        fleet.nodes().there("a", node("u", 4));
+        assertThat(told).containsExactly("a 7", "a 9 ours", "a 3", "a 4");
+        told.clear();
+
+        fleet.healths().there("a", health("h", 7));
+        fleet.answered(health("h", 9));
+        fleet.healths().there("a", health("h", 9));
+        fleet.healths().there("a", health("h", 5));
+        fleet.healths().there("a", health("h", 6));
+        assertThat(told).hasSize(4);
+    }
+
+    @Test
     void whatIsLargeIsNotKept() {
         fleet.nodes().there("a", node("u", 7));
         assertThat(fleet.node("a").orElseThrow().tree().get("status")).isEqualTo(Map.of("phase", "x"));
