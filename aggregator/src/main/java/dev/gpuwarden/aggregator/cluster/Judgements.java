@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.cluster;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -12,9 +13,6 @@ import java.util.function.Predicate;
 
 /** What the API server has said of somebody, for a short time. Thread-safe. */
 public final class Judgements<V> {
-
-    /** So long somebody works on whose token, pod or right is gone. */
-    private static final long GOOD_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /** So long he waits who has just been given what he lacked. */
     private static final long BAD_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -29,6 +27,7 @@ public final class Judgements<V> {
     }
 
     private final Predicate<V> good;
+    private final long goodNanos;
     private final LongSupplier nanoTime;
 
     /** By a hash; the one that was put in first goes when there are too many. */
@@ -41,9 +40,13 @@ public final class Judgements<V> {
         }
     };
 
-    /** @param good which verdicts let somebody in */
-    public Judgements(Predicate<V> good, LongSupplier nanoTime) {
+    /**
+     * @param good which verdicts let somebody in
+     * @param goodFor how long such a verdict holds: so long somebody goes on whose token, pod or right is gone
+     */
+    public Judgements(Predicate<V> good, Duration goodFor, LongSupplier nanoTime) {
         this.good = good;
+        this.goodNanos = goodFor.toNanos();
         this.nanoTime = nanoTime;
     }
 
@@ -57,7 +60,7 @@ public final class Judgements<V> {
             }
         }
         V verdict = question.ask();
-        long until = nanoTime.getAsLong() + (good.test(verdict) ? GOOD_NANOS : BAD_NANOS);
+        long until = nanoTime.getAsLong() + (good.test(verdict) ? goodNanos : BAD_NANOS);
         synchronized (known) {
             known.remove(hash);
             known.put(hash, new Known<>(verdict, until));

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Judgements;
 import dev.gpuwarden.aggregator.json.Trees;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +14,9 @@ import java.util.function.LongSupplier;
 final class TokenReviews {
 
     private static final String PATH = "/apis/authentication.k8s.io/v1/tokenreviews";
+
+    /** 10,000 nodes connect again and again, each with a right that hardly ever ends. */
+    private static final Duration GOOD_FOR = Duration.ofMinutes(1);
 
     private final ClusterApi api;
     private final String audience;
@@ -27,7 +31,7 @@ final class TokenReviews {
         this.account = account;
         this.monitors = monitors;
         this.strikes = new Strikes(nanoTime);
-        this.judgements = new Judgements<>(verdict -> verdict.caller().isPresent(), nanoTime);
+        this.judgements = new Judgements<>(verdict -> verdict.caller().isPresent(), GOOD_FOR, nanoTime);
     }
 
     /**

@@ -4,6 +4,8 @@ import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
 import dev.gpuwarden.aggregator.cluster.Judgements;
 import dev.gpuwarden.aggregator.json.Trees;
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -17,12 +19,15 @@ public final class Visitors {
     /** @param why for him, where he may not */
     public record Verdict(boolean welcome, String why) {}
 
+    /** Few people look, so that a right which was taken away may end soon. */
+    private static final Duration GOOD_FOR = Duration.ofSeconds(10);
+
     private final ClusterApi api;
     private final Judgements<Verdict> judgements;
 
     public Visitors(ClusterApi api, LongSupplier nanoTime) {
         this.api = api;
-        this.judgements = new Judgements<>(Verdict::welcome, nanoTime);
+        this.judgements = new Judgements<>(Verdict::welcome, GOOD_FOR, nanoTime);
     }
 
     /** Blocks while the API server is asked. */
@@ -43,32 +48,42 @@ public final class Visitors {
             if (!Trees.isTrue(status, "authenticated") || !right.isFor(Trees.textList(status, "audiences"))) {
                 return new Verdict(false, "the API server does not know this token" + right.orAudience());
             }
-            Map<String, Object> user = Trees.object(status, "user");
-            List<String> groups = user.get("groups") instanceof List<?> list
-                    ? list.stream().map(String::valueOf).toList()
-                    : List.of();
-            return access(Trees.text(user, "username"), groups, right);
+            return access(Trees.object(status, "user"), right);
         });
     }
 
     /** Somebody whom a proxy has let in. Blocks while the API server is asked. */
     Verdict user(String name, List<String> groups) throws ClusterException, InterruptedException {
-        return judgements.of("user " + name + groups, () -> access(name, groups, Right.FLEET));
+        return judgements.of(
+                "user " + name + groups,
+                () -> access(Map.of("username", name, "groups", groups), Right.FLEET));
     }
 
-    private Verdict access(String user, List<String> groups, Right right)
-            throws ClusterException, InterruptedException {
+    /** @param user as the status of a TokenReview has it */
+    private Verdict access(Map<String, Object> user, Right right) throws ClusterException, InterruptedException {
         Map<String, Object> review = api.create(
                 ACCESS,
                 Map.of(
-                        "apiVersion", "authorization.k8s.io/v1",
-                        "kind", "SubjectAccessReview",
+                        "apiVersion",
+                        "authorization.k8s.io/v1",
+                        "kind",
+                        "SubjectAccessReview",
                         "spec",
-                                Map.of(
-                                        "user", user,
-                                        "groups", groups,
-                                        "resourceAttributes", right.attributes())));
+                        asks(user, right)));
         boolean allowed = Trees.isTrue(Trees.object(review, "status"), "allowed");
-        return new Verdict(allowed, allowed ? "" : user + " may not " + right.text());
+        return new Verdict(allowed, allowed ? "" : Trees.text(user, "username") + " may not " + right.text());
+    }
+
+    /** All that is known of the caller: a token that is scoped by what it has in `extra` may do less than its user. */
+    static Map<String, Object> asks(Map<String, Object> user, Right right) {
+        Map<String, Object> spec = new LinkedHashMap<>();
+        spec.put("user", Trees.text(user, "username"));
+        for (String field : List.of("uid", "groups", "extra")) {
+            if (user.get(field) != null) {
+                spec.put(field, user.get(field));
+            }
+        }
+        spec.put("resourceAttributes", right.attributes());
+        return spec;
     }
 }
