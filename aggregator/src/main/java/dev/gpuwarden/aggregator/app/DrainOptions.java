@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.DrainTimes;
 import dev.gpuwarden.aggregator.drain.Drains;
 import dev.gpuwarden.aggregator.drain.PolicyText;
 import dev.gpuwarden.cli.Durations;
@@ -94,6 +95,14 @@ final class DrainOptions {
                     + " (gpuwarden.dev/checkpoint-signal and -grace); 0 for no signals (default: ${DEFAULT-VALUE}).")
     Duration notice = Duration.ofHours(1);
 
+    @Option(
+            names = "--drain.force",
+            defaultValue = "off",
+            paramLabel = "SWITCH",
+            description = "Whether all pods go at once, whatever these rules say, for an event that has"
+                    + " drainOverrides.force: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    SteeringOptions.Force force = SteeringOptions.Force.off;
+
     @Option(names = "--drain.empty-dir", description = "Pods with an emptyDir go too, and what is in it is lost.")
     boolean emptyDir;
 
@@ -115,7 +124,10 @@ final class DrainOptions {
                     "--drain.mode=armed needs --quarantine.mode=armed: only nodes in quarantine are drained");
         }
         // Without quarantine no Node says that it is in it, and there is nothing to decide.
-        return quarantineArmed ? Optional.of(new Drains.Settings(mode == Drain.armed, policies)) : Optional.empty();
+        return quarantineArmed
+                ? Optional.of(new Drains.Settings(
+                        mode == Drain.armed, policies, DrainTimes.DEFAULT, force == SteeringOptions.Force.on))
+                : Optional.empty();
     }
 
     private DrainPolicies policies() {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.cluster.LeaderElectionTimes;
 import dev.gpuwarden.aggregator.command.BreakerOptions;
 import dev.gpuwarden.aggregator.control.Steering;
 import dev.gpuwarden.aggregator.drain.Drains;
@@ -37,6 +38,21 @@ final class SteeringOptions {
                             + " ${COMPLETION-CANDIDATES}. A dry run decides and tells, and changes no Node (default: ${DEFAULT-VALUE}).")
     Quarantine mode = Quarantine.dry_run;
 
+    /** Whether what a sender forces is done. */
+    enum Force {
+        off,
+        on
+    }
+
+    @Option(
+            names = "--quarantine.force",
+            defaultValue = "off",
+            paramLabel = "SWITCH",
+            description =
+                    "Whether the breaker lets every node pass whose event has quarantineOverrides.force:"
+                            + " ${COMPLETION-CANDIDATES}. Such an event needs no rule, whichever it is (default: ${DEFAULT-VALUE}).")
+    Force force = Force.off;
+
     @Mixin
     DrainOptions drain = new DrainOptions();
 
@@ -60,7 +76,9 @@ final class SteeringOptions {
                 breaker.namespace(),
                 identity(),
                 mode == Quarantine.armed ? Mode.ARMED : Mode.DRY_RUN,
-                breaker.pools()));
+                breaker.pools(),
+                LeaderElectionTimes.DEFAULT,
+                force == Force.on));
     }
 
     /** Empty where nodes are not drained. Throws {@link UserError} for what cannot be. */

@@ -57,12 +57,18 @@ public final class Steering implements AutoCloseable {
     /**
      * @param namespace of the Lease and the breaker's ConfigMap
      * @param identity another one for each replica
+     * @param forcePasses whether the breaker is not asked about a node that a sender forces out of service
      */
     public record Settings(
-            String namespace, String identity, Mode mode, List<Pool> pools, LeaderElectionTimes election) {
+            String namespace,
+            String identity,
+            Mode mode,
+            List<Pool> pools,
+            LeaderElectionTimes election,
+            boolean forcePasses) {
 
-        public Settings(String namespace, String identity, Mode mode, List<Pool> pools) {
-            this(namespace, identity, mode, pools, LeaderElectionTimes.DEFAULT);
+        public Settings(String namespace, String identity, Mode mode, List<Pool> pools, LeaderElectionTimes election) {
+            this(namespace, identity, mode, pools, election, false);
         }
     }
 
@@ -156,7 +162,7 @@ public final class Steering implements AutoCloseable {
                 settings.mode(),
                 fleet,
                 rules,
-                new NodeQuarantine(api, fleet, gate, clock, audits),
+                new NodeQuarantine(api, fleet, gate, settings.forcePasses(), clock, audits),
                 new Conditions(api, clock),
                 new Teller(api),
                 clock,

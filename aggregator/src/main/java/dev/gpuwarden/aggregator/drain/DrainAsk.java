@@ -38,10 +38,11 @@ public record DrainAsk(boolean full, Set<String> gpus, boolean forced, String wh
     /**
      * What is asked for on a Node: nothing unless it is in quarantine and takes no new pods.
      *
+     * @param force whether senders may have all pods go at once
      * @throws IOException where what is written on it cannot be read
      */
-    public static DrainAsk of(NodeRead node) throws IOException {
-        return drainable(node) ? of(Inspection.holding(node)) : NONE;
+    public static DrainAsk of(NodeRead node, boolean force) throws IOException {
+        return drainable(node) ? of(Inspection.holding(node), force) : NONE;
     }
 
     /** Whether it is in quarantine, takes no new pods, and is any of our business. */
@@ -53,13 +54,13 @@ public record DrainAsk(boolean full, Set<String> gpus, boolean forced, String wh
                                 label -> "false".equalsIgnoreCase(node.labels().get(label)));
     }
 
-    static DrainAsk of(List<HealthEvent> events) {
+    static DrainAsk of(List<HealthEvent> events, boolean force) {
         boolean forced = false;
         Set<String> gpus = new TreeSet<>();
         List<HealthEvent> full = new ArrayList<>();
         List<HealthEvent> partial = new ArrayList<>();
         for (HealthEvent event : events) {
-            if (event.drain().force()) {
+            if (force && event.drain().force()) {
                 forced = true;
                 full.add(event);
             } else if (!event.drain().skip()) {

@@ -34,11 +34,14 @@ public final class Drains implements AutoCloseable {
     /** So long the watch may take to tell what somebody else has written. */
     private static final Duration WATCH = Duration.ofSeconds(1);
 
-    /** @param armed else everything is decided and told, and no pod touched */
-    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times) {
+    /**
+     * @param armed else everything is decided and told, and no pod touched
+     * @param force whether senders may have all pods go at once, whatever the policies say
+     */
+    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times, boolean force) {
 
         public Settings(boolean armed, DrainPolicies policies) {
-            this(armed, policies, DrainTimes.DEFAULT);
+            this(armed, policies, DrainTimes.DEFAULT, false);
         }
     }
 
@@ -193,7 +196,7 @@ public final class Drains implements AutoCloseable {
         DrainRecord asked;
         try {
             before = DrainAsk.drainable(node) ? DrainRecord.of(node) : DrainRecord.NONE;
-            asked = before.with(DrainAsk.of(node), now);
+            asked = before.with(DrainAsk.of(node, settings.force()), now);
         } catch (IOException e) {
             LOG.log(Level.WARNING, "node " + node.name() + " is not drained: " + e.getMessage());
             forget(node.name());

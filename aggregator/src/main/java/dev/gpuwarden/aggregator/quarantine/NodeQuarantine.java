@@ -20,14 +20,20 @@ public final class NodeQuarantine {
     private final ClusterApi api;
     private final Fleet fleet;
     private final BreakerGate gate;
+    private final boolean forcePasses;
     private final Clock clock;
     private final Consumer<Audit> audits;
 
-    /** @param audits gets each decision that is going to be written, or would be in a dry run, before it is */
-    public NodeQuarantine(ClusterApi api, Fleet fleet, BreakerGate gate, Clock clock, Consumer<Audit> audits) {
+    /**
+     * @param forcePasses whether the breaker is not asked about a node that a sender forces out of service
+     * @param audits gets each decision that is going to be written, or would be in a dry run, before it is
+     */
+    public NodeQuarantine(
+            ClusterApi api, Fleet fleet, BreakerGate gate, boolean forcePasses, Clock clock, Consumer<Audit> audits) {
         this.api = api;
         this.fleet = fleet;
         this.gate = gate;
+        this.forcePasses = forcePasses;
         this.clock = clock;
         this.audits = audits;
     }
@@ -77,7 +83,7 @@ public final class NodeQuarantine {
     /** What would be done, as far as it is known here. Asks nobody, and changes nothing. */
     public Decision look(Report report, RuleBook rules) {
         return fleet.node(report.node())
-                .map(node -> Quarantine.decide(node, report, rules, gate::look, Mode.DRY_RUN, clock.instant()))
+                .map(node -> decide(node, report, rules, Mode.DRY_RUN))
                 .orElseGet(() -> noNode(report));
     }
 
@@ -91,7 +97,7 @@ public final class NodeQuarantine {
 
     private Decision decide(NodeRead node, Report report, RuleBook rules, Mode mode) {
         return Quarantine.decide(
-                node, report, rules, mode == Mode.ARMED ? gate::ask : gate::look, mode, clock.instant());
+                node, report, rules, mode == Mode.ARMED ? gate::ask : gate::look, forcePasses, mode, clock.instant());
     }
 
     /** Once, however often the Node changes before it can be written. */

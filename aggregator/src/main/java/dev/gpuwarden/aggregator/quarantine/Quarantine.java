@@ -27,6 +27,7 @@ public final class Quarantine {
     private final Report report;
     private final RuleBook rules;
     private final Function<NodeRead, Breaker.Answer> breaker;
+    private final boolean forcePasses;
     private final Mode mode;
     private final Instant now;
 
@@ -35,12 +36,14 @@ public final class Quarantine {
             Report report,
             RuleBook rules,
             Function<NodeRead, Breaker.Answer> breaker,
+            boolean forcePasses,
             Mode mode,
             Instant now) {
         this.node = node;
         this.report = report;
         this.rules = rules;
         this.breaker = breaker;
+        this.forcePasses = forcePasses;
         this.mode = mode;
         this.now = now;
     }
@@ -56,7 +59,19 @@ public final class Quarantine {
             Function<NodeRead, Breaker.Answer> breaker,
             Mode mode,
             Instant now) {
-        return new Quarantine(node, report, rules, breaker, mode, now).decide();
+        return decide(node, report, rules, breaker, false, mode, now);
+    }
+
+    /** @param forcePasses whether the breaker is not asked about a node that a sender forces out of service */
+    static Decision decide(
+            NodeRead node,
+            Report report,
+            RuleBook rules,
+            Function<NodeRead, Breaker.Answer> breaker,
+            boolean forcePasses,
+            Mode mode,
+            Instant now) {
+        return new Quarantine(node, report, rules, breaker, forcePasses, mode, now).decide();
     }
 
     private Decision decide() {
@@ -103,7 +118,7 @@ public final class Quarantine {
                 && effects.labels().isEmpty()) {
             return leave("rules are met, but all that they ask for is in the way of others' taints");
         }
-        boolean charges = effects.takeCapacity() && !session.takesCapacity() && !held.forced();
+        boolean charges = effects.takeCapacity() && !session.takesCapacity() && !(held.forced() && forcePasses);
         Optional<Breaker.Answer> passed = charges ? Optional.of(breaker.apply(node)) : Optional.empty();
         if (passed.isPresent() && !passed.get().allowed()) {
             return new Decision.Leave(passed.get().reason(), true);

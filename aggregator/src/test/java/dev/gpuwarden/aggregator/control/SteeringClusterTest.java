@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.LeaderElectionTimes;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.Drains;
 import dev.gpuwarden.aggregator.json.JsonText;
@@ -151,7 +152,8 @@ class SteeringClusterTest {
     /** With the program's own times of the election. */
     private static Steering.Settings usual(String identity) {
         Steering.Settings tests = settings(identity, Mode.ARMED, 100);
-        return new Steering.Settings(tests.namespace(), identity, tests.mode(), tests.pools());
+        return new Steering.Settings(
+                tests.namespace(), identity, tests.mode(), tests.pools(), LeaderElectionTimes.DEFAULT);
     }
 
     @Test

@@ -42,7 +42,7 @@ final class TestPods {
                 api,
                 TestFleet.settings(identity, Mode.ARMED, 100),
                 audit -> {},
-                Optional.of(new Steering.Draining(new Drains.Settings(armed, policies, TIMES), audits::add)));
+                Optional.of(new Steering.Draining(new Drains.Settings(armed, policies, TIMES, false), audits::add)));
     }
 
     TestPods(TestFleet fleet, String namespace) {

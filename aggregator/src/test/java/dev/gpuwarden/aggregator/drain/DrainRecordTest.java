@@ -26,13 +26,13 @@ class DrainRecordTest {
 
     @Test
     void onlyAResetOfANamedGpuIsPartial() {
-        assertThat(DrainAsk.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1", "GPU-2"))))
+        assertThat(DrainAsk.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1", "GPU-2")), true))
                 .isEqualTo(new DrainAsk(false, Set.of("GPU-1", "GPU-2"), false, "Xid 48"));
-        assertThat(DrainAsk.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET)))
+        assertThat(DrainAsk.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET)), true)
                         .full())
                 .isTrue();
         for (RecommendedAction action : RecommendedAction.values()) {
-            assertThat(DrainAsk.of(List.of(Some.event(action, "GPU-1"))).full())
+            assertThat(DrainAsk.of(List.of(Some.event(action, "GPU-1")), true).full())
                     .as(action.name())
                     .isEqualTo(action != RecommendedAction.COMPONENT_RESET);
         }
@@ -42,14 +42,15 @@ class DrainRecordTest {
     void anythingFullMakesItFullAndWhoAsksToSkipIsSkipped() {
         HealthEvent reset = Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1");
         HealthEvent reboot = Some.event(RecommendedAction.RESTART_BM);
-        assertThat(DrainAsk.of(List.of(reset, reboot)).full()).isTrue();
+        assertThat(DrainAsk.of(List.of(reset, reboot), true).full()).isTrue();
         HealthEvent skipped =
                 reboot.toBuilder().drain(new Overrides(false, true)).build();
-        assertThat(DrainAsk.of(List.of(reset, skipped))).isEqualTo(gpus("GPU-1"));
-        assertThat(DrainAsk.of(List.of(skipped)).isNone()).isTrue();
+        assertThat(DrainAsk.of(List.of(reset, skipped), true)).isEqualTo(gpus("GPU-1"));
+        assertThat(DrainAsk.of(List.of(skipped), true).isNone()).isTrue();
         HealthEvent forced = reset.toBuilder().drain(new Overrides(true, false)).build();
-        assertThat(DrainAsk.of(List.of(forced)).full()).isTrue();
-        assertThat(DrainAsk.of(List.of(forced)).forced()).isTrue();
+        assertThat(DrainAsk.of(List.of(forced), true).full()).isTrue();
+        assertThat(DrainAsk.of(List.of(forced), true).forced()).isTrue();
+        assertThat(DrainAsk.of(List.of(forced), false)).as("unless senders may").isEqualTo(gpus("GPU-1"));
     }
 
     // ---- what is remembered ----

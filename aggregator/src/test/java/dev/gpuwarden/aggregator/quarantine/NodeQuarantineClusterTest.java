@@ -134,7 +134,7 @@ class NodeQuarantineClusterTest {
 
     private Decision settle(String node) {
         try {
-            return new NodeQuarantine(api, fleet, gate, Clock.systemUTC(), audit -> {
+            return new NodeQuarantine(api, fleet, gate, false, Clock.systemUTC(), audit -> {
                         audits.add(audit);
                         meanwhile.run();
                     })

@@ -124,7 +124,9 @@ class QuarantineTest extends QuarantineSetup {
     @Test
     void sendersCanForceAndSkip() {
         tell(event("Harmless", "GPU").quarantine(new Overrides(true, false)));
-        Decision decision = decide(NO);
+        assertThat(decide(NO)).as("it passes the rules, not the breaker").isInstanceOf(Decision.Leave.class);
+        Decision decision = Quarantine.decide(
+                node.read(), Report.trusted("node-1", table.faults()), rules, any -> NO, true, Mode.ARMED, T0);
         assertThat(decision).as("the breaker is not asked").isInstanceOf(Decision.Act.class);
         act(Decision.Kind.QUARANTINE);
         assertThat(node.read().unschedulable()).isTrue();
