@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.command.BreakerCommand;
+import dev.gpuwarden.aggregator.command.CleanNodesCommand;
 import dev.gpuwarden.aggregator.command.CordonCommand;
 import dev.gpuwarden.aggregator.command.DrainCommand;
 import dev.gpuwarden.aggregator.command.ExplainCommand;
@@ -24,6 +25,7 @@ public final class AggregatorCommands implements CommandGroup {
                 new NamedCommand("cordon", () -> new CordonCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("drain", () -> new DrainCommand(System.getenv(), Clock.systemUTC(), Stop.onSignal())),
                 new NamedCommand("release", () -> new ReleaseCommand(System.getenv(), Clock.systemUTC())),
+                new NamedCommand("clean-nodes", () -> new CleanNodesCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("breaker", () -> new BreakerCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("policy", () -> PolicyCommand.with(Clock.systemUTC())));
     }

@@ -41,6 +41,14 @@ final class CordonLabels {
         OF_CORDON.forEach(label -> patch.label(label, Optional.empty()));
     }
 
+    /** What is left of a cordon that is over, and that was ours. */
+    static void forgotten(NodePatch patch, NodeRead node) {
+        if (US.get().equals(node.labels().get(UNCORDON_BY))) {
+            patch.label(UNCORDON_BY, Optional.empty());
+            patch.label(UNCORDON_TIME, Optional.empty());
+        }
+    }
+
     static void uncordoned(NodePatch patch, Instant now) {
         patch.label(UNCORDON_BY, US);
         patch.label(UNCORDON_TIME, Optional.of(TIME.format(now)));

@@ -172,7 +172,7 @@ public final class Quarantine {
             return leave("stays in quarantine: " + report.unlisted() + " faults of it are not listed");
         }
         NodePatch patch = new NodePatch(node);
-        undo(session, patch);
+        undo(node, session, patch);
         patch.unschedulable(node.unschedulable() && (!session.cordoned() || session.cordonPreExisting()));
         if (session.cordoned() && !session.cordonPreExisting()) {
             CordonLabels.uncordoned(patch, now);
@@ -193,7 +193,7 @@ public final class Quarantine {
                 .filter(fault -> youngest.isPresent() && !fault.since().isAfter(youngest.get()))
                 .toList();
         NodePatch patch = new NodePatch(node);
-        undo(session, patch);
+        undo(node, session, patch);
         patch.unschedulable(node.unschedulable() && (!session.cordoned() || session.cordonPreExisting()));
         patch.annotate(mark, Optional.of(Marks.TRUE));
         patch.annotate(Marks.CANCELLED, stillCancelled(session, known));
@@ -208,7 +208,7 @@ public final class Quarantine {
     }
 
     /** All but the cordon. */
-    private void undo(Session session, NodePatch patch) {
+    static void undo(NodeRead node, Session session, NodePatch patch) {
         Marks.OF_SESSION.forEach(name -> patch.annotate(name, Optional.empty()));
         patch.label(Marks.STATE, Optional.empty());
         CordonLabels.gone(patch);

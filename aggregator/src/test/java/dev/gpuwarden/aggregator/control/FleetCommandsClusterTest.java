@@ -327,6 +327,22 @@ class FleetCommandsClusterTest {
             assertThat(fleet.cordoned(bad)).isFalse();
             assertThat(fleet().node(bad)).containsEntry("state", "faulty").containsEntry("cause", "overridden");
             assertThat(run("release", "Bad").code()).isEqualTo(2);
+            assertThat(run("clean-nodes", "--all", "--yes"))
+                    .satisfies(said -> assertThat(said.code()).isEqualTo(2))
+                    .extracting(Answer::err)
+                    .asString()
+                    .contains("the aggregator one acts", "scale deployment");
+            until(() -> fleet.condition(bad).equals("True"), "it has a condition");
         }
+        assertThat(run("clean-nodes").code()).as("nothing named is not all").isEqualTo(2);
+        assertThat(run("clean-nodes", "--all").out())
+                .contains(bad + ": would take away ", "conditions by gpuwarden-aggregator-conditions", "dry run");
+        assertThat(fleet.condition(bad)).isEqualTo("True");
+        fleet.client.delete("lease/gpuwarden/gpuwarden-aggregator");
+        Answer cleaned = run("clean-nodes", "--all", "--yes");
+        assertThat(cleaned.code()).as(cleaned.out() + cleaned.err()).isZero();
+        assertThat(fleet.condition(bad)).isEmpty();
+        assertThat(fleet.get(bad, ".metadata.annotations")).doesNotContain("gpuwarden", "Uncordoned");
+        assertThat(run("clean-nodes", bad).out()).contains("nothing of gpuwarden is there");
     }
 }

@@ -1,0 +1,223 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.cluster.Pages;
+import dev.gpuwarden.aggregator.cluster.Rights;
+import dev.gpuwarden.aggregator.cluster.Rights.Right;
+import dev.gpuwarden.aggregator.control.Steering;
+import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.quarantine.ByHand;
+import dev.gpuwarden.aggregator.quarantine.CleanUp;
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.UserError;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Takes off nodes what this program has put there, before it leaves the cluster. */
+@Command(
+        name = "clean-nodes",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Take off nodes what gpuwarden has put there: cordons, taints, labels, annotations and conditions. What others"
+                    + " have put there stays, their cordons too.",
+            "Changes nothing without --yes. No aggregator may act meanwhile: it would put all of it back. Writes Nodes with"
+                    + " your own rights."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:nothing of gpuwarden is left on these nodes; of a dry run: nothing would be",
+            "1:of some there is, as is said",
+            "2:wrong usage or configuration, or an aggregator acts",
+            "3:undecided: the cluster does not answer, or a right is missing"
+        })
+public final class CleanNodesCommand extends ClusterCommand {
+
+    private static final String SCHEMA = "gpuwarden.clean-nodes/v1";
+
+    /** By which names daemon and aggregator apply what they own. */
+    private static final List<String> MANAGERS =
+            List.of("gpuwarden", "gpuwarden-aggregator-conditions", "gpuwarden-object-monitor");
+
+    private static final List<Right> NEEDED = List.of(
+            new Right("list", "", "nodes"), new Right("patch", "", "nodes"), new Right("patch", "", "nodes/status"));
+
+    @Parameters(arity = "0..*", paramLabel = "NODE", description = "Names, as in kubectl get nodes.")
+    List<String> nodes = List.of();
+
+    @Option(names = "--all", description = "All nodes of the cluster.")
+    boolean all;
+
+    @Option(names = "--yes", description = "Do it. Without it, only say what would go.")
+    boolean yes;
+
+    @Mixin
+    BreakerOptions breaker = new BreakerOptions();
+
+    public CleanNodesCommand(Map<String, String> environment, Clock clock) {
+        super(environment, clock);
+    }
+
+    /**
+     * What came of one node.
+     *
+     * @param done whether nothing of this program is left, or would be
+     */
+    private record Cleaned(String node, boolean done, List<String> takes, List<String> stays, String why) {
+        Map<String, Object> tree() {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("name", node);
+            tree.put("done", done);
+            tree.put("takes", takes);
+            tree.put("stays", stays);
+            tree.put("why", why);
+            return tree;
+        }
+
+        boolean isNews() {
+            return !done || !takes.isEmpty() || !stays.isEmpty();
+        }
+
+        String text(boolean yes) {
+            List<String> parts = new ArrayList<>();
+            if (!done) {
+                parts.add("not done: " + why);
+            }
+            if (!takes.isEmpty()) {
+                parts.add((yes && done ? "took away " : "would take away ") + String.join(", ", takes));
+            }
+            if (!stays.isEmpty()) {
+                parts.add("stays: " + String.join(", ", stays));
+            }
+            return parts.isEmpty() ? "nothing of gpuwarden is there" : String.join("; ", parts);
+        }
+    }
+
+    @Override
+    int ask(ClusterApi api) throws ClusterException, InterruptedException {
+        nodes.forEach(HandCommand::named);
+        if (nodes.isEmpty() != all) {
+            throw new UserError("expected the names of nodes, or --all");
+        }
+        String who = ClusterReader.user(api).value().orElse("somebody");
+        if (yes) {
+            refuseBeside(api);
+            List<Right> missing = new Rights(api).missing(NEEDED);
+            if (!missing.isEmpty()) {
+                return undecided("nothing was done: " + who + " may not " + Rights.text(missing));
+            }
+        }
+        List<Cleaned> cleaned = new ArrayList<>();
+        for (String node : all ? names(api) : nodes) {
+            cleaned.add(clean(api, node));
+        }
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("at", clock.instant().toString());
+        tree.put("by", who);
+        tree.put("dryRun", !yes);
+        tree.put("nodes", cleaned.stream().map(Cleaned::tree).toList());
+        show(tree, out -> print(out, cleaned));
+        return cleaned.stream().allMatch(Cleaned::done) ? ExitCode.OK : ExitCode.NOT_FIT;
+    }
+
+    /** Throws {@link UserError} where an aggregator would put back what is taken away. */
+    private void refuseBeside(ClusterApi api) throws ClusterException, InterruptedException {
+        String namespace = breaker.namespace();
+        try {
+            Map<String, Object> lease =
+                    api.get("/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + Steering.LEASE);
+            Leader.of(lease).filter(leader -> leader.leads(clock.instant())).ifPresent(leader -> {
+                throw new UserError(
+                        "the aggregator " + leader.holder() + " acts, or did so less than half a minute ago:"
+                                + " it would put all of it back. Stop it first: kubectl -n " + namespace
+                                + " scale deployment gpuwarden-aggregator --replicas=0");
+            });
+        } catch (ClusterException e) {
+            if (!e.notFound()) {
+                throw e;
+            }
+        }
+    }
+
+    private static List<String> names(ClusterApi api) throws ClusterException, InterruptedException {
+        List<String> names = new ArrayList<>();
+        Pages.each(api, Fleet.NODES.path(), "", node -> names.add(Trees.text(Trees.object(node, "metadata"), "name")));
+        return names;
+    }
+
+    private Cleaned clean(ClusterApi api, String node) throws InterruptedException {
+        List<CleanUp> plans = new ArrayList<>(List.of(new CleanUp(List.of(), List.of(), List.of())));
+        HandPatch.Outcome outcome = new HandPatch(api, "clean-nodes", !yes).settle(node, read -> {
+            try {
+                plans.set(0, CleanUp.of(read));
+            } catch (IOException e) {
+                return new ByHand.Plan(false, e.getMessage() + ": repair or remove them", List.of());
+            }
+            return new ByHand.Plan(true, "", plans.get(0).patch());
+        });
+        List<String> takes = new ArrayList<>(plans.get(0).takes());
+        List<String> stays = plans.get(0).stays();
+        if (!outcome.plan().done() || outcome.read().isEmpty()) {
+            return new Cleaned(node, false, takes, stays, outcome.plan().why());
+        }
+        try {
+            for (Map<String, Object> applied : applied(outcome.read().get())) {
+                String manager = Trees.text(applied, "manager");
+                String subresource = Trees.text(applied, "subresource");
+                takes.add((subresource.equals("status") ? "conditions" : "what was applied") + " by " + manager);
+                if (yes) {
+                    release(api, outcome.read().get(), manager, subresource);
+                }
+            }
+        } catch (ClusterException e) {
+            return new Cleaned(node, false, takes, stays, String.valueOf(e.getMessage()));
+        }
+        return new Cleaned(node, true, takes, stays, "");
+    }
+
+    /** What this program has applied, by the API server's own record. */
+    private static List<Map<String, Object>> applied(NodeRead node) {
+        return Trees.objects(Trees.object(node.tree(), "metadata"), "managedFields").stream()
+                .filter(each ->
+                        Trees.text(each, "operation").equals("Apply") && MANAGERS.contains(Trees.text(each, "manager")))
+                .toList();
+    }
+
+    /** Who applies nothing owns nothing, and what no one else owns goes. */
+    private static void release(ClusterApi api, NodeRead node, String manager, String subresource)
+            throws ClusterException, InterruptedException {
+        var unused = api.apply(
+                Fleet.NODES.path(node.name()) + (subresource.isEmpty() ? "" : "/" + subresource),
+                manager,
+                Map.of(
+                        "apiVersion", "v1",
+                        "kind", "Node",
+                        // Of a Node that is gone none would be made.
+                        "metadata", Map.of("name", node.name(), "uid", node.uid())));
+    }
+
+    private void print(PrintWriter out, List<Cleaned> cleaned) {
+        List<Cleaned> shown =
+                cleaned.stream().filter(each -> !all || each.isNews()).toList();
+        shown.forEach(each -> out.println(each.node() + ": " + Table.escape(each.text(yes))));
+        if (all) {
+            out.println(cleaned.size() - shown.size() + " more nodes have nothing of gpuwarden");
+        }
+        if (!yes) {
+            out.println("dry run: nothing was changed; --yes does it");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.fleet.NodeRead;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What is to be taken off a Node before this program leaves the cluster: what it has put there, and nothing that others have.
+ * Conditions and what else it applies are not here: the API server knows whose they are. Pure.
+ *
+ * @param takes what goes, for people
+ * @param stays what does not, and why
+ * @param patch one JSON patch, for exactly the version that was read; empty where there is nothing to write
+ */
+public record CleanUp(List<String> takes, List<String> stays, List<Map<String, Object>> patch) {
+
+    /** Those that this program alone writes. */
+    private static final List<String> OWN = List.of(
+            Marks.REASON,
+            Marks.BY_MONITORS,
+            Marks.CANCELLED,
+            Marks.LET_THROUGH,
+            Marks.DECIDED,
+            Marks.DRAIN,
+            Marks.CORDONED_BY_HAND);
+
+    /** @throws IOException where what is written on it cannot be read: whose cordon it has cannot be known then */
+    public static CleanUp of(NodeRead node) throws IOException {
+        Session session = Session.of(node);
+        NodePatch patch = new NodePatch(node);
+        List<String> stays = new ArrayList<>();
+        // NVSentinel has the same annotations; this one it has not.
+        boolean ours = node.annotations().containsKey(Marks.REASON);
+        boolean cordonGoes = false;
+        if (session.active() && ours) {
+            Quarantine.undo(node, session, patch);
+            cordonGoes = session.cordoned() && !session.cordonPreExisting();
+        } else if (session.active()) {
+            stays.add("a quarantine that another program has put there");
+        }
+        if (node.unschedulable() && cordonGoes) {
+            patch.unschedulable(false);
+        } else if (node.unschedulable()) {
+            stays.add(ByHand.reason(node)
+                    .map(why -> "the cordon of " + why)
+                    .orElse("a cordon that this program has not made"));
+        }
+        if (node.annotations().containsKey(Marks.DECIDED)) {
+            patch.annotate(Marks.UNCORDONED_MANUALLY, Optional.empty());
+            patch.annotate(Marks.UNTAINTED_MANUALLY, Optional.empty());
+        }
+        OWN.forEach(name -> patch.annotate(name, Optional.empty()));
+        CordonLabels.forgotten(patch, node);
+        List<Map<String, Object>> operations = patch.operations();
+        return new CleanUp(
+                operations.stream().flatMap(each -> text(each).stream()).toList(), List.copyOf(stays), operations);
+    }
+
+    private static Optional<String> text(Map<String, Object> operation) {
+        String path = String.valueOf(operation.get("path"));
+        if (String.valueOf(operation.get("op")).equals("test")) {
+            return Optional.empty();
+        }
+        String name =
+                path.substring(path.lastIndexOf('/') + 1).replace("~1", "/").replace("~0", "~");
+        return Optional.of(
+                path.startsWith("/metadata/annotations/")
+                        ? "annotation " + name
+                        : path.startsWith("/metadata/labels/")
+                                ? "label " + name
+                                : path.equals("/spec/taints") ? "taints of the quarantine" : "the cordon");
+    }
+}
