@@ -4,8 +4,6 @@ import dev.gpuwarden.aggregator.checkpoint.PodSignals;
 import dev.gpuwarden.aggregator.checkpoint.SignalRequest;
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.cluster.Kind;
-import dev.gpuwarden.aggregator.cluster.Mirror;
 import dev.gpuwarden.aggregator.fleet.Fleet;
 import dev.gpuwarden.aggregator.fleet.NodeRead;
 import java.io.IOException;
@@ -28,8 +26,10 @@ public final class Drains implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Drains.class.getName());
 
-    private static final Kind PODS = Kind.ofCluster("", "v1", "pods", "Pod");
     private static final int MOST_OF_A_NODE = 8;
+    /** How often pods are listed that are not watched, of nodes whose drain has succeeded. */
+    private static final Duration LIST_AGAIN = Duration.ofMinutes(5);
+
     private static final int MOST_TRIES = 8;
     /** So long the watch may take to tell what somebody else has written. */
     private static final Duration WATCH = Duration.ofSeconds(1);
@@ -45,20 +45,17 @@ public final class Drains implements AutoCloseable {
         }
     }
 
-    private record Followed(String uid, NodeDrain drain, Mirror watch) {}
-
     private final ClusterApi api;
     private final Fleet fleet;
     private final Settings settings;
     private final GpuPods gpuPods;
     private final Clock clock;
     private final DrainLog log;
-    private final Consumer<String> again;
     private final Consumer<String> written;
     private final Removals removals;
     private final Together together;
     private final DrainTally tally = new DrainTally();
-    private final Map<String, Followed> followed = new ConcurrentHashMap<>();
+    private final FollowedNodes followed;
     private final Alarms alarms;
     /** What a dry run has said of a node, so that its pods need not be asked for again. */
     private final Map<String, DrainRehearsal> rehearsed = new ConcurrentHashMap<>();
@@ -85,7 +82,6 @@ public final class Drains implements AutoCloseable {
         this.gpuPods = gpuPods;
         this.clock = clock;
         this.log = new DrainLog(audits);
-        this.again = again;
         this.written = written;
         this.removals = new Removals(
                 new PodRemoval(api, settings.policies().grace(), false),
@@ -97,10 +93,11 @@ public final class Drains implements AutoCloseable {
                 again,
                 () -> open,
                 DrainAsk::drainable);
+        this.followed = new FollowedNodes(api, again, settings.times().retry());
         this.together = new Together(again);
         this.alarms = new Alarms(again);
         fleet.follow((node, health) -> {
-            if (followed.containsKey(node) && SignalRequest.any(health)) {
+            if (followed.has(node) && SignalRequest.any(health)) {
                 again.accept(node);
             }
         });
@@ -114,7 +111,7 @@ public final class Drains implements AutoCloseable {
     /** Another one acts: no pod is asked for any more, and none followed. */
     public void stop() {
         open = false;
-        followed.keySet().forEach(this::forget);
+        followed.names().forEach(this::forget);
         rehearsed.clear();
     }
 
@@ -124,23 +121,19 @@ public final class Drains implements AutoCloseable {
 
     /** How many nodes are being drained. */
     public int nodes() {
-        return (int) followed.values().stream()
-                .filter(node -> !node.drain().isOver())
-                .count();
+        return followed.underWay().size();
     }
 
     /** How many pods were refused, and are tried again. */
     public int refused() {
-        return followed.values().stream()
-                .mapToInt(node -> node.drain().refusals().size())
+        return followed.underWay().stream()
+                .mapToInt(drain -> drain.refusals().size())
                 .sum();
     }
 
     /** How many nodes have only pods that a person has to see to. */
     public int stuck() {
-        return (int) followed.values().stream()
-                .filter(node -> node.drain().isStuck())
-                .count();
+        return (int) followed.underWay().stream().filter(NodeDrain::isStuck).count();
     }
 
     /** What a dry run would do to a node; empty where there is nothing, or it is not known yet. */
@@ -178,8 +171,7 @@ public final class Drains implements AutoCloseable {
                 .isEmpty()) {
             return now;
         }
-        Followed there = followed.get(tried.name());
-        if (there != null && there.drain().outrun()) {
+        if (followed.find(tried.name()).filter(NodeDrain::outrun).isPresent()) {
             alarms.set(tried.name(), clock.instant().plus(WATCH), clock.instant());
             return Optional.empty();
         }
@@ -212,17 +204,19 @@ public final class Drains implements AutoCloseable {
                 && rehearsal(node.name()).filter(said -> said.is(node, asked)).isPresent()) {
             return;
         }
-        Followed there = follow(node);
-        there.drain().over(over);
-        if (!there.drain().isComplete()) {
+        NodeDrain drain = followed.follow(node);
+        if (!open) {
+            forget(node.name());
+        }
+        drain.over(over);
+        if (!drain.isComplete()) {
             return;
         }
-        act(node, there, before, asked, now);
+        act(node, drain, before, asked, now);
     }
 
-    private void act(NodeRead node, Followed there, DrainRecord before, DrainRecord asked, Instant now)
+    private void act(NodeRead node, NodeDrain drain, DrainRecord before, DrainRecord asked, Instant now)
             throws ClusterException, InterruptedException {
-        NodeDrain drain = there.drain();
         drain.before(before);
         GpuPods.Answer answer = DrainDecision.asks(asked, drain.pods())
                 ? gpuPods.holders(
@@ -266,8 +260,7 @@ public final class Drains implements AutoCloseable {
                 tally.finishedAfter(System.nanoTime() - drain.endNanos());
                 removals.untell(node.name());
             }
-            alarms.clear(node.name());
-            together.forget(node.name());
+            rest(node.name(), now);
             return;
         }
         List<PodPlan> due =
@@ -296,28 +289,12 @@ public final class Drains implements AutoCloseable {
 
     // ---- which nodes ----
 
-    private Followed follow(NodeRead node) {
-        Followed there = followed.get(node.name());
-        if (there != null && there.uid().equals(node.uid())) {
-            return there;
-        }
-        forget(node.name());
-        NodeDrain drain =
-                new NodeDrain(() -> again.accept(node.name()), settings.times().retry());
-        Followed now = new Followed(node.uid(), drain, api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain));
-        followed.put(node.name(), now);
-        if (!open) {
-            forget(node.name());
-        }
-        return now;
-    }
-
     /** It is not drained, or not any more. */
     private void end(NodeRead node, Instant now) {
         rehearsed.remove(node.name());
-        Followed there = followed.get(node.name());
-        if (there != null && settings.armed() && !there.drain().isOver() && !DrainAsk.drainable(node)) {
-            List<String> left = there.drain().pods().stream()
+        Optional<NodeDrain> there = followed.find(node.name()).filter(drain -> !drain.isOver());
+        if (there.isPresent() && settings.armed() && !DrainAsk.drainable(node)) {
+            List<String> left = there.get().pods().stream()
                     .filter(pod -> !pod.ended() && pod.deleted().isEmpty())
                     .map(PodRead::path)
                     .sorted()
@@ -329,14 +306,20 @@ public final class Drains implements AutoCloseable {
         forget(node.name());
     }
 
+    /** Its drain has succeeded: it is followed on, or looked at again in a while where too many are. */
+    private void rest(String node, Instant now) {
+        alarms.clear(node);
+        together.forget(node);
+        if (followed.tooManyOver()) {
+            forget(node);
+            alarms.set(node, now.plus(LIST_AGAIN), now);
+        }
+    }
+
     private void forget(String node) {
         alarms.clear(node);
         together.forget(node);
-        Followed there = followed.remove(node);
-        if (there != null) {
-            there.drain().close();
-            there.watch().close();
-        }
+        followed.forget(node);
     }
 
     private void rehearse(NodeRead node, DrainRecord asked, DrainDecision decision, Instant now) {

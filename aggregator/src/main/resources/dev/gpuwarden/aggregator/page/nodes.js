@@ -78,6 +78,7 @@ function drained(drain) {
   const steps = Object.entries(drain.gpus ?? {}).map(([gpu, since]) => [since, `pods that hold ${gpu} are to leave`]);
   if (drain.full) steps.push([drain.full, 'all pods are to leave' + (drain.why ? ': ' + drain.why : '')]);
   for (const pod of drain.waiting ?? []) steps.push([pod.since, `${pod.pod || 'the node'} (${pod.step}): ${pod.why}`]);
+  if (drain.reopened) steps.push([drain.reopened.at, 'a pod that holds a GPU came: the drain is open again']);
   if (drain.finished) steps.push([drain.finished, 'nothing that is to leave is left']);
   return steps;
 }
