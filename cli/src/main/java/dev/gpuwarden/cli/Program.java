@@ -179,10 +179,11 @@ final class Program extends CommandLine {
     }
 
     private int complain(@org.jspecify.annotations.Nullable String message) {
+        String prefix = Journal.isStandardError() ? Journal.ERROR_PREFIX : "";
         Optional.ofNullable(message)
                 .orElse("unknown error")
                 .lines()
-                .forEach(line -> getErr().println("gpuwarden: " + line));
+                .forEach(line -> getErr().println(prefix + "gpuwarden: " + line));
         getErr().flush();
         return dev.gpuwarden.cli.ExitCode.USAGE;
     }

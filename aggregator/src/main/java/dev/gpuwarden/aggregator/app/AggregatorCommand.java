@@ -14,7 +14,8 @@ import dev.gpuwarden.aggregator.page.Decisions;
 import dev.gpuwarden.aggregator.page.FleetSite;
 import dev.gpuwarden.aggregator.page.PageOptions;
 import dev.gpuwarden.cli.ExitCode;
-import dev.gpuwarden.cli.run.Logging;
+import dev.gpuwarden.cli.run.GivenSettings;
+import dev.gpuwarden.cli.run.LogOptions;
 import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.cli.run.Stop;
 import dev.gpuwarden.cli.web.ListenAddress;
@@ -30,10 +31,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.logging.Level;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /** Runs until it is told to stop: takes what nodes report, keeps a `NodeHealth` for each, and steers the nodes by them. */
 @Command(
@@ -75,13 +76,21 @@ public final class AggregatorCommand implements Callable<Integer> {
     @Mixin
     PageOptions page = new PageOptions();
 
+    @Mixin
+    LogOptions log = new LogOptions();
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
     public AggregatorCommand(Stop stop) {
         this.stop = stop;
     }
 
     @Override
     public Integer call() throws InterruptedException {
-        Logging.install(Level.INFO);
+        log.install();
+        LOG.log(System.Logger.Level.INFO, GivenSettings.line(spec));
         web.validate();
         ingest.validate();
         Optional<Steering.Settings> settings = steering.settings();
@@ -143,12 +152,6 @@ public final class AggregatorCommand implements Callable<Integer> {
     }
 
     private void announce(WebServer pages) {
-        LOG.log(
-                System.Logger.Level.INFO,
-                ingest.effective().entrySet().stream()
-                        .filter(setting -> !setting.getValue().isEmpty())
-                        .map(setting -> setting.getKey().substring(2) + "=" + setting.getValue())
-                        .collect(Collectors.joining(" ")));
         LOG.log(System.Logger.Level.INFO, "serving " + pages.url() + "/metrics");
     }
 

@@ -3,9 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.ListenAddress;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -118,15 +116,5 @@ public final class IngestOptions {
             throw new UserError("--ingest.monitor: at most " + MOST_MONITORS + ", but there are " + different.size());
         }
         return different;
-    }
-
-    /** The settings in force, by flag. */
-    public Map<String, String> effective() {
-        Map<String, String> all = new LinkedHashMap<>();
-        all.put("--ingest.audience", audience);
-        all.put("--ingest.service-account", serviceAccount);
-        all.put("--ingest.monitor", String.join(",", monitors));
-        all.put("--ingest.tls-client-ca", tlsClientCa == null ? "" : tlsClientCa.toString());
-        return all;
     }
 }

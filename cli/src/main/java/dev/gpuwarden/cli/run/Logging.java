@@ -1,75 +1,90 @@
 package dev.gpuwarden.cli.run;
 
-import dev.gpuwarden.cli.Table;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.OutputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.util.logging.Formatter;
+import java.nio.charset.StandardCharsets;
+import java.util.function.UnaryOperator;
+import java.util.logging.ErrorManager;
+import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-import java.util.logging.StreamHandler;
 
-/** Where {@link System.Logger} goes: standard error, a line each, without a time, which journald and kubelet add. */
+/** Where {@link System.Logger} goes: standard error, a line each. */
 public final class Logging {
+
+    /** Libraries' own debugging would drown ours. Held here: the JDK keeps loggers by weak references. */
+    private static final Logger OURS = Logger.getLogger("dev.gpuwarden");
+
+    private static volatile UnaryOperator<String> words = UnaryOperator.identity();
 
     private Logging() {}
 
-    /** Shows this level and worse. An own `java.util.logging.config.file` is left alone. */
+    /** For commands that end soon: this level and worse, without a time. An own `java.util.logging.config.file` is left alone. */
     public static void install(Level level) {
-        if (System.getProperty("java.util.logging.config.file") != null) {
-            return;
-        }
-        install(level, new FileOutputStream(FileDescriptor.err));
+        install(level, LogFormat.PLAIN);
     }
 
-    static void install(Level level, OutputStream out) {
+    static void install(Level level, LogFormat format) {
+        if (System.getProperty("java.util.logging.config.file") == null) {
+            install(level, format, new FileOutputStream(FileDescriptor.err));
+        }
+    }
+
+    static void install(Level level, LogFormat format, OutputStream out) {
         LogManager.getLogManager().reset();
-        Logger root = Logger.getLogger("");
-        root.setLevel(level);
-        root.addHandler(new Lines(out, level));
+        words = UnaryOperator.identity();
+        Logger.getLogger("").setLevel(level.intValue() < Level.INFO.intValue() ? Level.INFO : level);
+        Logger.getLogger("").addHandler(new Lines(out, format));
+        OURS.setLevel(level);
     }
 
-    private static final class Lines extends StreamHandler {
-        Lines(OutputStream out, Level level) {
-            super(out, new OneLine());
-            setLevel(level);
-        }
-
-        /** Installing again must not close standard error, which is not ours. */
-        @Override
-        public synchronized void close() {
-            flush();
-        }
-
-        @Override
-        public synchronized void publish(LogRecord record) {
-            super.publish(record);
-            flush();
-        }
+    /**
+     * Rewrites each message before it is written: names of parts as people know them. Until the next installation.
+     *
+     * @param rewrite called on the thread that logs, without a lock; must not block for long
+     */
+    public static void rewrite(UnaryOperator<String> rewrite) {
+        words = rewrite;
     }
 
-    /** `LEVEL what: message`; a stack trace follows in lines of its own, since it is wanted whole. */
-    static final class OneLine extends Formatter {
+    private static final class Lines extends Handler {
+        private final OutputStream out;
+        private final LogFormat format;
+
+        Lines(OutputStream out, LogFormat format) {
+            this.out = out;
+            this.format = format;
+        }
+
         @Override
-        public String format(LogRecord record) {
-            String logger = String.valueOf(record.getLoggerName());
-            String text = record.getLevel().getName() + " " + logger.substring(logger.lastIndexOf('.') + 1) + ": "
-                    + Table.escape(formatMessage(record).replaceAll("\\R", " ")) + "\n";
-            Throwable thrown = record.getThrown();
-            if (thrown == null) {
-                return text;
+        public void publish(LogRecord record) {
+            if (!isLoggable(record)) {
+                return;
             }
-            if (logger.startsWith("io.grpc.")) {
-                // What a client sent: any number of them can come, and the trace is gRPC's own.
-                return text.stripTrailing() + ": " + Table.escape(thrown.toString()) + "\n";
+            byte[] line = format.line(record, words).getBytes(StandardCharsets.UTF_8);
+            synchronized (out) {
+                try {
+                    out.write(line);
+                    out.flush();
+                } catch (IOException e) {
+                    reportError("standard error cannot be written", e, ErrorManager.WRITE_FAILURE);
+                }
             }
-            StringWriter trace = new StringWriter();
-            thrown.printStackTrace(new PrintWriter(trace));
-            return text + trace;
+        }
+
+        @Override
+        public void flush() {
+            // Each line is flushed.
+        }
+
+        /** Standard error is not ours. */
+        @Override
+        public void close() {
+            flush();
         }
     }
 }

@@ -2,6 +2,8 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Version;
+import dev.gpuwarden.cli.run.GivenSettings;
+import dev.gpuwarden.cli.run.LogOptions;
 import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.cli.run.Stop;
@@ -70,11 +72,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
-import java.util.logging.Level;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /** Runs until it is told to stop: samples every GPU and serves what it sees. */
 @Command(
@@ -132,6 +133,13 @@ public final class DaemonCommand implements Callable<Integer> {
     @Mixin
     GrpcOptions grpc = new GrpcOptions();
 
+    @Mixin
+    LogOptions log = new LogOptions();
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
     public DaemonCommand(Supplier<DriverProvider> provider) {
         this(provider, Stop.onSignal());
     }
@@ -143,7 +151,8 @@ public final class DaemonCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        Logging.install(Level.INFO);
+        log.install();
+        LOG.log(System.Logger.Level.INFO, GivenSettings.line(spec));
         web.validate();
         uplink.validate();
         AccessQuestions access = new AccessQuestions();
@@ -158,6 +167,7 @@ public final class DaemonCommand implements Callable<Integer> {
             NodeSampler sampler = parts.add(new NodeSampler(
                     provider.get(), sampling.withProfiling(metrics.profiling()), new PciBus(paths), history));
             sampler.start();
+            Logging.rewrite(new GpuWords(sampler::snapshot));
             // The driver opens meanwhile. Whoever hands events in comes after the store, and so closes before it.
             EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
             parts.add(new FaultLog(store));
@@ -175,8 +185,8 @@ public final class DaemonCommand implements Callable<Integer> {
                     access);
             Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, cluster, self, store, parts);
             RecentLines lines = new RecentLines(Clock.systemUTC());
-            KernelLogMonitor log = parts.add(kernel.start(sampler, store, lines));
-            CheckRunner runner = parts.add(wanted.start(sampler, history, store, log::status, paths));
+            KernelLogMonitor follower = parts.add(kernel.start(sampler, store, lines));
+            CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, paths));
             cluster.ifPresent(target -> NodeState.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Optional<GrpcServer> calls = grpc.wanted()
@@ -191,7 +201,8 @@ public final class DaemonCommand implements Callable<Integer> {
                     sampler.stats(),
                     memory,
                     new Exposition(
-                            metrics, () -> collectors(runner, store, log, holders, calls, sending, cluster, stats)));
+                            metrics,
+                            () -> collectors(runner, store, follower, holders, calls, sending, cluster, stats)));
             ProbeSite probes = new ProbeSite(
                     () -> Readiness.pending(sampler.snapshot()),
                     () -> store.storing() ? "" : "events are not stored now");
@@ -208,7 +219,7 @@ public final class DaemonCommand implements Callable<Integer> {
     private List<Collector> collectors(
             CheckRunner runner,
             EventStore store,
-            KernelLogMonitor log,
+            KernelLogMonitor follower,
             HolderLook holders,
             Optional<GrpcServer> calls,
             Supplier<List<SinkStats>> sending,
@@ -218,13 +229,13 @@ public final class DaemonCommand implements Callable<Integer> {
                 new CheckCollector(runner::results, store::faults),
                 new StoreCollector(store::status),
                 new EventCollector(store::counts, store::faults),
-                new KernelLogCollector(log::stats),
+                new KernelLogCollector(follower::stats),
                 new SinkCollector(sending),
                 new WebCollector(stats)));
         calls.map(GrpcServer::stats).map(GrpcCollector::new).ifPresent(collectors::add);
         cluster.map(target -> new KubernetesCollector(target::stats)).ifPresent(collectors::add);
         if (metrics.dcgmNames()) {
-            collectors.add(new DcgmCollector(node::get, log::lastXids, new RecentHolders(holders)));
+            collectors.add(new DcgmCollector(node::get, follower::lastXids, new RecentHolders(holders)));
         }
         if (metrics.autopilot()) {
             collectors.add(new AutopilotCollector(node::get, CpuModel.of(paths)));
@@ -251,17 +262,8 @@ public final class DaemonCommand implements Callable<Integer> {
                 Clock.systemUTC());
     }
 
-    /** The configuration in force, and where to look. */
+    /** Where to look. */
     private void announce(WebServer server, List<String> sockets) {
-        String settings = Stream.of(sampling.effective(), events.effective(), kernelLog.effective())
-                .flatMap(all -> all.entrySet().stream())
-                .filter(setting -> !setting.getValue().isEmpty())
-                .map(setting -> setting.getKey().substring(2) + "=" + setting.getValue())
-                .collect(Collectors.joining(" "));
-        LOG.log(
-                System.Logger.Level.INFO,
-                settings + " path.procfs=" + paths.procfs() + " path.sysfs=" + paths.sysfs() + " path.podlogs="
-                        + paths.podLogs());
         if (!sockets.isEmpty()) {
             LOG.log(System.Logger.Level.INFO, "answering gRPC on " + String.join(", ", sockets));
         }

@@ -4,9 +4,7 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
@@ -131,17 +129,6 @@ public final class KernelLogSettings {
             throw new UserError(option + " must be between " + Durations.text(least) + " and " + Durations.text(most)
                     + ", but was " + Durations.text(value));
         }
-    }
-
-    /** Every setting in force, by its option's name, in the form that the option reads. */
-    public Map<String, String> effective() {
-        Map<String, String> all = new LinkedHashMap<>();
-        all.put("--kernel-log.source", label(source));
-        all.put("--kernel-log.path", path == null ? "" : path.toString());
-        all.put("--kernel-log.storm-window", Durations.text(stormWindow));
-        all.put("--kernel-log.quiet", Durations.text(quiet));
-        all.put("--kernel-log.rules", rules == null ? "" : rules.toString());
-        return all;
     }
 
     private static String label(Source source) {

@@ -76,7 +76,12 @@ public final class FaultLog implements AutoCloseable {
             case CLEARED, REPEATED -> "fault over: ";
         };
         String codes = String.join(", ", event.errorCodes());
-        String entities = event.entities().stream().map(Entity::value).collect(Collectors.joining(", "));
+        // The names of a GPU in one event are those of one GPU: its UUID is enough.
+        boolean uuid = event.entities().stream().anyMatch(name -> name.type().equals(Entity.GPU_UUID));
+        String entities = event.entities().stream()
+                .filter(name -> !uuid || !name.type().equals(Entity.PCI))
+                .map(Entity::value)
+                .collect(Collectors.joining(", "));
         String message = event.message();
         return what + event.checkName() + (codes.isEmpty() ? "" : " " + codes)
                 + (entities.isEmpty() ? "" : " of " + entities) + ", from " + event.agent() + ": "

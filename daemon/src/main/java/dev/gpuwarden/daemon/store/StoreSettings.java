@@ -5,8 +5,6 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import picocli.CommandLine.Option;
 
 /** Where events are kept, how long and how many. */
@@ -67,16 +65,6 @@ public final class StoreSettings {
             throw new UserError("--store.max-size must be at least " + ByteSizes.text(SMALLEST_BYTES) + ", but was "
                     + ByteSizes.text(maxSizeBytes));
         }
-    }
-
-    /** Every setting in force, by its option's name, in the form that the option reads. */
-    public Map<String, String> effective() {
-        Map<String, String> all = new LinkedHashMap<>();
-        all.put("--store.path", path.toString());
-        all.put("--store.retention", Durations.text(retention));
-        all.put("--store.max-size", ByteSizes.text(maxSizeBytes));
-        all.put("--store.repeat-window", Durations.text(repeatWindow));
-        return all;
     }
 
     /** Whether an operator chose the file, and not this program. */

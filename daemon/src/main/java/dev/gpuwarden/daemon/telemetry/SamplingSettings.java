@@ -7,7 +7,6 @@ import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
@@ -123,15 +122,6 @@ public final class SamplingSettings {
             throw new UserError("--sampling.slow-interval must not be shorter than --sampling.fast-interval ("
                     + Durations.text(fastInterval) + "), but was " + Durations.text(slowInterval));
         }
-    }
-
-    /** Every setting in force, by its option's name, in the form that the option reads. */
-    public Map<String, String> effective() {
-        Map<String, String> all = new LinkedHashMap<>();
-        durations().forEach((option, value) -> all.put(option, Durations.text(value)));
-        all.put("--driver.path", samplerPath.name().toLowerCase(Locale.ROOT));
-        all.put("--driver.library-path", String.join(",", libraryPaths));
-        return all;
     }
 
     private Map<String, Duration> durations() {

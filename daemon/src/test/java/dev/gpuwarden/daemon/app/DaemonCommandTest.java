@@ -33,9 +33,9 @@ class DaemonCommandTest {
             RunningDaemon daemon = RunningDaemon.start(node);
             try {
                 assertThat(String.join("\n", daemon.said()))
-                        .contains("sampling.fast-interval=1s")
-                        .contains("path.sysfs=" + node.sysfs());
-                assertThat(daemon.said()).allMatch(line -> line.startsWith("INFO "));
+                        .contains("INFO app: settings: ", " path.sysfs=" + node.sysfs())
+                        .doesNotContain("sampling.fast-interval");
+                assertThat(daemon.said()).allMatch(line -> line.matches("\\d{4}-\\d\\d-\\d\\dT[0-9:.]{12}Z INFO .*"));
                 daemon.awaitReady();
                 String metrics = daemon.get("/metrics").body();
                 assertThat(metrics.lines().filter(l -> l.startsWith("gpuwarden_gpu_temperature_celsius{")))

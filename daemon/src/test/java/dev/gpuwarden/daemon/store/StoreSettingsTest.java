@@ -1,6 +1,5 @@
 package dev.gpuwarden.daemon.store;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,12 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StoreSettingsTest {
 
     @Test
-    void whatIsInForceCanBeWrittenDown() {
-        assertThat(new StoreSettings().effective())
-                .containsEntry("--store.path", "/var/lib/gpuwarden/events.db")
-                .containsEntry("--store.retention", "30d")
-                .containsEntry("--store.max-size", "64MiB")
-                .containsEntry("--store.repeat-window", "1h");
+    void defaultsAreValid() {
         assertThatCode(() -> new StoreSettings().validate()).doesNotThrowAnyException();
         assertThatCode(() -> StoreSettings.at(StoreSettings.MEMORY).validate()).doesNotThrowAnyException();
     }

@@ -25,7 +25,7 @@ class SamplingSettingsTest {
 
     @Test
     void defaultsAreThoseOfTheFields() {
-        assertThat(parse().effective()).isEqualTo(new SamplingSettings().effective());
+        assertThat(parse()).usingRecursiveComparison().isEqualTo(new SamplingSettings());
         assertThat(parse().fastInterval()).isEqualTo(Duration.ofSeconds(1));
         parse().validate();
     }

@@ -1,0 +1,53 @@
+package dev.gpuwarden.cli.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The settings of a command that somebody gave: by flag, variable or file. */
+public final class GivenSettings {
+
+    /** The path of a webhook's address is its password, more often than not. */
+    private static final Pattern ADDRESS = Pattern.compile("(\\w+://)(?:[^/@]*@)?([^/]*)/.+");
+
+    private GivenSettings() {}
+
+    /** In one line, for the log; what may be a secret is left out. Of a command that was parsed with this program's settings. */
+    public static String line(CommandSpec command) {
+        List<String> given = given(command);
+        return given.isEmpty()
+                ? "every setting has its default ('gpuwarden config' shows them)"
+                : "settings: " + String.join(" ", given)
+                        + "; the others have their defaults ('gpuwarden config' shows them)";
+    }
+
+    private static List<String> given(CommandSpec command) {
+        List<String> given = new ArrayList<>();
+        for (OptionSpec option : command.options()) {
+            String name = option.longestName();
+            if (name.startsWith("--") && name.indexOf('.') > 0) {
+                value(command, option)
+                        .map(value -> ADDRESS.matcher(value).replaceFirst("$1$2/…"))
+                        .ifPresent(value -> given.add(name.substring(2) + "=" + value));
+            }
+        }
+        return given;
+    }
+
+    private static Optional<String> value(CommandSpec command, OptionSpec option) {
+        CommandLine line = command.commandLine();
+        if (line.getParseResult().hasMatchedOption(option)) {
+            return Optional.of(String.join(",", option.originalStringValues()));
+        }
+        try {
+            return Optional.ofNullable(line.getDefaultValueProvider().defaultValue(option))
+                    .map(value -> value.replace("$$", "$"));
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

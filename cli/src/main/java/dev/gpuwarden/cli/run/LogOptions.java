@@ -1,0 +1,63 @@
+package dev.gpuwarden.cli.run;
+
+import dev.gpuwarden.cli.Journal;
+import java.util.logging.Level;
+import picocli.CommandLine.Option;
+
+/** The log of a program that runs until it is told to stop. */
+public final class LogOptions {
+
+    /** Words as people write them. */
+    enum Form {
+        auto,
+        text,
+        json,
+        journald
+    }
+
+    /** The least that is logged. */
+    enum Least {
+        error(Level.SEVERE),
+        warning(Level.WARNING),
+        info(Level.INFO),
+        debug(Level.FINE);
+
+        private final Level level;
+
+        Least(Level level) {
+            this.level = level;
+        }
+    }
+
+    @Option(
+            names = "--log.format",
+            defaultValue = "auto",
+            paramLabel = "FORMAT",
+            description =
+                    "Form of the log's lines on standard error: ${COMPLETION-CANDIDATES}; auto is journald, lines with"
+                            + " a priority, where standard error is the journal, and otherwise text, lines with a time"
+                            + " (default: ${DEFAULT-VALUE}).")
+    Form format = Form.auto;
+
+    @Option(
+            names = "--log.level",
+            defaultValue = "info",
+            paramLabel = "LEVEL",
+            description = "The least that is logged: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    Least level = Least.info;
+
+    /** Logs so from now on. */
+    public void install() {
+        Logging.install(level.level, format(Journal.isStandardError()));
+    }
+
+    /** @param journal whether standard error is the journal */
+    LogFormat format(boolean journal) {
+        return switch (format) {
+            case auto -> journal ? LogFormat.JOURNALD : LogFormat.TEXT;
+            case text -> LogFormat.TEXT;
+            case json -> LogFormat.JSON;
+            case journald -> LogFormat.JOURNALD;
+        };
+    }
+}
