@@ -28,6 +28,7 @@ public record SettingSources(Map<String, String> environment, Path defaultFile) 
             "GPUWARDEN_JAVA_OPTS",
             "GPUWARDEN_MAVEN_REPOSITORY",
             "GPUWARDEN_PROCFS",
+            "GPUWARDEN_RUN",
             "GPUWARDEN_SIM",
             "GPUWARDEN_SIM_NODE",
             "GPUWARDEN_SIM_TRACE",

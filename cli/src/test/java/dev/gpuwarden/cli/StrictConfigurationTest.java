@@ -74,6 +74,7 @@ class StrictConfigurationTest {
                 "GPUWARDEN_AGGREGATOR_SERVICE_PORT_INGEST",
                 "GPUWARDEN_AGGREGATOR_PORT_9403_TCP_ADDR",
                 "GPUWARDEN_JAVA_OPTS",
+                "GPUWARDEN_RUN",
                 "GPUWARDEN_SIM"
             })
     void variablesOfServicesAndOfScriptsAreNoMistake(String name) {

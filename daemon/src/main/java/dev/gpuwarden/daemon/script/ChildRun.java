@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -60,7 +61,7 @@ record ChildRun(End end, String out, String err) {
     /**
      * Runs a program in this thread.
      *
-     * @param environment all of it
+     * @param environment all of it, but for the mark of the run
      * @throws InterruptedException when this thread is interrupted; the program is ended then
      */
     static ChildRun of(List<String> command, Path folder, Map<String, String> environment, Duration timeout)
@@ -70,12 +71,23 @@ record ChildRun(End end, String out, String err) {
         ProcessBuilder builder = new ProcessBuilder(wrapped).directory(folder.toFile());
         builder.environment().clear();
         builder.environment().putAll(environment);
+        Leftovers leftovers = new Leftovers();
+        builder.environment().put(Leftovers.VARIABLE, leftovers.mark());
         Process process;
         try {
             process = builder.start();
         } catch (IOException e) {
             return new ChildRun(new End.NotStarted(String.valueOf(e.getMessage())), "", "");
         }
+        OptionalLong started = Leftovers.started(process.pid());
+        try {
+            return of(process, timeout);
+        } finally {
+            started.ifPresent(leftovers::kill);
+        }
+    }
+
+    private static ChildRun of(Process process, Duration timeout) throws InterruptedException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         End end;

@@ -62,7 +62,8 @@ class ChildRunTest {
     @Test
     void theEnvironmentIsWhatIsGivenAndTheInputIsEmpty() throws Exception {
         ChildRun run = run(LONG, "cat", "env | cut -d= -f1 | sort | tr '\\n' ' '", "pwd", "nice");
-        assertThat(run.out().lines().toList()).containsExactly("NODE_NAME PATH PWD " + folder.toRealPath(), "10");
+        assertThat(run.out().lines().toList())
+                .containsExactly("GPUWARDEN_RUN NODE_NAME PATH PWD " + folder.toRealPath(), "10");
     }
 
     @Test
@@ -103,6 +104,44 @@ class ChildRunTest {
         ChildRun run = run(LONG, "sleep 1000 &", "echo $! >left", "echo done", "exit 0");
         assertThat(run).isEqualTo(new ChildRun(new End.Exited(0), "done\n", ""));
         assertGone("left");
+    }
+
+    /** A session of its own, and a parent that has gone: neither group nor descent leads to it. */
+    @Test
+    void whatLeavesItsSessionEndsWithIt() throws Exception {
+        ChildRun run = run(
+                LONG,
+                "setsid sh -c 'echo $$ >escaped; exec sleep 1000' </dev/null >/dev/null 2>&1 &",
+                "(setsid sh -c 'sleep 1000 & echo $! >orphan' </dev/null >/dev/null 2>&1 &)",
+                "while [ ! -s escaped ] || [ ! -s orphan ]; do sleep 0.01; done",
+                "exit 0");
+        assertThat(run).isEqualTo(new ChildRun(new End.Exited(0), "", ""));
+        assertGone("escaped");
+        assertGone("orphan");
+    }
+
+    @Test
+    void whatLeavesItsSessionEndsWithARunThatIsCutOff() throws Exception {
+        ChildRun run = run(
+                Duration.ofMillis(500),
+                "setsid sh -c 'echo $$ >escaped; exec sleep 1000' </dev/null >/dev/null 2>&1 &",
+                "sleep 1000");
+        assertThat(run.end()).isInstanceOf(End.CutOff.class);
+        assertGone("escaped");
+    }
+
+    /** Another run's are not its own. */
+    @Test
+    void aRunEndsNothingOfAnother() throws Exception {
+        ProcessBuilder other = new ProcessBuilder("sleep", "1000");
+        other.environment().put(Leftovers.VARIABLE, new Leftovers().mark());
+        Process process = other.start();
+        try {
+            var unused = run(LONG, "exit 0");
+            assertThat(process.isAlive()).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
     @Test
