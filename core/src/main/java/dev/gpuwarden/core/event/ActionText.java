@@ -18,7 +18,8 @@ public final class ActionText {
     /** One instruction: the check's own where it gave one, else what its action means. */
     public static String advice(HealthEvent event) {
         String remedy = event.metadata().getOrDefault(REMEDY, "");
-        return remedy.isEmpty() ? action(event) : remedy;
+        String advice = remedy.isEmpty() ? action(event) : remedy;
+        return event.strategy().actedOn() ? advice : "stored only, no program acts on it; if it is right: " + advice;
     }
 
     /** With the name of the GPU as `nvidia-smi` takes it; a PCI address of events has no function. */

@@ -8,36 +8,90 @@ import dev.gpuwarden.daemon.view.FaultView;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
-/** Current faults for people: a row for each, then what each says and what to do. */
+/**
+ * Current faults for people: a row for each, then what each says, and once what to do about those with the same advice. Bounded, as
+ * strangers report faults: what is left out is counted, and `-o json` has all.
+ */
 final class StatusFaults {
+
+    static final int MOST_ROWS = 50;
+    static final int LONGEST_MESSAGE = 400;
+    private static final int LONGEST_CELL = 60;
 
     private StatusFaults() {}
 
     static void print(Collection<Fault> faults, ClientGpus gpus, Instant now, PrintWriter out) {
-        List<Map<String, Object>> trees = FaultView.trees(faults);
+        List<Map<String, Object>> all = FaultView.trees(faults);
+        List<Map<String, Object>> shown = all.subList(0, Math.min(all.size(), MOST_ROWS));
         Table table = new Table("FAULT", "CODE", "OF", "SEVERITY", "AGE", "SEEN", "ACTION", "EVENT");
-        for (Map<String, Object> fault : trees) {
+        for (Map<String, Object> fault : shown) {
             table.row(
-                    text(fault, "check"),
-                    String.join(", ", texts(fault, "codes")),
-                    gpus.subject(entities(fault)),
-                    fatal(fault) ? Table.styled(Style.BAD, "fatal") : Table.styled(Style.WARNING, "not fatal"),
+                    cell(text(fault, "check")),
+                    cell(String.join(", ", texts(fault, "codes"))),
+                    cell(gpus.subject(entities(fault))),
+                    severity(fault),
                     ClientTimes.age(Duration.between(Instant.parse(text(fault, "since")), now)),
                     text(fault, "occurrences") + "x",
-                    text(fault, "action"),
-                    text(fault, "event"));
+                    storedOnly(fault) ? "none" : cell(text(fault, "action")),
+                    cell(text(fault, "event")));
         }
         table.print(out);
-        out.println();
-        for (Map<String, Object> fault : trees) {
-            out.println((fatal(fault) ? "FATAL" : "FAULT") + "  " + Table.escape(text(fault, "check")) + "  "
-                    + Table.escape(text(fault, "message")));
-            out.println("       " + Table.escape(text(fault, "action") + ": " + text(fault, "advice")));
+        if (shown.size() < all.size()) {
+            List<Map<String, Object>> rest = all.subList(MOST_ROWS, all.size());
+            long fatal = rest.stream().filter(StatusFaults::fatal).count();
+            out.println("and " + FindingLines.count(rest.size(), "more fault") + ", " + fatal
+                    + " of them fatal; 'gpuwarden status -o json' has all");
         }
+        out.println();
+        messages(shown, out);
+    }
+
+    private static void messages(List<Map<String, Object>> faults, PrintWriter out) {
+        Map<List<Object>, List<Map<String, Object>>> byAdvice = new LinkedHashMap<>();
+        faults.forEach(fault -> byAdvice.computeIfAbsent(
+                        List.of(fatal(fault), text(fault, "action"), text(fault, "advice")), key -> new ArrayList<>())
+                .add(fault));
+        for (List<Map<String, Object>> alike : byAdvice.values()) {
+            for (Map<String, Object> fault : alike) {
+                out.println((fatal(fault) ? "FATAL" : "FAULT") + "  " + Table.escape(cell(text(fault, "check"))) + "  "
+                        + Table.escape(cut(text(fault, "message"), LONGEST_MESSAGE)));
+            }
+            Map<String, Object> first = alike.get(0);
+            String advice = cut(text(first, "advice"), LONGEST_MESSAGE);
+            out.println(
+                    "       " + Table.escape(storedOnly(first) ? advice : cell(text(first, "action")) + ": " + advice));
+        }
+    }
+
+    private static Object severity(Map<String, Object> fault) {
+        String word = fatal(fault) ? "fatal" : "not fatal";
+        return storedOnly(fault)
+                ? Table.styled(Style.FAINT, word + ", stored only")
+                : Table.styled(fatal(fault) ? Style.BAD : Style.WARNING, word);
+    }
+
+    private static String cell(String text) {
+        return text.length() <= LONGEST_CELL ? text : head(text, LONGEST_CELL - 1) + "…";
+    }
+
+    private static String cut(String text, int most) {
+        return text.length() <= most ? text : head(text, most) + "… (" + text.length() + " characters)";
+    }
+
+    /** Without half of a surrogate pair at the end. */
+    private static String head(String text, int most) {
+        return text.substring(0, Character.isHighSurrogate(text.charAt(most - 1)) ? most - 1 : most);
+    }
+
+    private static boolean storedOnly(Map<String, Object> fault) {
+        return text(fault, "strategy").startsWith("store_");
     }
 
     private static boolean fatal(Map<String, Object> fault) {
@@ -49,12 +103,12 @@ final class StatusFaults {
     }
 
     private static List<String> texts(Map<String, Object> fault, String key) {
-        return ((List<?>) java.util.Objects.requireNonNull(fault.get(key)))
+        return ((List<?>) Objects.requireNonNull(fault.get(key)))
                 .stream().map(String::valueOf).toList();
     }
 
     private static List<Entity> entities(Map<String, Object> fault) {
-        return ((List<?>) java.util.Objects.requireNonNull(fault.get("entities")))
+        return ((List<?>) Objects.requireNonNull(fault.get("entities")))
                 .stream()
                         .map(entity -> (Map<?, ?>) entity)
                         .map(entity ->

@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -17,17 +18,22 @@ public final class FaultView {
 
     private FaultView() {}
 
-    /** The fatal ones first, then the newest. */
+    /** The fatal ones that count first, then the newest. */
     public static List<Map<String, Object>> trees(Collection<Fault> faults) {
         return faults.stream()
                 .collect(Collectors.groupingBy(Fault::sequence, LinkedHashMap::new, Collectors.toList()))
                 .values()
                 .stream()
                 .sorted(Comparator.comparing(
-                                (List<Fault> group) -> !group.get(0).cause().fatal())
+                                (List<Fault> group) -> !condemns(group.get(0).cause()))
+                        .thenComparing(group -> !group.get(0).cause().fatal())
                         .thenComparing(group -> group.get(0).since(), Comparator.reverseOrder()))
                 .map(FaultView::tree)
                 .toList();
+    }
+
+    private static boolean condemns(HealthEvent cause) {
+        return cause.fatal() && cause.strategy().actedOn();
     }
 
     private static Map<String, Object> tree(List<Fault> group) {
@@ -53,6 +59,7 @@ public final class FaultView {
                         .distinct()
                         .toList()));
         tree.put("fatal", cause.fatal());
+        tree.put("strategy", cause.strategy().name().toLowerCase(Locale.ROOT));
         tree.put("message", cause.message());
         tree.put("action", ActionText.name(cause));
         tree.put("advice", ActionText.advice(cause));

@@ -19,6 +19,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
@@ -158,5 +159,52 @@ class StatusReportTest {
         assertThat(table(strange))
                 .contains("does not know", "GPUs        1 unknown")
                 .endsWith("verdict: could not decide (nothing was looked at)\n");
+    }
+
+    private static HealthEvent.Builder told(String code) {
+        return HealthEvent.of("a-reporter", "NODE", "AnyCheck")
+                .id("id-" + code)
+                .errorCodes(List.of(code))
+                .nodeName("node-7");
+    }
+
+    /** A reporter may fill the table with 2,048 faults of 16 KiB each. */
+    @Test
+    void whatStrangersReportIsBoundedAndTheFatalAreShown() {
+        FaultTable faults = new FaultTable();
+        for (int i = 0; i < 500; i++) {
+            faults.apply(told("c" + i).message("é".repeat(1_000)).build(), i + 1, NOW.minusSeconds(600));
+        }
+        faults.apply(told("the-fatal-one").fatal(true).message("short").build(), 501, NOW.minusSeconds(900));
+        String table = table(report(NodeFixture.node(2), List.of(LOG_READ), faults.faults(), true));
+        assertThat(table)
+                .contains("the-fatal-one", "FATAL  AnyCheck  short")
+                .contains("é… (1000 characters)")
+                .contains("and 451 more faults, 0 of them fatal; 'gpuwarden status -o json' has all");
+        assertThat(table).hasSizeLessThan(40_000);
+        assertThat(table.lines().filter(line -> line.contains("this alone asks for nothing")))
+                .hasSize(2);
+    }
+
+    /** Its sender lets nobody act on it, and the verdict leaves it out. */
+    @Test
+    void whatIsStoredOnlySaysSo() {
+        FaultTable faults = new FaultTable();
+        faults.apply(
+                told("x")
+                        .fatal(true)
+                        .action(RecommendedAction.RESTART_BM)
+                        .strategy(ProcessingStrategy.STORE_ONLY)
+                        .message("a trial")
+                        .build(),
+                1,
+                NOW.minusSeconds(60));
+        StatusReport report = report(NodeFixture.node(2), List.of(LOG_READ), faults.faults(), true);
+        assertThat(table(report))
+                .contains("fatal, stored only  1m")
+                .doesNotContain("restart-bm")
+                .contains("       stored only, no program acts on it; if it is right: drain the node and reboot it")
+                .endsWith("verdict: fit (1 check passed)\n");
+        assertThat(Output.json(report.tree())).contains("\"strategy\": \"store_only\"");
     }
 }
