@@ -4,10 +4,8 @@ import dev.gpuwarden.api.datamodels.Entity;
 import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.StoredEvent;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -16,7 +14,8 @@ import java.util.regex.Pattern;
 
 /**
  * What a stranger's events must be like to be taken. Pure. One event that breaks a rule refuses the call: its sender is told
- * which and why, and taking the rest would leave him to guess what arrived.
+ * which and why, and taking the rest would leave him to guess what arrived. No fault is refused for what goes with it: metadata and
+ * message are cut, an empty code or part of a node has {@link #EMPTY} as its name.
  */
 public final class EventRules {
 
@@ -36,11 +35,20 @@ public final class EventRules {
     /** Metadata key of an event whose message was cut: how many bytes it had. */
     public static final String MESSAGE_CUT = "gpuwarden.dev/message-cut-from-bytes";
 
+    /** Metadata key of an event whose metadata are not all that was sent: how many pairs were cut or left out. */
+    public static final String METADATA_CUT = "gpuwarden.dev/metadata-cut";
+
+    /** Stands for a code, an entity's type or its value that its sender left empty: none at all would mean each of them. */
+    public static final String EMPTY = "(empty)";
+
     /** RFC 1123, as Kubernetes takes it for names. */
     public static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
 
     /** Room for saying that a message was cut. */
     private static final int CUT_NOTE = MESSAGE_CUT.length() + 10;
+
+    /** Of a message, metadata leave this much room. */
+    private static final int LEAST_MESSAGE = 4096;
 
     private EventRules() {}
 
@@ -119,17 +127,13 @@ public final class EventRules {
         text("customRecommendedAction", event.getCustomRecommendedAction());
         count("errorCode", event.getErrorCodeCount(), MAX_CODES);
         for (int i = 0; i < event.getErrorCodeCount(); i++) {
-            name("errorCode[" + i + "]", event.getErrorCode(i));
+            text("errorCode[" + i + "]", event.getErrorCode(i));
         }
         count("entitiesImpacted", event.getEntitiesImpactedCount(), MAX_ENTITIES);
         for (int i = 0; i < event.getEntitiesImpactedCount(); i++) {
             Entity entity = event.getEntitiesImpacted(i);
-            name("entitiesImpacted[" + i + "].entityType", entity.getEntityType());
-            name("entitiesImpacted[" + i + "].entityValue", entity.getEntityValue());
-        }
-        count("metadata", event.getMetadataCount(), MAX_METADATA);
-        for (Map.Entry<String, String> pair : event.getMetadataMap().entrySet()) {
-            metadata(pair.getKey(), pair.getValue());
+            text("entitiesImpacted[" + i + "].entityType", entity.getEntityType());
+            text("entitiesImpacted[" + i + "].entityValue", entity.getEntityValue());
         }
         if (event.hasGeneratedTimestamp()
                 && Timestamps.parse(event.getGeneratedTimestamp()).isEmpty()) {
@@ -166,26 +170,17 @@ public final class EventRules {
         }
     }
 
-    private static void metadata(String key, String value) throws Broken {
-        if (key.isBlank()) {
-            throw new Broken("metadata: an empty key");
-        }
-        printable("metadata: a key", key);
-        int bytes = Utf8.length(key) + Utf8.length(value);
-        if (bytes > MAX_METADATA_BYTES) {
-            throw new Broken("metadata: a pair of " + bytes + " bytes, at most " + MAX_METADATA_BYTES);
-        }
-        if (key.equals(StoredEvent.OCCURRENCES) && !value.matches("[1-9][0-9]{0,8}")) {
-            throw new Broken("metadata: " + key + " must be a number from 1 to 999999999");
-        }
-    }
-
     private static HealthEvent keep(dev.gpuwarden.api.datamodels.HealthEvent wire, String nodeName, Instant now) {
         HealthEvent event = HealthEventCodec.fromWire(wire, now);
-        Map<String, String> metadata = new HashMap<>();
-        event.metadata().forEach((key, value) -> metadata.put(key, Utf8.shown(value)));
+        List<String> codes = event.errorCodes().stream().map(EventRules::named).toList();
+        List<dev.gpuwarden.core.event.Entity> entities = event.entities().stream()
+                .map(part -> new dev.gpuwarden.core.event.Entity(named(part.type()), named(part.value())).canonical())
+                .toList();
         String message = event.message();
-        String cut = cut(message, EventLimits.CHARACTERS - (event.characters() - message.length()) - nodeName.length());
+        int room = EventLimits.CHARACTERS - names(event, codes, entities) - nodeName.length();
+        Map<String, String> metadata =
+                KeptMetadata.of(event.metadata(), room - Math.min(message.length(), LEAST_MESSAGE) - CUT_NOTE);
+        String cut = cut(message, room - characters(metadata));
         if (cut.length() < message.length()) {
             metadata.put(MESSAGE_CUT, Integer.toString(Utf8.length(message)));
         }
@@ -200,8 +195,8 @@ public final class EventRules {
                 event.healthy(),
                 Utf8.shown(cut),
                 event.action(),
-                event.errorCodes(),
-                event.entities(),
+                codes,
+                entities,
                 metadata,
                 event.generated(),
                 nodeName,
@@ -209,6 +204,29 @@ public final class EventRules {
                 event.drain(),
                 event.strategy(),
                 event.customAction());
+    }
+
+    private static String named(String name) {
+        return name.isBlank() ? EMPTY : name;
+    }
+
+    /** Characters of all that is never cut. */
+    private static int names(HealthEvent event, List<String> codes, List<dev.gpuwarden.core.event.Entity> entities) {
+        return event.id().length()
+                + event.agent().length()
+                + event.componentClass().length()
+                + event.checkName().length()
+                + event.customAction().length()
+                + codes.stream().mapToInt(String::length).sum()
+                + entities.stream()
+                        .mapToInt(part -> part.type().length() + part.value().length())
+                        .sum();
+    }
+
+    private static int characters(Map<String, String> metadata) {
+        return metadata.entrySet().stream()
+                .mapToInt(pair -> pair.getKey().length() + pair.getValue().length())
+                .sum();
     }
 
     private static String cut(String message, int room) {

@@ -35,19 +35,8 @@ class EventRulesTest {
                 refusal("agent: character 0 is U+202E, which cannot be printed", e -> e.setAgent("\u202eevil")),
                 refusal("checkName: character 1 is U+000A, which cannot be printed", e -> e.setCheckName("a\nb")),
                 refusal("id: character 0 is U+0000, which cannot be printed", e -> e.setId("\0")),
-                refusal("errorCode[1]: empty", e -> e.addErrorCode("79").addErrorCode("")),
                 refusal("errorCode: 65, at most 64", e -> fill(65, i -> e.addErrorCode("c" + i))),
                 refusal("entitiesImpacted: 65, at most 64", e -> fill(65, i -> e.addEntitiesImpacted(entity("v" + i)))),
-                refusal("entitiesImpacted[0].entityValue: empty", e -> e.addEntitiesImpacted(entity(""))),
-                refusal("metadata: 65, at most 64", e -> fill(65, i -> e.putMetadata("k" + i, ""))),
-                refusal("metadata: an empty key", e -> e.putMetadata("", "v")),
-                refusal("metadata: a pair of 1025 bytes, at most 1024", e -> e.putMetadata("k", "v".repeat(1024))),
-                refusal(
-                        "metadata: a key: character 0 is U+0007, which cannot be printed",
-                        e -> e.putMetadata("\u0007", "v")),
-                refusal(
-                        "metadata: gpuwarden.dev/occurrences must be a number from 1 to 999999999",
-                        e -> e.putMetadata(StoredEvent.OCCURRENCES, "-1")),
                 refusal(
                         "generatedTimestamp: outside of the years 1 to 9999",
                         e -> e.setGeneratedTimestamp(Timestamp.newBuilder().setNanos(-1))));
@@ -103,11 +92,58 @@ class EventRulesTest {
         assertThat(kept.characters()).isLessThanOrEqualTo(EventLimits.CHARACTERS);
         assertThat(kept.metadata()).containsEntry(EventRules.MESSAGE_CUT, "16384");
         fill(20, i -> full.putMetadata("k" + i, "v".repeat(1000)));
+        kept = ((Taken) judge(full)).events().get(0);
+        assertThat(kept.message()).hasSizeBetween(4000, 5200);
+        assertThat(kept.metadata()).containsKey(EventRules.METADATA_CUT);
+        assertThat(kept.characters()).isLessThanOrEqualTo(EventLimits.CHARACTERS);
+        fill(64, i -> full.addErrorCode("c".repeat(250) + i));
+        fill(8, i -> full.addEntitiesImpacted(entity("v".repeat(250) + i)));
         assertThat(judge(full))
                 .isInstanceOfSatisfying(
                         Refused.class,
                         refused -> assertThat(refused.why())
                                 .startsWith("events[0]: expected at most 16384 characters of text"));
+    }
+
+    private static java.util.Map<String, String> metadata(Consumer<HealthEvent.Builder> change) {
+        HealthEvent.Builder event = event();
+        change.accept(event);
+        return ((Taken) judge(event)).events().get(0).metadata();
+    }
+
+    /** What goes with a fault is not worth the fault. */
+    @Test
+    void metadataThatCannotBeKeptCostNoFault() {
+        assertThat(metadata(e -> e.putMetadata("k", "v".repeat(5000)).putMetadata("short", "s")))
+                .containsEntry("k", "v".repeat(1023))
+                .containsEntry("short", "s")
+                .containsEntry(EventRules.METADATA_CUT, "1");
+        assertThat(metadata(
+                        e -> e.putMetadata("", "v").putMetadata("\u0007", "v").putMetadata("x".repeat(1100), "v")))
+                .containsExactly(java.util.Map.entry(EventRules.METADATA_CUT, "3"));
+        assertThat(metadata(e -> e.putMetadata(StoredEvent.OCCURRENCES, "-1")))
+                .containsExactly(java.util.Map.entry(EventRules.METADATA_CUT, "1"));
+        assertThat(metadata(e -> {
+                    fill(100, i -> e.putMetadata("k" + i, ""));
+                    e.putMetadata(StoredEvent.OCCURRENCES, "7");
+                }))
+                .hasSize(65)
+                .containsEntry(StoredEvent.OCCURRENCES, "7")
+                .containsEntry(EventRules.METADATA_CUT, "37");
+        assertThat(metadata(e -> e.putMetadata("k", "v"))).containsExactly(java.util.Map.entry("k", "v"));
+    }
+
+    /** Left out of a healthy event they would mean every code and every part. */
+    @Test
+    void anEmptyCodeOrPartIsOneOfItsOwn() {
+        for (boolean healthy : new boolean[] {false, true}) {
+            dev.gpuwarden.core.event.HealthEvent kept = ((Taken)
+                            judge(event().setIsHealthy(healthy).addErrorCode("").addEntitiesImpacted(entity(" "))))
+                    .events()
+                    .get(0);
+            assertThat(kept.errorCodes()).containsExactly("(empty)");
+            assertThat(kept.entities()).containsExactly(new dev.gpuwarden.core.event.Entity("PCI", "(empty)"));
+        }
     }
 
     @Test
@@ -161,6 +197,18 @@ class EventRulesTest {
                             call.setEvents(1, event().setNodeName(name)).build(), NOW))
                     .isEqualTo(new EventRules.Refused(false, "events[1].nodeName: expected the name of a Node"));
         }
+    }
+
+    @Test
+    void aGpuHasOneNameWhateverCaseItsSenderUses() {
+        HealthEvent.Builder odd = event().addEntitiesImpacted(Entity.newBuilder()
+                .setEntityType("GPU_UUID")
+                .setEntityValue("gpu-C1921A33-8AEC-4D6B-9C2F-0123456789AB"));
+        assertThat(((Taken) judge(odd)).events().get(0).entities())
+                .containsExactly(dev.gpuwarden.core.event.Entity.gpu("GPU-c1921a33-8aec-4d6b-9c2f-0123456789ab"));
+        odd.setEntitiesImpacted(0, Entity.newBuilder().setEntityType("GPU_UUID").setEntityValue("Tesla-A"));
+        assertThat(((Taken) judge(odd)).events().get(0).entities())
+                .containsExactly(dev.gpuwarden.core.event.Entity.gpu("Tesla-A"));
     }
 
     private static HealthEvent.Builder event() {

@@ -1,5 +1,8 @@
 package dev.gpuwarden.core.event;
 
+import java.util.Locale;
+import java.util.regex.Pattern;
+
 /**
  * A part of the node that an event is about.
  *
@@ -7,6 +10,12 @@ package dev.gpuwarden.core.event;
  * @param value for PCI the address without function, `0000:3b:00`, as the kernel log writes it
  */
 public record Entity(String type, String value) {
+
+    private static final Pattern UUID =
+            Pattern.compile("(GPU|MIG)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", Pattern.CASE_INSENSITIVE);
+
+    /** Characters of "GPU" and "MIG". */
+    private static final int PREFIX = 3;
 
     public static final String PCI = "PCI";
     public static final String GPU_UUID = "GPU_UUID";
@@ -27,6 +36,15 @@ public record Entity(String type, String value) {
 
     public static Entity gpuIndex(int index) {
         return new Entity(GPU_INDEX, Integer.toString(index));
+    }
+
+    /** A GPU's or MIG device's UUID as drivers write it, whatever case its sender uses: names of one part must be equal. */
+    public Entity canonical() {
+        if (!type.equals(GPU_UUID) || !UUID.matcher(value).matches()) {
+            return this;
+        }
+        String small = value.toLowerCase(Locale.ROOT);
+        return new Entity(type, small.substring(0, PREFIX).toUpperCase(Locale.ROOT) + small.substring(PREFIX));
     }
 
     /** Whether this is one of the names of a GPU; the names in one event are those of one GPU. */

@@ -30,7 +30,7 @@ record ClientGpus(List<Gpu> gpus) {
     List<Entity> named(String name) {
         Optional<PciAddress> address = PciAddress.parse(name);
         for (Gpu gpu : gpus) {
-            if (gpu.getUuid().getValue().equals(name)
+            if (gpu.getUuid().getValue().equalsIgnoreCase(name)
                     || address.isPresent()
                             && PciAddress.parse(gpu.getPciAddress().getValue()).equals(address)
                     || Integer.toString(gpu.getIndex()).equals(name)) {
@@ -40,8 +40,8 @@ record ClientGpus(List<Gpu> gpus) {
         if (address.isPresent()) {
             return List.of(Entity.pci(address.get()));
         }
-        if (name.startsWith("GPU-")) {
-            return List.of(Entity.gpu(name));
+        if (name.regionMatches(true, 0, "GPU-", 0, 4)) {
+            return List.of(Entity.gpu(name).canonical());
         }
         throw new UserError("--gpu: no GPU is called '" + name + "'; expected an index"
                 + (gpus.isEmpty() ? "" : " of 0 to " + (gpus.size() - 1)) + ", a UUID or a PCI address");

@@ -19,7 +19,7 @@ final class GpuNames {
                         gpu -> gpu.identity()
                                 .uuid()
                                 .asOptional()
-                                .filter(name::equals)
+                                .filter(name::equalsIgnoreCase)
                                 .isPresent())
                 .or(() -> address.flatMap(wanted ->
                         first(gpus, gpu -> gpu.identity().pci().asOptional().equals(Optional.of(wanted)))))
