@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.grpc;
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.cli.UserError;
+import io.grpc.BindableService;
 import io.grpc.Server;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.netty.InternalNettyServerBuilder;
@@ -10,6 +11,7 @@ import io.grpc.netty.InternalNettyServerCredentials;
 import io.grpc.netty.InternalProtocolNegotiator;
 import io.grpc.netty.InternalProtocolNegotiators;
 import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.netty.channel.ChannelOption;
@@ -39,6 +41,9 @@ public final class GrpcServer implements AutoCloseable {
     private static final int MAX_CALLS = 32;
     private static final int MAX_CONNECTIONS = 128;
     private static final int WINDOW_BYTES = 256 << 10;
+
+    /** The same under its name of before 2023, which many tools still ask for alone. */
+    private static final String OLD_REFLECTION = io.grpc.reflection.v1alpha.ServerReflectionGrpc.SERVICE_NAME;
 
     /** Calls that are nearly done are let finish. */
     private static final long LAST_CALLS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -161,6 +166,7 @@ public final class GrpcServer implements AutoCloseable {
         services.add(HealthGrpc.SERVICE_NAME, serving::service);
         services.add(
                 ServerReflectionGrpc.SERVICE_NAME, () -> RequestGuard.before(ProtoReflectionServiceV1.newInstance()));
+        services.add(OLD_REFLECTION, () -> RequestGuard.before(oldReflection()));
         services.add(
                 PlatformConnectorGrpc.SERVICE_NAME,
                 () -> RequestGuard.before(
@@ -171,6 +177,11 @@ public final class GrpcServer implements AutoCloseable {
                     () -> RequestGuard.before(new NodeQueries(sources, access, reading, checking, hub)));
         }
         return services;
+    }
+
+    @SuppressWarnings("deprecation")
+    private static BindableService oldReflection() {
+        return ProtoReflectionService.newInstance();
     }
 
     private static String cause(IOException e) {

@@ -92,7 +92,8 @@ class ForeignClientsTest {
                             "datamodels.PlatformConnector",
                             "gpuwarden.v1.NodeService",
                             "grpc.health.v1.Health",
-                            "grpc.reflection.v1.ServerReflection");
+                            "grpc.reflection.v1.ServerReflection",
+                            "grpc.reflection.v1alpha.ServerReflection");
             assertThat(grpcurl(node.socket, "", "describe", "gpuwarden.v1.NodeService.Watch"))
                     .contains(
                             "rpc Watch ( .gpuwarden.v1.WatchRequest ) returns ( stream .gpuwarden.v1.WatchResponse );");

@@ -32,13 +32,41 @@ class ReflectionTest {
                             "datamodels.PlatformConnector",
                             "gpuwarden.v1.NodeService",
                             "grpc.health.v1.Health",
-                            "grpc.reflection.v1.ServerReflection");
+                            "grpc.reflection.v1.ServerReflection",
+                            "grpc.reflection.v1alpha.ServerReflection");
             var files = ask(
                             node,
                             ServerReflectionRequest.newBuilder().setFileContainingSymbol("gpuwarden.v1.NodeService"))
                     .getFileDescriptorResponse()
                     .getFileDescriptorProtoList();
             assertThat(FileDescriptorProto.parseFrom(files.get(0)).getName()).isEqualTo("gpuwarden/v1/node.proto");
+        }
+    }
+
+    @Test
+    void aClientThatKnowsTheOldNameAloneIsAnswered() throws Exception {
+        try (ServedNode node = ServedNode.start(folder)) {
+            CompletableFuture<String> answer = new CompletableFuture<>();
+            var call = io.grpc.reflection.v1alpha.ServerReflectionGrpc.newStub(node.client.channel())
+                    .serverReflectionInfo(new StreamObserver<>() {
+                        @Override
+                        public void onNext(io.grpc.reflection.v1alpha.ServerReflectionResponse response) {
+                            answer.complete(response.getListServicesResponse().toString());
+                        }
+
+                        @Override
+                        public void onError(Throwable error) {
+                            answer.completeExceptionally(error);
+                        }
+
+                        @Override
+                        public void onCompleted() {}
+                    });
+            call.onNext(io.grpc.reflection.v1alpha.ServerReflectionRequest.newBuilder()
+                    .setListServices("*")
+                    .build());
+            assertThat(answer.get(20, TimeUnit.SECONDS)).contains("gpuwarden.v1.NodeService");
+            call.onCompleted();
         }
     }
 
