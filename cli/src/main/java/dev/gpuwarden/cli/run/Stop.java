@@ -20,7 +20,10 @@ public interface Stop {
         void close();
     }
 
-    /** On SIGTERM, SIGINT and SIGHUP, which Java answers by running shutdown hooks and ending when the last returns. */
+    /**
+     * On SIGTERM and SIGINT, which Java answers by running shutdown hooks and ending when the last returns; on SIGHUP too, unless it
+     * is ignored from the start, as the launcher has it where no terminal is.
+     */
     static Stop onSignal() {
         return () -> {
             CountDownLatch asked = new CountDownLatch(1);

@@ -1,0 +1,70 @@
+package dev.gpuwarden.packaging;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the shipped launcher gives to Java; a script that shows it stands for Java. */
+@Tag("programs")
+class LauncherTest {
+
+    @TempDir
+    Path home;
+
+    @BeforeEach
+    void install() throws IOException {
+        Path repository = Path.of(System.getProperty("gpuwarden.repository"));
+        Files.createDirectories(home.resolve("bin"));
+        Files.createDirectories(home.resolve("lib/aggregator"));
+        Files.createDirectories(home.resolve("runtime/bin"));
+        Files.copy(repository.resolve("packaging/src/main/image/bin/gpuwarden"), home.resolve("bin/gpuwarden"));
+        executable(home.resolve("bin/gpuwarden"));
+        Path java = home.resolve("runtime/bin/java");
+        Files.writeString(java, "#!/bin/sh\ngrep SigIgn /proc/self/status\necho \"$@\"\n");
+        executable(java);
+    }
+
+    private static void executable(Path file) throws IOException {
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private String run(String... words) throws Exception {
+        java.util.List<String> command = new java.util.ArrayList<>();
+        command.add(home.resolve("bin/gpuwarden").toString());
+        command.addAll(java.util.List.of(words));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
+        return output;
+    }
+
+    private static boolean ignoresHangup(String output) {
+        String mask =
+                output.lines().findFirst().orElseThrow().replace("SigIgn:", "").strip();
+        return (Long.parseUnsignedLong(mask, 16) & 1) == 1;
+    }
+
+    /** Java would end at once, with exit code 0, after which systemd does not start it again. */
+    @ParameterizedTest
+    @ValueSource(strings = {"daemon", "aggregator"})
+    void aProgramThatIsLeftAloneOutlivesASession(String program) throws Exception {
+        assertThat(ignoresHangup(run("--config", "x", program))).isTrue();
+        assertThat(ignoresHangup(run("status"))).isFalse();
+    }
+
+    @Test
+    void helpBeginsWithHelp() throws Exception {
+        assertThat(run("aggregator")).contains("CompilerDirectivesFile");
+        assertThat(run("aggregator", "--help")).doesNotContain("CompilerDirectivesFile");
+    }
+}
