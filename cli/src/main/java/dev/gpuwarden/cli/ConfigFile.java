@@ -4,7 +4,6 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -67,10 +66,8 @@ public final class ConfigFile {
                     .build();
             Optional<Node> root = new Compose(settings).composeInputStream(in);
             root.ifPresent(file::addRoot);
-        } catch (NoSuchFileException e) {
-            file.problems.add(path + ": no such file");
         } catch (IOException e) {
-            file.problems.add(path + ": cannot be read: " + e.getMessage());
+            file.problems.add(path + ": " + FileTrouble.why(e));
         } catch (MarkedYamlEngineException e) {
             int line = e.getProblemMark().map(m -> m.getLine() + 1).orElse(1);
             file.problems.add(path + ":" + line + ": not YAML: " + e.getProblem());

@@ -112,7 +112,7 @@ class StrictConfigurationTest {
                 .isEqualTo(ExitCode.USAGE);
         assertThat(run(SettingSources.none(), "serve", "--config", folder.toString())
                         .err())
-                .contains(folder + ": cannot be read");
+                .contains(folder + ": Is a directory");
     }
 
     @Test

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.json.JsonText;
 import dev.gpuwarden.aggregator.page.Decisions;
 import dev.gpuwarden.aggregator.quarantine.Audit;
 import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.cli.FileTrouble;
 import dev.gpuwarden.cli.UserError;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -43,7 +44,7 @@ final class AuditLog implements Consumer<Audit>, AutoCloseable {
         try {
             return new AuditLog(AuditFile.open(file, AuditFile.MOST_BYTES), last);
         } catch (IOException e) {
-            throw new UserError("--audit.file " + file + " cannot be written: " + e.getMessage());
+            throw new UserError("--audit.file " + file + " cannot be written: " + FileTrouble.why(e));
         }
     }
 

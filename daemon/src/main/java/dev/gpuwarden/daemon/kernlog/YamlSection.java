@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.cli.FileTrouble;
 import dev.gpuwarden.cli.Spelling;
 import dev.gpuwarden.cli.UserError;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -64,10 +64,8 @@ final class YamlSection {
             Optional<Node> root = new Compose(settings).composeInputStream(in);
             return new YamlSection(
                     file, root.orElseThrow(() -> new UserError(file + ": expected keys with values, but it is empty")));
-        } catch (NoSuchFileException e) {
-            throw new UserError(file + ": no such file");
         } catch (IOException e) {
-            throw new UserError(file + ": cannot be read: " + e.getMessage());
+            throw new UserError(file + ": " + FileTrouble.why(e));
         } catch (MarkedYamlEngineException e) {
             int at = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
             throw new UserError(file + ":" + at + ": not YAML: " + e.getProblem());

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.page;
 
 import dev.gpuwarden.api.AccessCodec;
+import dev.gpuwarden.cli.FileTrouble;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.Answer;
 import dev.gpuwarden.cli.web.GuardedSite;
@@ -10,7 +11,6 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Optional;
@@ -39,7 +39,8 @@ public final class PageDoor implements GuardedSite.Guard {
             try {
                 byte[] unused = wanted(tokenFile.get());
             } catch (IOException e) {
-                throw new UserError("--web.token-file: expected a file with a token, found: " + reason(e));
+                throw new UserError("--web.token-file: expected a file with a token, found " + tokenFile.get() + ": "
+                        + FileTrouble.why(e));
             }
         }
     }
@@ -84,24 +85,22 @@ public final class PageDoor implements GuardedSite.Guard {
             return MessageDigest.isEqual(given, wanted) ? Optional.empty() : Optional.of(unknown());
         } catch (IOException e) {
             if (failureLogged.compareAndSet(false, true)) {
-                LOG.log(Level.WARNING, "the page is refused to all but this machine: --web.token-file: " + reason(e));
+                LOG.log(
+                        Level.WARNING,
+                        "the page is refused to all but this machine: --web.token-file " + tokenFile.get() + ": "
+                                + FileTrouble.why(e));
             }
             return Optional.of(Answer.text(503, "the token cannot be checked: the log of this node shows why\n"));
         }
     }
 
-    /** Java's message of a missing file is the file's name alone. */
-    private static String reason(IOException e) {
-        return e instanceof NoSuchFileException ? e.getMessage() + ": no such file" : String.valueOf(e.getMessage());
-    }
-
     private static byte[] wanted(Path file) throws IOException {
         if (Files.size(file) > MOST_TOKEN_BYTES) {
-            throw new IOException(file + " is longer than " + MOST_TOKEN_BYTES + " bytes");
+            throw new IOException("longer than " + MOST_TOKEN_BYTES + " bytes");
         }
         String token = Files.readString(file).strip();
         if (token.isEmpty()) {
-            throw new IOException(file + " is empty");
+            throw new IOException("an empty file");
         }
         return token.getBytes(StandardCharsets.UTF_8);
     }

@@ -1,11 +1,11 @@
 package dev.gpuwarden.daemon.script;
 
+import dev.gpuwarden.cli.FileTrouble;
 import dev.gpuwarden.cli.UserError;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -63,8 +63,8 @@ record NpdConfig(Path file, String source, Map<String, Healthy> conditions, Json
     }
 
     static UserError wrong(Path file, IOException e) {
-        String what = e instanceof NoSuchFileException ? "there is no such file" : e.getMessage();
-        return new UserError(file + ": " + CleanText.of(String.valueOf(what), 400));
+        String what = FileTrouble.why(e);
+        return new UserError(file + ": " + CleanText.of(what, 400));
     }
 
     /** The rule's condition; empty for a temporary problem, which has none. */

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.script;
 
+import dev.gpuwarden.cli.FileTrouble;
 import dev.gpuwarden.core.check.HealthCheck;
 import java.io.IOException;
 import java.io.InputStream;
@@ -26,6 +27,12 @@ final class ScriptChecks {
 
     private ScriptChecks() {}
 
+    private static String why(Exception e) {
+        return e instanceof DirectoryIteratorException broken
+                ? FileTrouble.why(broken.getCause())
+                : FileTrouble.why((IOException) e);
+    }
+
     /**
      * A file that nobody may run is no check, unless it begins as a script does: then somebody forgot to make it one, which its
      * check says. What is wrong with a script is told by its check and stops nothing.
@@ -38,7 +45,7 @@ final class ScriptChecks {
             entries.forEach(files::add);
         } catch (IOException | DirectoryIteratorException e) {
             if (Files.exists(folder)) {
-                LOG.log(Level.WARNING, "no script of " + folder + " is run, it cannot be read: " + e.getMessage());
+                LOG.log(Level.WARNING, "no script of " + folder + " is run, it cannot be read: " + why(e));
             }
             return List.of();
         }

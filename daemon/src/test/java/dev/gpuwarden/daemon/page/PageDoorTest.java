@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.GuardedSite;
 import dev.gpuwarden.cli.web.ListenAddress;
 import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.cli.web.Site;
@@ -66,6 +67,16 @@ class PageDoorTest {
     void withoutATokenFileItIsForThisMachine(String from, String host, int status) throws Exception {
         assertThat(status(new PageDoor(Optional.empty(), Optional.empty()), from, host, ""))
                 .isEqualTo(status);
+    }
+
+    @Test
+    void aFileWithoutATokenIsTheUsersErrorAndNamedWithTheReason() throws Exception {
+        Path file = folder.resolve("token");
+        assertThatThrownBy(() -> new PageDoor(Optional.of(file), Optional.empty()))
+                .isInstanceOf(UserError.class)
+                .hasMessage("--web.token-file: expected a file with a token, found " + file + ": no such file");
+        Files.writeString(file, " ");
+        assertThatThrownBy(() -> new PageDoor(Optional.of(file), Optional.empty())).hasMessageEndingWith(file + ": an empty file");
     }
 
     @Test
@@ -159,7 +170,7 @@ class PageDoorTest {
         };
         List<Socket> strangers = new ArrayList<>();
         try (WebServer server =
-                WebServer.start(new ListenAddress("127.0.0.1", 0), List.of(door.guarded(door.roomy(site))))) {
+                WebServer.start(new ListenAddress("127.0.0.1", 0), List.of(new GuardedSite(door.roomy(site), door)))) {
             for (int i = 0; i < TokenVerdicts.MOST_WAITING; i++) {
                 strangers.add(send(server, "node", "Authorization: Bearer " + TOKEN + "\r\n"));
             }
@@ -186,16 +197,6 @@ class PageDoorTest {
 
     private static String firstLine(Socket socket) throws IOException {
         return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII)).readLine();
-    }
-
-    @Test
-    void aFileWithoutATokenIsTheUsersError() throws Exception {
-        Path empty = Files.writeString(folder.resolve("empty"), " \n");
-        for (Path file : new Path[] {empty, folder.resolve("missing")}) {
-            assertThatThrownBy(() -> new PageDoor(Optional.of(file), Optional.empty()))
-                    .isInstanceOf(UserError.class)
-                    .hasMessageStartingWith("--web.token-file: expected a file with a token, found: ");
-        }
     }
 
     @Test

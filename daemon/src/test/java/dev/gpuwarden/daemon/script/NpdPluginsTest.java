@@ -172,6 +172,6 @@ class NpdPluginsTest {
     void aFileThatIsNotThereStopsTheStart() {
         assertThatThrownBy(() -> NpdPlugins.load(folder.resolve("x.json"), new HashSet<>(), new ChildSlots()))
                 .isInstanceOf(UserError.class)
-                .hasMessage(folder.resolve("x.json") + ": there is no such file");
+                .hasMessage(folder.resolve("x.json") + ": no such file");
     }
 }
