@@ -16,6 +16,7 @@ import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import picocli.CommandLine.Mixin;
 
@@ -39,25 +40,42 @@ abstract class CheckingCommand extends NodeCommand {
     record Looked(NodeSnapshot node, List<CheckResult> results) {}
 
     Looked look(CheckPlan plan) {
+        return look(plan, Optional.empty());
+    }
+
+    /** @param deadline for all of it; without one it takes as long as the deadlines of GPUs and checks */
+    Looked look(CheckPlan plan, Optional<Duration> deadline) {
+        long start = System.nanoTime();
         // What is wrong with options is said before anything is looked at.
         Limits limits = checks.limits();
         Expectations expectations = checks.expectations();
         RecordRules others = checks.logRules();
         kernelLog.validate();
-        NodeSnapshot seen = look(NodeSampler::snapshot);
+        NodeSnapshot seen = deadline.isPresent()
+                ? look(deadline.get().minus(LookDeadline.forChecks(deadline.get())), NodeSampler::snapshot)
+                : look(NodeSampler::snapshot);
         Surroundings around = Surroundings.once(seen, limits, expectations, paths);
+        Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
+        return new Looked(
+                seen,
+                deadline.isPresent()
+                        ? LookDeadline.within(
+                                deadline.get(), deadline.get().minusNanos(System.nanoTime() - start), results)
+                        : results.get());
+    }
+
+    private List<CheckResult> results(CheckPlan plan, NodeSnapshot seen, Surroundings around, RecordRules others) {
         if (!plan.ids().contains(KernelLogFindings.CHECK)) {
-            return new Looked(seen, CheckRunner.once(plan, around));
+            return CheckRunner.once(plan, around);
         }
         long start = System.nanoTime();
         KernelLogScan.Result log =
                 KernelLogScan.sinceBoot(kernelLog, others, paths, DriverParser.of(seen.driver()), seen, node.get());
         Duration took = Duration.ofNanos(System.nanoTime() - start);
-        List<CheckResult> results = CheckRunner.once(plan, around.withKernelLog(log::status)).stream()
+        return CheckRunner.once(plan, around.withKernelLog(log::status)).stream()
                 .map(result -> result.check().id().equals(KernelLogFindings.CHECK)
                         ? KernelLogFindings.with(result, log.faults(), took)
                         : result)
                 .toList();
-        return new Looked(seen, results);
     }
 }

@@ -1,6 +1,8 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.node.NodePaths;
@@ -8,6 +10,8 @@ import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -40,9 +44,28 @@ abstract class NodeCommand implements Callable<Integer> {
 
     /** Samples every GPU, then asks the sampler what the command wants to know. */
     <T> T look(Function<NodeSampler, T> question) {
+        return look(NodeSampler.AS_LONG_AS_IT_TAKES, question);
+    }
+
+    /** @param most to wait for GPUs; what has not answered by then is still starting */
+    <T> T look(Duration most, Function<NodeSampler, T> question) {
         // What is found is printed; the log would say it twice.
         Logging.install(Level.SEVERE);
-        return NodeSampler.once(provider.get(), sampling, new PciBus(paths), question);
+        return NodeSampler.once(
+                provider.get(),
+                sampling,
+                new PciBus(paths),
+                most,
+                (what, waited) -> note(
+                        "waiting for " + what + " since " + Durations.text(waited.truncatedTo(ChronoUnit.SECONDS))),
+                question);
+    }
+
+    /** A line for people that is no part of the result. */
+    void note(String text) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("gpuwarden: " + Table.escape(text));
+        err.flush();
     }
 
     void show(Object tree, Consumer<PrintWriter> table) {

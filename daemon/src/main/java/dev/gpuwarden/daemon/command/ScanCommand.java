@@ -1,10 +1,16 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.health.Verdict;
 import dev.gpuwarden.core.port.DriverProvider;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /** Has every check look at the node once and says whether the node is fit. */
 @Command(
@@ -15,13 +21,25 @@ import picocli.CommandLine.Command;
         exitCodeList = {"0:fit", "1:not fit", "2:wrong usage or configuration", "3:could not decide"})
 public final class ScanCommand extends CheckingCommand {
 
+    @Option(
+            names = "--deadline",
+            paramLabel = "TIME",
+            description =
+                    "Be done within this time, as a job scheduler's prolog must: what has not answered by then is UNKNOWN"
+                            + " (exit code 3, unless a fault was found). Default: as long as the deadlines of GPUs and checks.")
+    @Nullable Duration deadline;
+
     public ScanCommand(Supplier<DriverProvider> provider) {
         super(provider);
     }
 
     @Override
     public Integer call() {
-        Looked looked = look(checks.plan(checks.all(node.get())));
+        if (deadline != null && deadline.compareTo(LookDeadline.SHORTEST) < 0) {
+            throw new UserError("--deadline must be at least " + Durations.text(LookDeadline.SHORTEST) + ", but was "
+                    + Durations.text(deadline));
+        }
+        Looked looked = look(checks.plan(checks.all(node.get())), Optional.ofNullable(deadline));
         ScanReport report = ScanReport.of(looked.node(), looked.results());
         show(report.tree(), out -> ScanTable.print(report, out));
         return exitCode(report.verdict());

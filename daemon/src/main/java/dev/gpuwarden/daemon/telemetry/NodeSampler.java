@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,11 @@ import org.jspecify.annotations.Nullable;
  * asked of this class waits for the driver.
  */
 public final class NodeSampler implements AutoCloseable {
+
+    /** Drivers have deadlines of their own. */
+    public static final Duration AS_LONG_AS_IT_TAKES = Duration.ofDays(1);
+
+    private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private static final System.Logger LOG = System.getLogger(NodeSampler.class.getName());
     private static final long AWAIT_POLL_NANOS = 2_000_000;
@@ -92,10 +98,26 @@ public final class NodeSampler implements AutoCloseable {
      * @return whether that was so in time
      */
     public boolean awaitFirst(Duration timeout) {
-        long giveUp = System.nanoTime() + timeout.toNanos();
+        return awaitFirst(timeout, (what, waited) -> {});
+    }
+
+    /** What is waited for, for people. */
+    public interface Progress {
+        /** Called every few seconds. */
+        void waiting(String what, Duration waited);
+    }
+
+    private boolean awaitFirst(Duration timeout, Progress progress) {
+        long start = System.nanoTime();
+        long tell = PROGRESS_NANOS;
         while (!settled()) {
-            if (System.nanoTime() - giveUp >= 0 || stopped) {
+            long waited = System.nanoTime() - start;
+            if (waited >= timeout.toNanos() || stopped) {
                 return false;
+            }
+            if (waited >= tell) {
+                tell += PROGRESS_NANOS;
+                progress.waiting(unsettled(), Duration.ofNanos(waited));
             }
             LockSupport.parkNanos(this, AWAIT_POLL_NANOS);
         }
@@ -108,16 +130,53 @@ public final class NodeSampler implements AutoCloseable {
                 && keeper.stations().stream().allMatch(s -> s.settled(now));
     }
 
+    private String unsettled() {
+        long now = clock.getAsLong();
+        return keeper.state(now) instanceof DriverState.Opening
+                ? "the driver"
+                : keeper.stations().stream()
+                        .filter(station -> !station.settled(now))
+                        .map(station -> "GPU " + station.binding().identity().index())
+                        .collect(Collectors.joining(", "));
+    }
+
     /** Reads the node once. Takes as long as the driver does, up to its deadlines. */
     public static <R> R once(
             DriverProvider provider,
             SamplingSettings settings,
             PciBus pciBus,
             java.util.function.Function<NodeSampler, R> look) {
-        try (NodeSampler sampler = new NodeSampler(provider, settings, pciBus)) {
+        return once(provider, settings, pciBus, AS_LONG_AS_IT_TAKES, (what, waited) -> {}, look);
+    }
+
+    /**
+     * The same.
+     *
+     * @param most to wait, if that is less than the deadlines; what has not answered by then is still starting
+     */
+    public static <R> R once(
+            DriverProvider provider,
+            SamplingSettings settings,
+            PciBus pciBus,
+            Duration most,
+            Progress progress,
+            java.util.function.Function<NodeSampler, R> look) {
+        NodeSampler sampler = new NodeSampler(provider, settings, pciBus);
+        boolean answered = false;
+        try {
             sampler.start();
-            sampler.awaitFirst(settings.openDeadline().plus(settings.deadline()).plusSeconds(1));
+            Duration needed = settings.openDeadline().plus(settings.deadline()).plusSeconds(1);
+            answered = sampler.awaitFirst(needed.compareTo(most) < 0 ? needed : most, progress);
             return look.apply(sampler);
+        } finally {
+            if (answered) {
+                sampler.close();
+            } else {
+                // It waits for what does not answer, and this program has no time for that.
+                Thread closing = new Thread(sampler::close, "gpuwarden-close");
+                closing.setDaemon(true);
+                closing.start();
+            }
         }
     }
 

@@ -55,6 +55,22 @@ class ScanCommandTest {
         }
     }
 
+    /** As the prolog of a job has it: an answer in time, even where a GPU has not had its own. */
+    @Test
+    void aDeadlineEndsTheLookWithoutAVerdict() {
+        try (SimulatedNode node = SimulatedNode.start("gpu-hang")) {
+            long start = System.nanoTime();
+            Program scan = Program.run(node, "scan", "--deadline=3s");
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+            assertThat(scan.out())
+                    .containsPattern("\\n5 .* starting ")
+                    .containsPattern("\\nUNKNOWN  ")
+                    .contains("verdict: could not decide");
+            assertThat(scan.exitCode()).isEqualTo(3);
+        }
+        assertThat(Program.run("scan", "--deadline=10ms").err()).contains("--deadline must be at least 1s");
+    }
+
     @Test
     void aGpuThatTheDriverDoesNotListIsNamedByItsPlaceOnTheBus() {
         try (SimulatedNode node = SimulatedNode.start("fallen")) {
