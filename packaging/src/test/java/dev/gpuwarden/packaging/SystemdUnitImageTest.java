@@ -26,6 +26,13 @@ class SystemdUnitImageTest {
                 folder.resolve("gpuwarden.service"),
                 text.replace(
                         "ExecStart=" + INSTALLED, "ExecStart=" + Image.built().home()));
+        // As `systemctl edit` would put them.
+        Path dropIns = Files.createDirectories(folder.resolve("gpuwarden.service.d"));
+        try (var shipped = Files.list(unit.resolveSibling("drop-ins"))) {
+            for (Path file : shipped.toList()) {
+                Files.copy(file, dropIns.resolve(file.getFileName()));
+            }
+        }
         Process verify = new ProcessBuilder("systemd-analyze", "verify", here.toString())
                 .redirectErrorStream(true)
                 .start();

@@ -57,7 +57,7 @@ record ClientFailure(int exitCode, String message) {
             return new ClientFailure(
                     ExitCode.NOT_FIT,
                     "no permission to open the daemon's socket " + socket
-                            + ": run as root, or let the daemon give it to your group (--grpc.socket-mode)");
+                            + ": run as root, or let the daemon give it to your group (--grpc.socket-group)");
         }
         if (cause.contains("No such file")) {
             return new ClientFailure(ExitCode.UNDECIDED, tried + "there is no such socket" + WITHOUT);

@@ -33,6 +33,13 @@ public final class GrpcOptions {
     String socketMode = "0660";
 
     @Option(
+            names = "--grpc.socket-group",
+            paramLabel = "GROUP",
+            description =
+                    "Group that owns that socket, by name; the daemon must be a member of it (default: the daemon's).")
+    @Nullable String socketGroup;
+
+    @Option(
             names = "--grpc.admin-uids",
             split = ",",
             paramLabel = "UID",
@@ -82,26 +89,30 @@ public final class GrpcOptions {
      * One socket that is wanted.
      *
      * @param mode in the form "rw-rw----"
+     * @param group that owns it; absent: the daemon's
      * @param given whether the user asked for it: then it is an error if it cannot be had
      */
-    record Socket(Path path, String mode, boolean given) {}
+    record Socket(Path path, String mode, java.util.Optional<String> group, boolean given) {}
 
     java.util.Optional<Socket> querySocket() {
-        return socket(socket, SOCKET, "--grpc.socket-mode", socketMode);
+        return socket(socket, SOCKET, "--grpc.socket-mode", socketMode, socketGroup);
     }
 
     java.util.Optional<Socket> eventSocket() {
-        return socket(eventsSocket, EVENTS_SOCKET, "--events.socket-mode", eventsSocketMode);
+        return socket(eventsSocket, EVENTS_SOCKET, "--events.socket-mode", eventsSocketMode, null);
     }
 
     private static java.util.Optional<Socket> socket(
-            @Nullable String given, String otherwise, String option, String mode) {
+            @Nullable String given, String otherwise, String option, String mode, @Nullable String group) {
         String permissions = permissions(option, mode);
         if (NONE.equals(given)) {
             return java.util.Optional.empty();
         }
-        return java.util.Optional.of(
-                new Socket(Path.of(given == null ? otherwise : given), permissions, given != null));
+        return java.util.Optional.of(new Socket(
+                Path.of(given == null ? otherwise : given),
+                permissions,
+                java.util.Optional.ofNullable(group),
+                given != null));
     }
 
     /** "0660" as "rw-rw----". */

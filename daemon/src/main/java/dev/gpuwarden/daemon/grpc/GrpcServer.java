@@ -96,7 +96,7 @@ public final class GrpcServer implements AutoCloseable {
     }
 
     private void listen(GrpcOptions.Socket socket, String option, boolean queries) {
-        SocketFile file = new SocketFile(socket.path(), socket.mode());
+        SocketFile file = new SocketFile(socket.path(), socket.mode(), socket.group());
         try {
             SocketAddress address = new DomainSocketAddress(file.prepare().toFile());
             files.add(file);
@@ -109,7 +109,7 @@ public final class GrpcServer implements AutoCloseable {
             addresses.add("unix:" + file.path());
         } catch (IOException e) {
             String what = "cannot listen on " + socket.path() + ": " + cause(e);
-            if (socket.given()) {
+            if (socket.given() || socket.group().isPresent()) {
                 throw new UserError(what + "; choose another " + option + ", or 'none'");
             }
             LOG.log(Level.WARNING, what + "; " + option + " chooses another, or 'none'");

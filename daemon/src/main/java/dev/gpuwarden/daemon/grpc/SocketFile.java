@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
+import dev.gpuwarden.cli.FileTrouble;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -9,7 +10,11 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.GroupPrincipal;
+import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipalNotFoundException;
+import java.util.Optional;
 
 /**
  * The file of a Unix socket. It appears under its name only when it listens and has its mode, so that no client meets it too
@@ -25,13 +30,18 @@ final class SocketFile implements AutoCloseable {
     private final Path path;
     private final Path unfinished;
     private final String mode;
+    private final Optional<String> group;
     private Object ours = "";
 
-    /** @param mode in the form "rw-rw----" */
-    SocketFile(Path path, String mode) {
+    /**
+     * @param mode in the form "rw-rw----"
+     * @param group that owns it; absent: the daemon's
+     */
+    SocketFile(Path path, String mode, Optional<String> group) {
         this.path = path.toAbsolutePath();
         this.unfinished = this.path.resolveSibling(this.path.getFileName() + NEW);
         this.mode = mode;
+        this.group = group;
     }
 
     Path path() {
@@ -67,9 +77,27 @@ final class SocketFile implements AutoCloseable {
 
     /** Gives the listening socket its mode and its name. */
     void publish() throws IOException {
+        if (group.isPresent()) {
+            give(group.get());
+        }
         Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString(mode));
         ours = Files.getAttribute(unfinished, "unix:ino", LinkOption.NOFOLLOW_LINKS);
         Files.move(unfinished, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private void give(String name) throws IOException {
+        try {
+            GroupPrincipal principal =
+                    unfinished.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByGroupName(name);
+            Files.getFileAttributeView(unfinished, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                    .setGroup(principal);
+        } catch (UserPrincipalNotFoundException e) {
+            throw new IOException("this machine has no group '" + e.getName() + "'");
+        } catch (IOException e) {
+            // Without a cause: of exceptions that have one, the cause is reported.
+            throw new IOException("it cannot be given to the group '" + name + "' (" + FileTrouble.why(e)
+                    + "); the daemon must be a member of it, as by SupplementaryGroups= of its unit");
+        }
     }
 
     private static boolean isSocket(Path path) throws IOException {

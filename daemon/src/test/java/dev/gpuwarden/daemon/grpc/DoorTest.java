@@ -23,8 +23,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -106,7 +108,7 @@ class DoorTest {
 
     @Test
     void aSocketThatNobodyListensToIsReplacedAndOneThatSomebodyDoesIsNot() throws Exception {
-        SocketFile left = new SocketFile(folder.resolve("gpuwarden.sock"), "rw-rw----");
+        SocketFile left = new SocketFile(folder.resolve("gpuwarden.sock"), "rw-rw----", Optional.empty());
         try (var dead = java.nio.channels.ServerSocketChannel.open(java.net.StandardProtocolFamily.UNIX)) {
             dead.bind(java.net.UnixDomainSocketAddress.of(left.prepare()));
             left.publish();
@@ -120,6 +122,28 @@ class DoorTest {
             assertThat(node.server.addresses()).contains("unix:" + left.path());
             assertThat(SocketFile.answers(left.path())).isTrue();
         }
+    }
+
+    /** The daemon's own group: others ask for more rights than a test has. */
+    @Test
+    void aSocketBelongsToTheGroupThatIsNamed() throws Exception {
+        String own =
+                Files.readAttributes(folder, PosixFileAttributes.class).group().getName();
+        try (ServedNode node = ServedNode.start(folder, options -> {
+            options.socketGroup = own;
+            return options;
+        })) {
+            assertThat(Files.readAttributes(node.socket, PosixFileAttributes.class)
+                            .group()
+                            .getName())
+                    .isEqualTo(own);
+        }
+        assertThatThrownBy(() -> ServedNode.start(folder, options -> {
+                    options.socketGroup = "no-such-group";
+                    return options;
+                }))
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining("this machine has no group 'no-such-group'");
     }
 
     @Test
