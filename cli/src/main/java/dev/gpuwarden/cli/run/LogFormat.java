@@ -8,6 +8,7 @@ import java.text.MessageFormat;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.logging.Level;
@@ -68,7 +69,7 @@ enum LogFormat {
             return text;
         }
         try {
-            return MessageFormat.format(text, parameters);
+            return new MessageFormat(text, Locale.ROOT).format(parameters);
         } catch (IllegalArgumentException e) {
             return text;
         }
