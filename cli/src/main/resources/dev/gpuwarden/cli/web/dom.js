@@ -16,12 +16,22 @@ export function element(name, attributes = {}, ...children) {
 // Replaces rows one by one and only where their text differs, so that focus and reading position survive a refresh: what has
 // the focus stays as it is while it stands for the same thing.
 export function rows(body, made) {
+  label(body, made);
   made.forEach((row, i) => {
     const old = body.children[i];
     if (!old) body.append(row);
     else if (old.outerHTML !== row.outerHTML && !(old.contains(document.activeElement) && old.dataset.key === row.dataset.key)) old.replaceWith(row);
   });
   while (body.children.length > made.length) body.lastElementChild.remove();
+}
+
+// What a cell's column is called: a narrow screen shows it beside the cell (style.css).
+function label(body, made) {
+  const heads = body.closest('table')?.tHead?.rows[0]?.cells;
+  if (!heads) return;
+  for (const row of made) {
+    [...row.children].forEach((cell, i) => { if (heads[i] && cell.colSpan === 1) cell.dataset.label = heads[i].textContent; });
+  }
 }
 
 export const cell = (text, kind) => element('td', kind ? {class: kind} : {}, text);

@@ -59,10 +59,26 @@ class PageTest {
         // README shows it: PAGE_PICTURE=daemon/docs/page.png
         browser.screenshot(Path.of(System.getenv().getOrDefault("PAGE_PICTURE", folder + "/page.png")));
 
+        fitsANarrowScreen();
         theKeyboardOpensWhatTheNodeSaw();
 
         node.set("gpu.5.remapped-rows.failure", "no");
         browser.until("document.querySelector('#fault-list').innerText.includes('No current faults')");
+    }
+
+    /** A telephone: nothing beyond its edge, no cell that is one letter wide. */
+    private static void fitsANarrowScreen() throws Exception {
+        browser.size(390, 844);
+        browser.screenshot(folder.resolve("narrow.png"));
+        assertThat(((Number) browser.evaluate("document.documentElement.scrollWidth")).intValue())
+                .isLessThanOrEqualTo(390);
+        assertThat(browser.evaluate("""
+                [...document.querySelectorAll('tbody td, tbody th')]
+                  .filter(cell => cell.innerText.length > 6 && cell.getBoundingClientRect().width < 40)
+                  .map(cell => cell.innerText).join('|')""")).isEqualTo("");
+        assertThat(((Number) browser.evaluate("document.documentElement.scrollHeight")).intValue())
+                .isLessThan(9000);
+        browser.size(1200, 1600);
     }
 
     private static void theKeyboardOpensWhatTheNodeSaw() throws Exception {

@@ -143,6 +143,13 @@ public final class Browser implements AutoCloseable {
         }
     }
 
+    /** As if the window had this size, in CSS pixels; what was loaded stays. */
+    public void size(int width, int height) throws InterruptedException {
+        call(
+                "Emulation.setDeviceMetricsOverride",
+                Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+    }
+
     public void dark(boolean dark) throws InterruptedException {
         call(
                 "Emulation.setEmulatedMedia",
