@@ -14,7 +14,8 @@ import picocli.CommandLine.Spec;
         name = "completion",
         mixinStandardHelpOptions = true,
         description = {
-            "Prints a completion script for a shell. For this session:",
+            "Prints a completion script for a shell.",
+            "For this session:",
             "  source <(gpuwarden completion bash)",
             "For all: gpuwarden completion bash > /etc/bash_completion.d/gpuwarden"
         })

@@ -1,6 +1,7 @@
 package dev.gpuwarden.cli;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,6 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,6 +27,8 @@ import picocli.CommandLine.Spec;
         })
 final class ConfigCommand implements Callable<Integer> {
 
+    private static final Pattern DEFAULT = Pattern.compile("\\$\\{DEFAULT-VALUE}");
+
     private final Supplier<Settings> settings;
     private final SettingDefaults defaults;
 
@@ -39,15 +44,28 @@ final class ConfigCommand implements Callable<Integer> {
         this.defaults = defaults;
     }
 
-    /** Lets this command take every setting that any other takes. Dear, so only once it is asked for. */
-    static void addSettings(CommandSpec config, Settings settings) {
+    /**
+     * Lets this command take every setting that any other takes. Dear, so only once it is asked for.
+     *
+     * @param help whether descriptions will be shown: picocli reads the configuration for them, before it knows of `--config`
+     */
+    static void addSettings(CommandSpec config, Settings settings, boolean help) {
         for (Setting setting : settings.all()) {
             if (config.findOption(setting.flag()) == null) {
                 config.addOption(SettingCheck.detached(OptionSpec.builder(setting.option())
                         .names(setting.flag())
+                        .description(help ? described(setting.option()) : new String[0])
                         .build()));
             }
         }
+    }
+
+    /** The default in words: a detached option has none that picocli could put in. */
+    private static String[] described(OptionSpec option) {
+        String text = Matcher.quoteReplacement(String.join(Setting.SEPARATOR, declared(option)));
+        return Arrays.stream(option.description())
+                .map(line -> DEFAULT.matcher(line).replaceAll(text))
+                .toArray(String[]::new);
     }
 
     @Override
@@ -64,6 +82,7 @@ final class ConfigCommand implements Callable<Integer> {
             table.row(setting.key(), given.joined(), given.origin());
         }
         Map<String, Object> whole = new LinkedHashMap<>();
+        whole.put("schema", "gpuwarden.config/v1");
         whole.put("file", configuration.file().map(Object::toString).orElse(null));
         whole.put("settings", tree);
         output.write(spec.commandLine().getOut(), whole, table::print);

@@ -85,7 +85,9 @@ final class Program extends CommandLine {
         defaults.reset();
         addCommands(args);
         if (List.of(args).contains("config") || List.of(args).contains("completion")) {
-            ConfigCommand.addSettings(config.getCommandSpec(), allSettings());
+            List<String> words = List.of(args);
+            boolean help = words.contains("--help") || words.contains("-h") || words.contains("help");
+            ConfigCommand.addSettings(config.getCommandSpec(), allSettings(), help);
         }
         return super.parseArgs(args);
     }

@@ -32,7 +32,7 @@ final class SampleCommands implements CommandGroup {
         @Option(names = "--web.tls", defaultValue = "false")
         boolean tls;
 
-        @Option(names = "--check.every", defaultValue = "15s")
+        @Option(names = "--check.every", defaultValue = "15s", description = "How often (default: ${DEFAULT-VALUE}).")
         Duration every = Duration.ZERO;
 
         @Option(names = "--check.mode", defaultValue = "slow")

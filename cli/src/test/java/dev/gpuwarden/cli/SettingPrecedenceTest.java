@@ -109,6 +109,12 @@ class SettingPrecedenceTest {
                 .isEqualTo(ExitCode.NOT_FIT);
     }
 
+    /** As the command itself says it: Duration would write PT15S. */
+    @Test
+    void helpOfConfigHasDefaultsAsPeopleWriteThem() {
+        assertThat(run(SettingSources.none(), "config", "--help").out()).contains("How often (default: 15s).");
+    }
+
     @Test
     void effectiveSettingsNameTheirOrigin() throws IOException {
         Path file = file("web:\n  listen-address: from-file\ncheck:\n  skip:\n    - a\n    - b\n");
@@ -123,6 +129,7 @@ class SettingPrecedenceTest {
         assertThat(run.code()).isZero();
         assertThat(run.out()).isEqualToNormalizingNewlines("""
                 {
+                  "schema": "gpuwarden.config/v1",
                   "file": "%1$s",
                   "settings": {
                     "check.every": {

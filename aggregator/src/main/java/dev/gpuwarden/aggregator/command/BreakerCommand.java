@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
         name = "breaker",
         mixinStandardHelpOptions = true,
         description = {
-            "Show the breaker, or let nodes be taken out of service again once you have looked:",
+            "Show the breaker, or let nodes be taken out of service again once you have looked.",
             "  status              the pools and the nodes that wait (the default)",
             "  close POOL          the limits hold again from now on, nothing of before is counted",
             "  half-open POOL --nodes N  so many nodes pass, whatever the limits say; then these hold again",

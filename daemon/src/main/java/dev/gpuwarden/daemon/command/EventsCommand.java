@@ -86,11 +86,21 @@ public final class EventsCommand extends ClientCommand {
         if (newestFirst) {
             Collections.reverse(events);
         }
-        show(tree(events, answer.more()), out -> EventsTable.print(events, gpus, clock.getZone(), out));
+        show(tree(events, answer.more()), out -> {
+            if (events.isEmpty()) {
+                out.println(asksForAll() ? "no events" : "no event fulfils these conditions");
+            } else {
+                EventsTable.print(events, gpus, clock.getZone(), out);
+            }
+        });
         if (answer.more()) {
             complain("there are older ones: --limit shows more than " + limit);
         }
         return ExitCode.OK;
+    }
+
+    private boolean asksForAll() {
+        return conditions.none() && since == null && until == null;
     }
 
     private ListEventsRequest request() {

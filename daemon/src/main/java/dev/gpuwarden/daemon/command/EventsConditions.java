@@ -37,7 +37,7 @@ public final class EventsConditions {
     @Option(names = "--agent", split = ",", paramLabel = "NAME", description = "Told by one of these.")
     List<String> agents = List.of();
 
-    @Option(names = "--fatal", description = "Fatal ones only.")
+    @Option(names = "--fatal", description = "Fatal faults only.")
     boolean fatal;
 
     @Option(names = "--healthy", description = "Only those that say that all is well (again).")
@@ -86,7 +86,7 @@ public final class EventsConditions {
         if (fatal) {
             request.setIsFatal(true);
         }
-        if (healthy || unhealthy) {
+        if (healthy || unhealthy || fatal) {
             request.setIsHealthy(healthy);
         }
         return request;
@@ -98,7 +98,7 @@ public final class EventsConditions {
                 && (codes.isEmpty() || event.errorCodes().stream().anyMatch(codes::contains))
                 && (agents.isEmpty() || agents.contains(event.agent()))
                 && (gpu == null || event.entities().stream().anyMatch(gpuNames::contains))
-                && (!fatal || event.fatal())
+                && (!fatal || event.fatal() && !event.healthy())
                 && (!healthy || event.healthy())
                 && (!unhealthy || !event.healthy());
     }

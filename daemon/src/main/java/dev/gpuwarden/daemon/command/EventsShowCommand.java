@@ -6,6 +6,7 @@ import dev.gpuwarden.api.v1.GetEventRequest;
 import dev.gpuwarden.api.v1.GetEventResponse;
 import dev.gpuwarden.api.v1.GetNodeRequest;
 import dev.gpuwarden.api.v1.ListChecksRequest;
+import dev.gpuwarden.api.v1.ListEventsRequest;
 import dev.gpuwarden.api.v1.ListFaultsRequest;
 import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
 import dev.gpuwarden.cli.ExitCode;
@@ -17,6 +18,8 @@ import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.recorder.SupportArchive;
 import dev.gpuwarden.daemon.view.EventView;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.FileAlreadyExistsException;
@@ -51,9 +54,22 @@ final class EventsShowCommand extends ClientCommand {
 
     static final String SCHEMA = "gpuwarden.event/v1";
 
+    private static final String NO_RECORDING =
+            "nothing: the flight recorder keeps what it sees around a fault that comes while the"
+                    + " daemon runs, and the newest recordings alone";
+
+    /** Below, a beginning is more likely a mistake. */
+    private static final int SHORTEST_BEGINNING = 4;
+
+    /** The newest events, among which the one with a beginning of an id is looked for. */
+    private static final int MOST_LOOKED_AT = 10_000;
+
     private final Clock clock;
 
-    @Parameters(paramLabel = "ID", description = "The event's id, as 'gpuwarden events' shows it.")
+    @Parameters(
+            paramLabel = "ID",
+            description =
+                    "The event's id, as 'gpuwarden events' shows it, or as much of its beginning as no other has.")
     String id = "";
 
     @Option(
@@ -75,8 +91,7 @@ final class EventsShowCommand extends ClientCommand {
             throw new UserError("--archive: " + archive + " is there already; --force replaces it");
         }
         NodeServiceBlockingStub daemon = queries(node);
-        GetEventResponse answer = daemon.getEvent(
-                GetEventRequest.newBuilder().setId(id).setWithRecording(true).build());
+        GetEventResponse answer = get(node);
         StoredEvent stored = FaultCodec.fromWire(answer.getEvent());
         Optional<byte[]> bytes =
                 answer.hasRecording() ? Optional.of(answer.getRecording().toByteArray()) : Optional.empty();
@@ -100,9 +115,47 @@ final class EventsShowCommand extends ClientCommand {
         }
         show(tree(stored, asked, recording), out -> {
             print(stored, asked, gpus, out);
-            recording.ifPresent(seen -> EventsRecordingTable.print(seen, clock.getZone(), out));
+            recording.ifPresentOrElse(
+                    seen -> EventsRecordingTable.print(seen, clock.getZone(), out),
+                    () -> field(out, "recorded", NO_RECORDING));
         });
         return ExitCode.OK;
+    }
+
+    private GetEventResponse get(NodeClient node) {
+        try {
+            return get(node, id);
+        } catch (StatusRuntimeException e) {
+            if (e.getStatus().getCode() != Status.Code.NOT_FOUND || id.length() < SHORTEST_BEGINNING) {
+                throw e;
+            }
+            List<String> meant = EventsQuery.last(
+                            page -> queries(node).listEvents(page),
+                            ListEventsRequest.getDefaultInstance(),
+                            List.of(),
+                            MOST_LOOKED_AT)
+                    .events()
+                    .stream()
+                    .map(stored -> stored.event().id())
+                    .filter(each -> each.startsWith(id))
+                    .toList();
+            if (meant.size() > 1) {
+                throw new UserError(meant.size() + " events have an id that begins with '" + Table.escape(id)
+                        + "': give more of it");
+            }
+            if (meant.isEmpty()) {
+                throw e;
+            }
+            return get(node, meant.get(0));
+        }
+    }
+
+    private GetEventResponse get(NodeClient node, String whole) {
+        return queries(node)
+                .getEvent(GetEventRequest.newBuilder()
+                        .setId(whole)
+                        .setWithRecording(true)
+                        .build());
     }
 
     private Optional<EventsRecording> read(byte[] gzip) {

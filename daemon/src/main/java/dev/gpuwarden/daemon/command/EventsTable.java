@@ -30,7 +30,7 @@ final class EventsTable {
                     event.healthy() ? "" : ActionText.name(event),
                     stored.occurrences() + "x",
                     event.id(),
-                    shortened(event.message()));
+                    event.message().isEmpty() && event.healthy() ? "well again" : shortened(event.message()));
         }
         table.print(out);
     }

@@ -24,6 +24,8 @@ import java.util.function.Function;
  */
 record VramReport(By by, NodeSnapshot node, List<GpuMemoryUse> memory) {
 
+    static final String SCHEMA = "gpuwarden.vram-top/v1";
+
     /** What rows stand for. */
     enum By {
         process,
@@ -62,6 +64,7 @@ record VramReport(By by, NodeSnapshot node, List<GpuMemoryUse> memory) {
 
     Map<String, Object> tree() {
         Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
         tree.put("by", by.name());
         tree.put("complete", complete());
         List<Object> gpus = new ArrayList<>();

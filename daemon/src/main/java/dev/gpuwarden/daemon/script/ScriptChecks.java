@@ -28,9 +28,7 @@ final class ScriptChecks {
     private ScriptChecks() {}
 
     private static String why(Exception e) {
-        return e instanceof DirectoryIteratorException broken
-                ? FileTrouble.why(broken.getCause())
-                : FileTrouble.why((IOException) e);
+        return e instanceof IOException io ? FileTrouble.why(io) : String.valueOf(e.getMessage());
     }
 
     /**

@@ -32,7 +32,7 @@ function row(event, gpus) {
   const [word, kind] = event.healthy ? ['healthy', 'good'] : event.fatal ? ['fatal', 'bad'] : ['fault', 'warn'];
   return element('tr', {'data-key': event.id},
     cell(time(event.lastSeen)), cell(word, kind), cell(event.check), cell(event.codes.join(', ')), cell(about(event.entities, gpus)),
-    element('td', {}, element('button', {class: 'open', type: 'button', onclick: () => openEvent(event.id)}, event.message || 'details')),
+    element('td', {}, element('button', {class: 'open', type: 'button', onclick: () => openEvent(event.id)}, event.message || (event.healthy ? 'well again' : 'details'))),
     cell(event.occurrences, 'number'));
 }
 

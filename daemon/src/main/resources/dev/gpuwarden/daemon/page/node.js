@@ -51,7 +51,7 @@ export function showFaults(node) {
     element('p', {}, fault.message),
     element('p', {}, element('strong', {}, 'Do: '), fault.advice || 'nothing; it is told for information'),
     element('p', {class: 'quiet'}, `for ${age(fault.since)}, told ${fault.occurrences} ${fault.occurrences === 1 ? 'time' : 'times'}, last ${age(fault.lastSeen)} ago `,
-      element('button', {class: 'open', type: 'button', onclick: () => openEvent(fault.event)}, 'what the node saw around it'))));
+      element('button', {class: 'open', type: 'button', onclick: () => openEvent(fault.event)}, 'details, and what was recorded around it'))));
   if (node.leftOut) made.push(element('p', {class: 'bad'}, `${node.leftOut} more faults are not shown, none of them worse or newer: gpuwarden status has all.`));
   rows(list, made.length ? made : [element('p', {class: 'good'}, 'No current faults.')]);
 }

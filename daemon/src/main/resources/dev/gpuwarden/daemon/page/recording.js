@@ -6,7 +6,7 @@ const COLOURS = ['#c94f5b', '#3b7dd8', '#3ba67a', '#d8873b', '#b04fc2', '#7a8b2e
 // What the node saw around an event: readings of the GPU concerned and of its siblings, kernel lines, processes.
 export function showRecording(body, recording) {
   if (!recording) {
-    body.append(element('p', {class: 'quiet'}, 'The node recorded nothing around this event.'));
+    body.append(element('p', {class: 'quiet'}, 'There is no recording: the node keeps what it sees around a fault that comes while its daemon runs, and the newest recordings alone.'));
     return;
   }
   body.append(element('h3', {}, 'What the node saw around it'),

@@ -214,6 +214,11 @@ class ClientCommandsTest {
         assertThat(Program.run("events", "show", id, "--archive", zip.toString(), "--force", socket)
                         .exitCode())
                 .isZero();
+        assertThat(Program.run("events", "show", id.substring(0, id.length() - 2), socket)
+                        .out())
+                .contains("event    " + id);
+        assertThat(Program.run("events", "--code=no-such-code", socket).out())
+                .isEqualTo("no event fulfils these conditions\n");
         Program none = Program.run("events", "show", "no-such-id", socket);
         assertThat(none.exitCode()).isEqualTo(1);
         assertThat(none.err()).contains("the store has no event with that id");

@@ -34,8 +34,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         subcommands = DemoClusterCommand.class,
         description = {
-            "Show the daemon on a simulated node with eight GPUs while things go wrong there: a GPU is lost and comes back,",
-            "one hangs, a pod fills one, a memory row fails, a link flaps, a program floods the kernel log.",
+            "Show the daemon on a simulated node with eight GPUs while things go wrong there.",
+            "A GPU is lost and comes back, one hangs, a pod fills one, a memory row fails, a link flaps, a program floods the kernel log.",
             "Each is looked for in metrics, on the page, in answers over gRPC and in the history, with what to do about it,",
             "and must be gone when it is mended. Takes two minutes, with --fast half a minute; needs no GPU."
         },
