@@ -150,6 +150,11 @@ class FleetPageClusterTest {
             fleet.fail(bad);
             browser.until("document.querySelector('#nodes tbody').innerText.includes('quarantined')");
             browser.until("document.querySelector('#decisions tbody').innerText.includes('syslog-fatal')");
+            browser.size(390, 844);
+            assertThat(((Number) browser.evaluate("document.documentElement.scrollWidth")).intValue())
+                    .as("nothing is beyond the edge of a telephone")
+                    .isLessThanOrEqualTo(390);
+            browser.size(1200, 1000);
             assertThat(text(browser, "#nodes tbody")).contains(bad, "SysLogsXIDError 79", "returns when this is over");
             assertThat(text(browser, "#breaker tbody")).contains("all", "closed");
             assertThat(text(browser, "#summary")).contains("1 quarantined");
