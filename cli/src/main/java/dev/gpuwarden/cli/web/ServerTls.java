@@ -1,5 +1,6 @@
 package dev.gpuwarden.cli.web;
 
+import dev.gpuwarden.cli.FileTrouble;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -55,7 +56,7 @@ final class ServerTls {
         try {
             return Files.newInputStream(file);
         } catch (IOException e) {
-            throw new IOException(file + ": " + WebAccess.reason(e), e);
+            throw new IOException(file + ": " + FileTrouble.why(e), e);
         }
     }
 

@@ -1,11 +1,11 @@
 package dev.gpuwarden.cli.web;
 
+import dev.gpuwarden.cli.FileTrouble;
 import dev.gpuwarden.cli.UserError;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.security.GeneralSecurityException;
@@ -109,14 +109,9 @@ final class WebAccess {
                 BasicFileAttributes now = Files.readAttributes(each, BasicFileAttributes.class);
                 stamps.put(each, List.of(now.lastModifiedTime(), now.size(), String.valueOf(now.fileKey())));
             } catch (IOException e) {
-                stamps.put(each, reason(e));
+                stamps.put(each, FileTrouble.why(e));
             }
         }
         return stamps;
-    }
-
-    /** Java's message of a missing file is the file's name alone. */
-    static String reason(IOException e) {
-        return e instanceof NoSuchFileException ? "no such file" : String.valueOf(e.getMessage());
     }
 }
