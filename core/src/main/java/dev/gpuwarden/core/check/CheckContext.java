@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.check;
 
+import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
@@ -46,6 +47,11 @@ public interface CheckContext {
     /** How reading the kernel log goes; NOT_SUPPORTED where the user switched it off. */
     default Reading<KernelLogStatus> kernelLog() {
         return Reading.absent(Absence.PENDING, 0, "the kernel log");
+    }
+
+    /** Reports of faults that found no room among the current ones; NOT_SUPPORTED in a single look, which keeps no faults. */
+    default Reading<LeftOut> leftOut() {
+        return Reading.absent(Absence.NOT_SUPPORTED, 0, "a single look keeps no faults");
     }
 
     /** The node's /sys. */

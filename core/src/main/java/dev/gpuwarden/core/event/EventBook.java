@@ -10,6 +10,11 @@ public interface EventBook {
     /** The current faults, oldest first. From memory: never waits for the disk. */
     List<Fault> faults();
 
+    /** What was reported and is not among the faults, since there is no room. From memory: never waits for the disk. */
+    default LeftOut leftOut() {
+        return LeftOut.NONE;
+    }
+
     /** Reads the store. */
     List<StoredEvent> events(EventFilter filter);
 

@@ -17,7 +17,8 @@ import java.util.Set;
  * all if it names none; with the codes that it names, or with any. Naming a GPU by one of its names clears those faults under
  * its other names too, which the raising event told.
  *
- * <p>The table is bounded, and {@link Room} shares it. Faults that find no room are left out of the change that their event makes.
+ * <p>The table is bounded, and {@link Room} shares it. Faults that find no room are left out of the change that their event makes;
+ * {@link MissedFaults} finds them in the history when there is room.
  */
 public final class FaultTable {
 
@@ -151,7 +152,7 @@ public final class FaultTable {
         return new Change(effect, keys);
     }
 
-    private static boolean sameMeaning(HealthEvent before, HealthEvent now) {
+    static boolean sameMeaning(HealthEvent before, HealthEvent now) {
         return before.fatal() == now.fatal()
                 && before.action() == now.action()
                 && before.customAction().equals(now.customAction())

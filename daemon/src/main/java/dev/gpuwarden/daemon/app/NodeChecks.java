@@ -14,6 +14,7 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.time.Clock;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /** The checks of the daemon, and what they are connected with. */
@@ -32,12 +33,28 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
             Supplier<Reading<KernelLogStatus>> kernelLog,
             NodePaths paths) {
         Clock clock = Clock.systemUTC();
-        Surroundings around =
-                new Surroundings(sampler::snapshot, history::of, limits, expectations, kernelLog, paths, clock);
+        Surroundings around = new Surroundings(
+                sampler::snapshot,
+                history::of,
+                limits,
+                expectations,
+                kernelLog,
+                () -> Reading.of(store.leftOut()),
+                paths,
+                clock);
         FaultTeller teller = new FaultTeller(plan, store, store, nodeName);
         teller.begin(clock);
         CheckRunner runner = new CheckRunner(plan, around, teller::looked, sampler.epochNanos());
         sampler.whenStatesChange(runner::lookSoon);
+        AtomicBoolean complete = new AtomicBoolean(store.leftOut().isEmpty());
+        // Until the store is closed. Whether something is left out decides the verdict, so nobody waits for the next
+        // round.
+        var unused = store.listen(told -> {
+            boolean now = store.leftOut().isEmpty();
+            if (complete.getAndSet(now) != now) {
+                runner.lookSoon();
+            }
+        });
         runner.start();
         return runner;
     }

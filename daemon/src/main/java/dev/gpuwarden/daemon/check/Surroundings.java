@@ -4,6 +4,7 @@ import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
@@ -25,6 +26,7 @@ import java.util.function.Supplier;
  *
  * @param nodes asked once for each round of checks
  * @param kernelLog how reading the kernel log goes
+ * @param leftOut what found no room among the current faults
  */
 public record Surroundings(
         Supplier<NodeSnapshot> nodes,
@@ -32,6 +34,7 @@ public record Surroundings(
         Limits limits,
         Expectations expectations,
         Supplier<Reading<KernelLogStatus>> kernelLog,
+        Supplier<Reading<LeftOut>> leftOut,
         NodePaths paths,
         Clock clock) {
 
@@ -43,12 +46,13 @@ public record Surroundings(
                 limits,
                 expectations,
                 () -> Reading.absent(Absence.PENDING, 0, "the kernel log"),
+                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "a single look keeps no faults"),
                 paths,
                 Clock.systemUTC());
     }
 
     public Surroundings withKernelLog(Supplier<Reading<KernelLogStatus>> status) {
-        return new Surroundings(nodes, histories, limits, expectations, status, paths, clock);
+        return new Surroundings(nodes, histories, limits, expectations, status, leftOut, paths, clock);
     }
 
     /** What one check sees, now. */
@@ -88,6 +92,11 @@ public record Surroundings(
         @Override
         public Reading<KernelLogStatus> kernelLog() {
             return around.kernelLog.get();
+        }
+
+        @Override
+        public Reading<LeftOut> leftOut() {
+            return around.leftOut.get();
         }
 
         @Override

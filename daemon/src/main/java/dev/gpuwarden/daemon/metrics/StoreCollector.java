@@ -26,6 +26,9 @@ public final class StoreCollector implements Collector {
             "What became of events that were handed in: held and refused ones are not acknowledged.");
     private static final Family LEFT_OUT =
             Family.counter("gpuwarden_store_faults_left_out", "Faults that found no room among the current ones.");
+    private static final Family WAITING_FOR_ROOM = Family.gauge(
+            "gpuwarden_store_left_out_reports",
+            "Reports of faults that wait for room among the current ones; meanwhile the node is not fit.");
     private static final Family DELETED =
             Family.counter("gpuwarden_store_deleted_events", "Events deleted for age or for the size of the store.");
     private static final Family CORRUPT =
@@ -63,6 +66,9 @@ public final class StoreCollector implements Collector {
                 .forEach((receipt, count) ->
                         out.add(RECEIPTS, Labels.of("receipt", receipt.name().toLowerCase(Locale.ROOT)), count));
         out.add(LEFT_OUT, Labels.EMPTY, status.faultsLeftOut());
+        status.leftOut()
+                .shares()
+                .forEach(share -> out.add(WAITING_FOR_ROOM, Labels.of("agent", share.agent()), share.reports()));
         out.add(DELETED, Labels.EMPTY, status.deleted());
         out.add(CORRUPT, Labels.EMPTY, status.setAside());
         out.add(COMMIT, Labels.EMPTY, status.commitMicros());

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Events that somebody hands in, and how far their source was read with them. */
-final class Acceptance extends Job<List<Receipt>> {
+class Acceptance extends Job<List<Receipt>> {
 
     private final List<Incoming> events;
     private final List<Fingerprint> merged = new ArrayList<>();

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.EventIntake;
 import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.lang.System.Logger.Level;
@@ -45,7 +46,8 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
         reader = new StoreReader(place, this::inspect);
         keeper = new SessionKeeper(place, settings, clock, stats, reader::close);
         Retention retention = new Retention(settings.retention, settings.maxSizeBytes, stats, System.nanoTime());
-        writer = new StoreWriter(keeper, retention, clock, stats, counts, this::listening, reader::closeIfUnused);
+        writer = new StoreWriter(
+                keeper, retention, clock, stats, counts, this::listening, reader::closeIfUnused, settings.roomInterval);
         thread = new Thread(writer, "gpuwarden-store");
         thread.setDaemon(true);
     }
@@ -108,6 +110,11 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
     @Override
     public List<Fault> faults() {
         return writer.faults();
+    }
+
+    @Override
+    public LeftOut leftOut() {
+        return writer.view().leftOut();
     }
 
     @Override
@@ -243,6 +250,7 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
                 writer.heldBytes(),
                 stats.receipts(),
                 stats.leftOutFaults(),
+                view.leftOut(),
                 stats.deletedEvents(),
                 stats.setAsideFiles(),
                 stats.commitMicros(),

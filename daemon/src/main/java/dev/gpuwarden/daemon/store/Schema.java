@@ -10,7 +10,7 @@ final class Schema {
     /** Marks the file as a store: "gpuw". */
     private static final int APPLICATION = 0x67707577;
 
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
 
     private static final List<String> TABLES = List.of(
             """
@@ -67,6 +67,19 @@ final class Schema {
             // The greatest sequence ever given, kept when its event goes.
             "CREATE TABLE last_sequence (value INTEGER NOT NULL) STRICT");
 
+    /** What version 2 has that version 1 had not. */
+    private static final List<String> SINCE_2 = List.of("""
+            CREATE TABLE left_out ( -- events of which a fault found no room among the current ones
+                event INTEGER PRIMARY KEY, agent TEXT NOT NULL, fatal INTEGER NOT NULL
+            ) STRICT""", """
+            CREATE TABLE gpus ( -- as they last told who they are, by place
+                pci TEXT NOT NULL PRIMARY KEY,
+                gpu_index INTEGER NOT NULL,
+                uuid TEXT NOT NULL,
+                name TEXT, -- NULL where it was never told
+                serial TEXT
+            ) STRICT, WITHOUT ROWID""");
+
     private Schema() {}
 
     /** Makes the tables in an empty file, and says whether it was one; refuses files that are no store of this version. */
@@ -89,9 +102,16 @@ final class Schema {
             }
             sql.run("INSERT INTO last_sequence VALUES (" + lastSequence + ")");
             sql.run("PRAGMA application_id = " + APPLICATION);
-            sql.run("PRAGMA user_version = " + VERSION);
-            sql.run("COMMIT");
+        } else if (version < VERSION) {
+            sql.run("BEGIN");
+        } else {
+            return false;
         }
+        for (String table : SINCE_2) {
+            sql.run(table);
+        }
+        sql.run("PRAGMA user_version = " + VERSION);
+        sql.run("COMMIT");
         return empty;
     }
 

@@ -9,10 +9,13 @@ import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Change;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.LeftOut;
+import dev.gpuwarden.core.event.MissedFaults;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -27,11 +30,15 @@ import java.util.Set;
  */
 final class Session implements AutoCloseable {
 
+    /** Events that are stored once more in one transaction. */
+    private static final int MOST_AGAIN = 256;
+
     private final Sql sql;
     private final Duration repeatWindow;
     private final EventTable events;
     private final FaultRows faults;
     private final OutboxTable outbox;
+    private final LeftOutTable leftOut;
     private final Map<String, Position> positions = new HashMap<>();
     private final Set<FaultKey> touched = new LinkedHashSet<>();
     private long lastSequence;
@@ -53,6 +60,7 @@ final class Session implements AutoCloseable {
         events = new EventTable(sql);
         faults = new FaultRows(sql, events);
         outbox = new OutboxTable(sql);
+        leftOut = new LeftOutTable(sql);
         sql.list(
                 "SELECT source, boot_id, cursor FROM positions",
                 row -> positions.put(
@@ -110,7 +118,28 @@ final class Session implements AutoCloseable {
         Change change = table.apply(own.event(), stored.sequence(), now);
         faults.stored(change.keys(), stored.sequence());
         touched.addAll(change.keys());
+        leftOut.stored(stored, change);
         return new Filed(Receipt.STORED, Optional.of(new Told(stored, change)));
+    }
+
+    /** Whether faults that found no room may have room now. */
+    boolean mayRaiseAgain() {
+        return leftOut.mayFit();
+    }
+
+    /** Stores faults that found no room once more, as many as have room now, and forgets those that are over. */
+    List<Filed> raiseAgain(Instant now) throws SQLException {
+        List<Filed> filed = new ArrayList<>();
+        for (MissedFaults.Waiting waiting : leftOut.look(faults.table())) {
+            for (HealthEvent event : waiting.fitting(faults.table(), now)) {
+                filed.add(file(Incoming.of(event, now), now));
+            }
+            if (filed.size() >= MOST_AGAIN) {
+                leftOut.lookAgain();
+                break;
+            }
+        }
+        return filed;
     }
 
     private StoredEvent insert(Incoming incoming, Instant received, Instant lastSeen) throws SQLException {
@@ -129,7 +158,8 @@ final class Session implements AutoCloseable {
         HealthEvent event = incoming.event();
         if (event.healthy()) {
             return events.lastHealthy(incoming.subject())
-                    .filter(last -> soon(last.lastSeen(), now))
+                    // Whether a fault that found no room is over must be in the history.
+                    .filter(last -> soon(last.lastSeen(), now) && last.sequence() > leftOut.newest())
                     .map(EventTable.Last::sequence);
         }
         boolean all = preview.keys().size() == new HashSet<>(event.keys()).size();
@@ -198,10 +228,12 @@ final class Session implements AutoCloseable {
         }
         count -= sql.update("DELETE FROM events WHERE sequence = ?", sequence);
         sql.update("DELETE FROM recordings WHERE event = ?", sequence);
+        leftOut.deleted(sequence);
     }
 
     void commit() throws SQLException {
         faults.write(touched);
+        leftOut.count();
         sql.commit();
         lastSequenceKept = false;
         if (!touched.isEmpty()) {
@@ -225,6 +257,10 @@ final class Session implements AutoCloseable {
 
     List<Fault> faults() {
         return published;
+    }
+
+    LeftOut leftOut() {
+        return leftOut.counted();
     }
 
     Map<String, Position> positions() {

@@ -84,6 +84,20 @@ final class Sql implements AutoCloseable {
         return all;
     }
 
+    /** Takes one row. */
+    interface RowTaker {
+        void take(ResultSet row) throws SQLException;
+    }
+
+    /** Row by row: all of them at once may be more than there is memory for. */
+    void forEach(String sql, RowTaker taker, @Nullable Object... values) throws SQLException {
+        try (ResultSet rows = prepared(sql, values).executeQuery()) {
+            while (rows.next()) {
+                taker.take(rows);
+            }
+        }
+    }
+
     <T> Optional<T> first(String sql, Row<T> row, @Nullable Object... values) throws SQLException {
         try (ResultSet rows = prepared(sql, values).executeQuery()) {
             return rows.next() ? Optional.of(row.read(rows)) : Optional.empty();

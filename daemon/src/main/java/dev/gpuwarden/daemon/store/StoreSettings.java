@@ -49,6 +49,9 @@ public final class StoreSettings {
                     + " another event (default: ${DEFAULT-VALUE}).")
     Duration repeatWindow = Duration.ofHours(1);
 
+    /** Between two looks for faults that found no room: each may read all of the history. */
+    Duration roomInterval = Duration.ofSeconds(5);
+
     /** Throws {@link UserError} where values are out of range. */
     public void validate() {
         // A file that is no store is renamed as a corrupt one: whoever mistypes must not lose something else.
@@ -93,6 +96,12 @@ public final class StoreSettings {
     /** For tests and embedding. */
     public StoreSettings withRepeatWindow(Duration window) {
         repeatWindow = window;
+        return this;
+    }
+
+    /** For tests. */
+    StoreSettings withRoomInterval(Duration interval) {
+        roomInterval = interval;
         return this;
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox.Lag;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +21,7 @@ import org.HdrHistogram.Histogram;
  * @param heldEvents in memory until the disk takes them
  * @param receipts how many events got each receipt since start
  * @param faultsLeftOut faults since start that found no room among the current ones
+ * @param leftOut what of that still waits for room
  * @param deleted events deleted since start for age or size
  * @param setAside files found corrupt since start
  * @param commitMicros a copy: how long transactions took, sync and all
@@ -38,6 +40,7 @@ public record StoreStatus(
         long heldBytes,
         Map<Receipt, Long> receipts,
         long faultsLeftOut,
+        LeftOut leftOut,
         long deleted,
         long setAside,
         Histogram commitMicros,

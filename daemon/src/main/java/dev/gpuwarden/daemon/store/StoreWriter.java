@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -43,6 +44,9 @@ final class StoreWriter implements Runnable {
     private final Holding holding = new Holding();
     private final Map<String, Position> positions = new ConcurrentHashMap<>();
 
+    private final long lookNanos;
+    private long lookAtNanos = System.nanoTime();
+    private boolean lookDue;
     private long retryAtNanos;
     private long retryNanos = FIRST_RETRY_NANOS;
 
@@ -62,7 +66,8 @@ final class StoreWriter implements Runnable {
             StoreStats stats,
             EventCounts counts,
             Supplier<Consumer<Told>> listeners,
-            Runnable hourly) {
+            Runnable hourly,
+            Duration roomInterval) {
         this.keeper = keeper;
         this.retention = retention;
         this.clock = clock;
@@ -70,6 +75,7 @@ final class StoreWriter implements Runnable {
         this.counts = counts;
         this.listeners = listeners;
         this.hourly = hourly;
+        this.lookNanos = roomInterval.toNanos();
     }
 
     /** Opens the database, before the thread starts. A disk that refuses is no reason not to start. */
@@ -133,6 +139,9 @@ final class StoreWriter implements Runnable {
     private void take(List<Job<?>> batch) {
         long now = System.nanoTime();
         long wake = trouble == null ? retention.dueNanos() : retryAtNanos;
+        if (trouble == null && lookDue && lookAtNanos - wake < 0) {
+            wake = lookAtNanos;
+        }
         boolean atOnce = trouble == null && retention.due(now);
         try {
             Job<?> first = jobs.poll(atOnce ? 0 : wake - now, TimeUnit.NANOSECONDS);
@@ -189,11 +198,20 @@ final class StoreWriter implements Runnable {
                 publish(keeper.open(view));
             }
             commit(batch);
+            raiseAgain();
             relieved();
             housekeeping();
         } catch (SQLException | RuntimeException e) {
             keeper.close();
             throw e;
+        }
+    }
+
+    /** Faults that found no room get it when others are over. Looking for them reads part of the history. */
+    private void raiseAgain() throws SQLException {
+        if (keeper.open(view).mayRaiseAgain() && System.nanoTime() - lookAtNanos >= 0) {
+            lookAtNanos = System.nanoTime() + lookNanos;
+            commit(new ArrayList<>(List.of(new RaiseAgain())));
         }
     }
 
@@ -266,6 +284,7 @@ final class StoreWriter implements Runnable {
 
     private void publish(Session session) {
         view = View.of(session);
+        lookDue = session.mayRaiseAgain();
         positions.putAll(view.positions());
         faults = holding.isEmpty() ? view.faults() : holding.faults();
         heldEvents = holding.events();

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.EventIntake.Position;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox.Lag;
 import java.util.List;
 import java.util.Map;
@@ -18,9 +19,10 @@ record View(
         Map<String, Long> acknowledged,
         Map<String, Lag> lags,
         long lastSequence,
-        long events) {
+        long events,
+        LeftOut leftOut) {
 
-    static final View EMPTY = new View(List.of(), Map.of(), Map.of(), Map.of(), 0, 0);
+    static final View EMPTY = new View(List.of(), Map.of(), Map.of(), Map.of(), 0, 0, LeftOut.NONE);
 
     static View of(Session session) {
         return new View(
@@ -29,6 +31,7 @@ record View(
                 session.outbox().acknowledged(),
                 session.outbox().lags(),
                 session.lastSequence(),
-                session.count());
+                session.count(),
+                session.leftOut());
     }
 }

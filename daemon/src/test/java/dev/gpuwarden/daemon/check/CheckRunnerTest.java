@@ -51,6 +51,7 @@ class CheckRunnerTest {
                 once.limits(),
                 once.expectations(),
                 once.kernelLog(),
+                once.leftOut(),
                 once.paths(),
                 once.clock());
     }

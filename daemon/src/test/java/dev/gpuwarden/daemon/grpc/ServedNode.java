@@ -68,6 +68,7 @@ final class ServedNode implements AutoCloseable {
                         Limits.NONE,
                         Expectations.NONE,
                         () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
+                        () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
                         NodePaths.of(folder, folder, folder),
                         Clock.systemUTC()),
                 results -> {},

@@ -7,6 +7,7 @@ import dev.gpuwarden.core.event.EventIntake.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox.Lag;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
@@ -52,6 +53,7 @@ class EventMetricsTest {
                 20_000,
                 receipts,
                 4,
+                new LeftOut(List.of(new LeftOut.Share("noisy", 4, 1))),
                 5,
                 1,
                 commits,

@@ -38,4 +38,17 @@ class SchemaTest extends StoreFixture {
         store().accept(Events.xid("79", 1));
         assertThat(store().status().lastSequence()).isEqualTo(clock.instant().getEpochSecond() * 1000 + 1);
     }
+
+    @Test
+    void aStoreOfTheFirstVersionGetsWhatCameLaterAndLosesNothing() throws SQLException {
+        store().accept(Events.xid("79", 1));
+        close();
+        try (Sql sql = Sql.open(file().toString())) {
+            sql.run("DROP TABLE left_out");
+            sql.run("DROP TABLE gpus");
+            sql.run("PRAGMA user_version = 1");
+        }
+        assertThat(store().faults()).hasSize(2);
+        assertThat(store().leftOut().isEmpty()).isTrue();
+    }
 }

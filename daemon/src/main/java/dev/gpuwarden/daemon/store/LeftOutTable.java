@@ -1,0 +1,125 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.FaultTable.Change;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.LeftOut;
+import dev.gpuwarden.core.event.MissedFaults;
+import dev.gpuwarden.core.event.StoredEvent;
+import java.lang.System.Logger.Level;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Events of which a fault found no room among the current ones. As many as the history has: their number costs no memory, and
+ * they go with their events.
+ */
+final class LeftOutTable {
+
+    private static final System.Logger LOG = System.getLogger(LeftOutTable.class.getName());
+
+    /** For people and labels: names are as long as reporters make them. */
+    private static final int LONGEST_NAME = 200;
+
+    private final Sql sql;
+    private LeftOut counted;
+    private long newest;
+    private boolean changed;
+    /** After a start too: what was there before may have room now. */
+    private boolean mayFit;
+
+    private boolean warned;
+
+    LeftOutTable(Sql sql) throws SQLException {
+        this.sql = sql;
+        counted = read();
+        newest = sql.number("SELECT max(event) FROM left_out");
+        mayFit = !counted.isEmpty();
+    }
+
+    private LeftOut read() throws SQLException {
+        return new LeftOut(sql.list(
+                "SELECT substr(agent, 1, " + LONGEST_NAME + "), count(*), sum(fatal) FROM left_out GROUP BY agent"
+                        + " ORDER BY sum(fatal) DESC, count(*) DESC, agent",
+                row -> new LeftOut.Share(row.getString(1), row.getLong(2), row.getLong(3))));
+    }
+
+    /** An event was stored, and this is what it did to the current faults. */
+    void stored(StoredEvent stored, Change change) throws SQLException {
+        HealthEvent event = stored.event();
+        if (event.healthy()) {
+            // It makes room, or ends what waits for room.
+            mayFit |= newest > 0;
+        } else if (change.keys().size() < event.keys().size()) {
+            sql.update(
+                    "INSERT INTO left_out (event, agent, fatal) VALUES (?, ?, ?)",
+                    stored.sequence(),
+                    event.agent(),
+                    event.fatal());
+            newest = stored.sequence();
+            changed = true;
+        }
+    }
+
+    /** The last event of which something waits for room; 0 where nothing does. */
+    long newest() {
+        return newest;
+    }
+
+    boolean mayFit() {
+        return mayFit;
+    }
+
+    void lookAgain() {
+        mayFit = true;
+    }
+
+    /** What waits for room, from the history; what does not wait any more is forgotten. */
+    List<MissedFaults.Waiting> look(FaultTable current) throws SQLException {
+        mayFit = false;
+        MissedFaults missed = new MissedFaults();
+        sql.forEach(
+                "SELECT " + EventTable.COLUMNS + " FROM events WHERE sequence >= (SELECT min(event) FROM left_out)"
+                        + " AND (healthy = 1 OR sequence IN (SELECT event FROM left_out)) ORDER BY sequence",
+                row -> EventTable.readable(row).ifPresent(missed::next));
+        Set<Long> unsettled = missed.unsettled(current);
+        for (long event : sql.list("SELECT event FROM left_out", row -> row.getLong(1))) {
+            if (!unsettled.contains(event)) {
+                forget(event);
+            }
+        }
+        return missed.waiting(current);
+    }
+
+    /** The history has the event no more. */
+    void deleted(long event) throws SQLException {
+        if (newest > 0 && forget(event) && !warned) {
+            warned = true;
+            LOG.log(
+                    Level.WARNING,
+                    "event " + event + " is deleted from the history before its faults found room;"
+                            + " what it reported is no longer known; further cases are not logged");
+        }
+    }
+
+    private boolean forget(long event) throws SQLException {
+        boolean there = sql.update("DELETE FROM left_out WHERE event = ?", event) > 0;
+        changed |= there;
+        return there;
+    }
+
+    /** Brings {@link #counted} and {@link #newest} up to date, before a commit. */
+    void count() throws SQLException {
+        if (changed) {
+            changed = false;
+            counted = read();
+            newest = sql.number("SELECT max(event) FROM left_out");
+        }
+    }
+
+    /** As of the last {@link #count}. */
+    LeftOut counted() {
+        return counted;
+    }
+}

@@ -1,0 +1,138 @@
+package dev.gpuwarden.daemon.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.event.EventBook.Told;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.FaultTable.Effect;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.LeftOut;
+import dev.gpuwarden.core.event.MissedFaults;
+import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Verdict;
+import dev.gpuwarden.core.model.Reading;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** A reporter that floods: what finds no room among the current faults is not lost, and the node is not fit meanwhile. */
+class LeftOutTest extends StoreFixture {
+
+    private static final int SHARE = FaultTable.MOST_FAULTS / 4;
+
+    @Test
+    void whatFindsNoRoomMakesTheNodeUndecided() {
+        flood();
+        assertThat(verdict()).isEqualTo(Verdict.FIT);
+        store().accept(noise("late"));
+        assertThat(store().leftOut().shares()).containsExactly(new LeftOut.Share("noisy", 1, 0));
+        assertThat(store().status().leftOut().reports()).isEqualTo(1);
+        assertThat(verdict()).isEqualTo(Verdict.UNDECIDED);
+        assertThat(finding().code()).isEqualTo("faults-left-out");
+        assertThat(finding().message()).contains("1 of noisy");
+        reopen();
+        assertThat(verdict()).isEqualTo(Verdict.UNDECIDED);
+    }
+
+    @Test
+    void itIsRaisedAgainWhenThereIsRoom() {
+        flood();
+        store().accept(noise("late"));
+        reopen();
+        List<Told> heard = Collections.synchronizedList(new ArrayList<>());
+        try (var unused = store().listen(heard::add)) {
+            store().accept(over("code7"));
+            await(() -> store().leftOut().isEmpty() || heard.size() > 1);
+        }
+        assertThat(store().faults())
+                .extracting(fault -> fault.key().errorCode())
+                .contains("late")
+                .doesNotContain("code7")
+                .hasSize(SHARE);
+        assertThat(heard).extracting(told -> told.change().effect()).containsExactly(Effect.CLEARED, Effect.RAISED);
+        StoredEvent again = heard.get(1).stored();
+        assertThat(again.event().metadata()).containsKey(MissedFaults.RAISED_AGAIN);
+        assertThat(store().event(again.event().id())).contains(again);
+        assertThat(store().counts().values().stream().mapToLong(n -> n).sum())
+                .as("nobody handed it in a second time")
+                .isEqualTo(1);
+        reopen();
+        assertThat(store().faults()).hasSize(SHARE);
+        await(() -> store().leftOut().isEmpty());
+        assertThat(verdict()).isEqualTo(Verdict.FIT);
+    }
+
+    @Test
+    void whatIsOverIsForgottenThoughHealthWasReportedBefore() {
+        flood();
+        store().accept(over("late"));
+        store().accept(noise("late"));
+        store().accept(over("late").toBuilder()
+                .generated(clock.instant().plusSeconds(9))
+                .build());
+        store().accept(over("code7"));
+        reopen();
+        await(() -> store().leftOut().isEmpty());
+        assertThat(store().faults())
+                .extracting(Fault::key)
+                .noneMatch(key -> key.errorCode().equals("late"));
+    }
+
+    @Test
+    void itGoesWithItsEventFromTheHistory() {
+        flood();
+        store().accept(noise("late"));
+        clock.advance(Duration.ofDays(400));
+        reopen();
+        await(() -> store().leftOut().isEmpty());
+    }
+
+    @Override
+    StoreSettings settings() {
+        return super.settings().withRoomInterval(Duration.ofMillis(1));
+    }
+
+    private void flood() {
+        // Few events, since each costs; and not one alone, since the room is of text too.
+        for (int i = 0; i < SHARE; i += 64) {
+            store().accept(noise("").toBuilder()
+                    .errorCodes(IntStream.range(i, i + 64)
+                            .mapToObj(code -> "code" + code)
+                            .toList())
+                    .build());
+        }
+        assertThat(store().faults()).hasSize(SHARE);
+        reopen();
+    }
+
+    private static HealthEvent noise(String code) {
+        return HealthEvent.of("noisy", "NODE", "check")
+                .nodeName("node-7")
+                .errorCodes(List.of(code))
+                .generated(Instant.parse("2026-11-21T10:00:00Z"))
+                .build();
+    }
+
+    private static HealthEvent over(String code) {
+        return noise(code).toBuilder().healthy(true).build();
+    }
+
+    private Finding finding() {
+        return FaultRoomCheck.judge(Reading.of(store().leftOut()));
+    }
+
+    private Verdict verdict() {
+        CheckInfo check = new FaultRoomCheck().info();
+        return NodeVerdict.of(
+                List.of(CheckResult.of(check, clock.instant(), Duration.ZERO, List.of(finding()))), store().faults());
+    }
+}
