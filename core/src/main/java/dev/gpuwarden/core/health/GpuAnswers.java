@@ -59,6 +59,13 @@ public final class GpuAnswers {
 
     private static Finding fault(
             GpuSnapshot gpu, String code, String message, String remedy, RecommendedAction action) {
-        return Finding.fail(code, Subject.of(gpu.identity()), gpu.identity().label() + ": " + message, remedy, action);
+        // Whoever has the board replaced is asked for it.
+        String serial = gpu.identity()
+                .serial()
+                .asOptional()
+                .map(text -> "; board serial " + text)
+                .orElse("");
+        return Finding.fail(
+                code, Subject.of(gpu.identity()), gpu.identity().label() + ": " + message + serial, remedy, action);
     }
 }

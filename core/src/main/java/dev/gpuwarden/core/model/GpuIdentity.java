@@ -42,14 +42,17 @@ public record GpuIdentity(
         return Reading.absent(why.cause(), why.code(), why.detail());
     }
 
-    /** UUID, else index with the PCI address where that is known: what messages call this GPU. */
+    /** What people call this GPU: "GPU 4 (0000:89:00.0)"; with its UUID where the address is not known, with nothing where neither is. */
     public String label() {
-        return uuid.asOptional()
-                .orElseGet(() -> "GPU " + index
-                        + pci.asOptional().map(address -> " (" + address + ")").orElse(""));
+        return "GPU " + index
+                + pci.asOptional()
+                        .map(PciAddress::toString)
+                        .or(uuid::asOptional)
+                        .map(name -> " (" + name + ")")
+                        .orElse("");
     }
 
-    /** UUID, else PCI address, else index: what `nvidia-smi -i` takes. */
+    /** UUID, else PCI address, else index: what programs know it by, and `nvidia-smi -i` takes. */
     public String selector() {
         return uuid.asOptional()
                 .orElseGet(() -> pci.asOptional().map(PciAddress::toString).orElse(Integer.toString(index)));

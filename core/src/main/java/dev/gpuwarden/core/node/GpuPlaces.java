@@ -7,30 +7,35 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 
-/** Where a GPU is that does not report its PCI address, as one that was lost before it was asked. Pure. */
+/** Who and where a GPU is that does not report it, as one that was lost before it was asked. Pure. */
 public final class GpuPlaces {
 
     private GpuPlaces() {}
 
     /**
-     * The same node, with the address of the one GPU that reports none: the one address on the bus that no other GPU claims. As it
-     * was where that is not certain.
+     * The same node, with what is certain of GPUs that do not report who they are: the address of the only one that reports none is
+     * the one address on the bus that no other claims; and names are those that it had before. As it was where nothing is certain.
      */
-    public static NodeSnapshot located(NodeSnapshot node) {
-        return leftOver(node)
-                .map(address -> new NodeSnapshot(
-                        node.driver(),
-                        node.pciGpus(),
-                        node.gpus().stream().map(gpu -> at(gpu, address)).toList()))
+    public static NodeSnapshot located(NodeSnapshot node, KnownGpus known) {
+        // Nearly always, and this is done for each snapshot.
+        if (node.gpus().stream().allMatch(gpu -> reportsItself(gpu.identity()))) {
+            return node;
+        }
+        NodeSnapshot placed = leftOver(node)
+                .map(address -> with(node, gpu -> at(gpu, Reading.of(address))))
                 .orElse(node);
+        return with(
+                placed,
+                gpu -> known.of(gpu, placed).map(names -> named(gpu, names)).orElse(gpu));
+    }
+
+    private static boolean reportsItself(GpuIdentity gpu) {
+        return gpu.pci() instanceof Reading.Present<?> && gpu.uuid() instanceof Reading.Present<?>;
     }
 
     private static Optional<PciAddress> leftOver(NodeSnapshot node) {
-        // Nearly always, and this is done for each snapshot.
-        if (node.gpus().stream().allMatch(gpu -> gpu.identity().pci() instanceof Reading.Present<?>)) {
-            return Optional.empty();
-        }
         TreeSet<PciAddress> unclaimed =
                 new TreeSet<>(node.pciGpus().asOptional().orElse(List.of()));
         int withoutAddress = 0;
@@ -44,33 +49,63 @@ public final class GpuPlaces {
         return withoutAddress == 1 && unclaimed.size() == 1 ? Optional.of(unclaimed.first()) : Optional.empty();
     }
 
-    private static GpuSnapshot at(GpuSnapshot gpu, PciAddress address) {
-        GpuIdentity was = gpu.identity();
-        if (was.pci() instanceof Reading.Present<?>) {
-            return gpu;
-        }
-        GpuIdentity located = new GpuIdentity(
-                was.index(),
-                was.uuid(),
-                Reading.of(address),
-                was.minor(),
-                was.name(),
-                was.serial(),
-                was.vbios(),
-                was.boardPart(),
-                was.computeCapability(),
-                was.numaNode(),
-                was.migMode(),
-                was.mig());
-        return new GpuSnapshot(
-                located,
-                gpu.state(),
-                gpu.detail(),
-                gpu.frame(),
-                gpu.ageNanos(),
-                gpu.processes(),
-                gpu.processesAgeNanos(),
-                gpu.refusedValues(),
+    private static GpuIdentity at(GpuIdentity gpu, Reading<PciAddress> address) {
+        return gpu.pci() instanceof Reading.Present<?>
+                ? gpu
+                : renamed(gpu, gpu.uuid(), address, gpu.name(), gpu.serial());
+    }
+
+    private static GpuIdentity named(GpuIdentity gpu, KnownGpus.Known known) {
+        return renamed(
+                gpu,
+                Reading.of(known.uuid()),
+                Reading.of(known.pci()),
+                orBefore(gpu.name(), known.name()),
+                orBefore(gpu.serial(), known.serial()));
+    }
+
+    private static Reading<String> orBefore(Reading<String> reported, Optional<String> before) {
+        return reported instanceof Reading.Present<?>
+                ? reported
+                : before.map(Reading::of).orElse(reported);
+    }
+
+    private static GpuIdentity renamed(
+            GpuIdentity gpu,
+            Reading<String> uuid,
+            Reading<PciAddress> pci,
+            Reading<String> name,
+            Reading<String> serial) {
+        return new GpuIdentity(
+                gpu.index(),
+                uuid,
+                pci,
+                gpu.minor(),
+                name,
+                serial,
+                gpu.vbios(),
+                gpu.boardPart(),
+                gpu.computeCapability(),
+                gpu.numaNode(),
+                gpu.migMode(),
                 gpu.mig());
+    }
+
+    private static NodeSnapshot with(NodeSnapshot node, UnaryOperator<GpuIdentity> identity) {
+        return new NodeSnapshot(
+                node.driver(),
+                node.pciGpus(),
+                node.gpus().stream()
+                        .map(gpu -> new GpuSnapshot(
+                                identity.apply(gpu.identity()),
+                                gpu.state(),
+                                gpu.detail(),
+                                gpu.frame(),
+                                gpu.ageNanos(),
+                                gpu.processes(),
+                                gpu.processesAgeNanos(),
+                                gpu.refusedValues(),
+                                gpu.mig()))
+                        .toList());
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.node.GpuPlaces;
+import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.List;
@@ -26,7 +27,7 @@ class GpuAnswersTest {
             case STARTING -> assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
             case HUNG, LOST, RESET_REQUIRED, GONE -> {
                 assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
-                assertThat(finding.subject().label()).isEqualTo(Snapshots.uuid(0));
+                assertThat(finding.subject().label()).isEqualTo("GPU 0 (0000:10:00.0)");
                 assertThat(finding.remedy()).isNotEmpty();
             }
         }
@@ -34,8 +35,8 @@ class GpuAnswersTest {
 
     @Test
     void aLostGpuThatDoesNotTellItsAddressIsLocatedWhereThatIsCertain() {
-        NodeSnapshot node =
-                GpuPlaces.located(running(2, healthy(0), gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {})));
+        NodeSnapshot node = GpuPlaces.located(
+                running(2, healthy(0), gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {})), KnownGpus.NONE);
         Finding lost = GpuAnswers.judge(node).get(1);
         assertThat(lost.code()).isEqualTo("gpu-lost");
         assertThat(lost.message()).startsWith("GPU 1 (" + Snapshots.pci(1) + "): expected answers");
@@ -44,11 +45,13 @@ class GpuAnswersTest {
 
     @Test
     void whereItIsNotCertainItGoesByItsIndex() {
-        NodeSnapshot node = GpuPlaces.located(running(
-                3,
-                healthy(0),
-                gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {}),
-                gpu(Snapshots.anonymous(2), GpuState.LOST, frame -> {})));
+        NodeSnapshot node = GpuPlaces.located(
+                running(
+                        3,
+                        healthy(0),
+                        gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {}),
+                        gpu(Snapshots.anonymous(2), GpuState.LOST, frame -> {})),
+                KnownGpus.NONE);
         assertThat(GpuAnswers.judge(node))
                 .extracting(finding -> finding.subject().entities())
                 .containsExactly(

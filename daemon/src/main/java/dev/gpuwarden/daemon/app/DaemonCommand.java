@@ -13,6 +13,7 @@ import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.cli.web.WebStats;
 import dev.gpuwarden.core.check.CheckBook;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
@@ -57,6 +58,7 @@ import dev.gpuwarden.daemon.recorder.RecentLines;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.FaultLog;
 import dev.gpuwarden.daemon.store.StoreSettings;
+import dev.gpuwarden.daemon.telemetry.GpuMemory;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.daemon.uplink.AccessQuestions;
@@ -170,7 +172,8 @@ public final class DaemonCommand implements Callable<Integer> {
             Logging.rewrite(new GpuWords(sampler::snapshot));
             // The driver opens meanwhile. Whoever hands events in comes after the store, and so closes before it.
             EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
-            parts.add(new FaultLog(store));
+            sampler.remember(new GpuMemory(store.gpus(), store::keepGpus));
+            parts.add(new FaultLog(store, () -> PartNames.of(sampler.snapshot())));
             cluster.ifPresent(parts::add);
             HolderLook holders = new HolderLook(paths, sampler::snapshot, Clock.systemUTC());
             UplinkNode self = new UplinkNode(

@@ -9,6 +9,7 @@ import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.history.RecentSamples;
@@ -117,7 +118,7 @@ record NodePage(
         others.put("driver", DriverView.tree(node.driver()));
         others.put("gpus", node.gpus().stream().map(GpuView::tree).toList());
         others.put("checks", results.stream().map(CheckView::tree).toList());
-        others.put("faults", FaultView.trees(store.faults()));
+        others.put("faults", FaultView.trees(store.faults(), PartNames.of(node)));
         return SupportArchive.zip(event, recording(event), others);
     }
 }

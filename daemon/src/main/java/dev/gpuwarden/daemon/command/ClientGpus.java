@@ -7,10 +7,11 @@ import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.node.PartNames;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** The daemon's GPUs by all of their names: events know them by UUID and PCI address, people by index too. */
 record ClientGpus(List<Gpu> gpus) {
@@ -57,27 +58,22 @@ record ClientGpus(List<Gpu> gpus) {
         return names.isEmpty() ? List.of(Entity.gpuIndex(gpu.getIndex())) : names;
     }
 
-    /** "GPU 3", with what else is named; a GPU that is not listed keeps the name that it has. */
+    /** "GPU 3 (0000:5b:00.0)", with what else is named; a GPU that is not listed keeps the name that it has. */
     String subject(List<Entity> entities) {
-        if (entities.isEmpty()) {
-            return "node";
-        }
-        LinkedHashSet<String> words = new LinkedHashSet<>();
-        boolean listed = entities.stream().anyMatch(entity -> gpu(entity).isPresent());
-        for (Entity entity : entities) {
-            Optional<Gpu> gpu = gpu(entity);
-            if (gpu.isPresent()) {
-                words.add("GPU " + gpu.get().getIndex());
-            } else if (!entity.namesGpu() || !listed) {
-                words.add(entity.namesGpu() ? entity.value() : entity.type() + " " + entity.value());
-            }
-        }
-        return String.join(", ", words);
+        return parts().of(entities);
     }
 
-    private Optional<Gpu> gpu(Entity entity) {
-        return entity.namesGpu()
-                ? gpus.stream().filter(gpu -> names(gpu).contains(entity)).findFirst()
-                : Optional.empty();
+    /** What people call this node's parts. */
+    PartNames parts() {
+        return new PartNames(gpus.stream()
+                .map(gpu -> new PartNames.Gpu(label(gpu), Set.copyOf(names(gpu))))
+                .toList());
+    }
+
+    static String label(Gpu gpu) {
+        String name = gpu.getPciAddress().hasValue()
+                ? gpu.getPciAddress().getValue()
+                : gpu.getUuid().getValue();
+        return "GPU " + gpu.getIndex() + (name.isEmpty() ? "" : " (" + name + ")");
     }
 }

@@ -32,7 +32,7 @@ record HoldersReport(NodeSnapshot node, Reading<GpuHolders> answer) {
     /** By UUID: the node's GPUs in the driver's order, then those that pods were given and the driver does not have. */
     Map<String, List<GpuHolder>> byGpu() {
         Map<String, List<GpuHolder>> byGpu = new LinkedHashMap<>();
-        node.gpus().forEach(gpu -> byGpu.put(gpu.identity().label(), new ArrayList<>()));
+        node.gpus().forEach(gpu -> byGpu.put(gpu.identity().selector(), new ArrayList<>()));
         holders()
                 .forEach(holder -> byGpu.computeIfAbsent(holder.gpuUuid(), unknown -> new ArrayList<>())
                         .add(holder));
@@ -43,7 +43,7 @@ record HoldersReport(NodeSnapshot node, Reading<GpuHolders> answer) {
     String index(String uuid) {
         return node.gpus().stream()
                 .map(gpu -> gpu.identity())
-                .filter(gpu -> gpu.label().equals(uuid))
+                .filter(gpu -> gpu.selector().equals(uuid))
                 .findFirst()
                 .map(GpuIdentity::index)
                 .map(String::valueOf)

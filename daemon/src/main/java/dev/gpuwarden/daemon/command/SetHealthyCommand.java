@@ -114,7 +114,7 @@ public final class SetHealthyCommand extends ClientCommand {
         }
         List<FaultKey> cleared = dryRun ? List.of() : clear(node, meant);
         show(
-                tree(meant, cleared),
+                tree(meant, cleared, gpus),
                 out -> out.println(
                         dryRun
                                 ? "would clear " + FindingLines.count(groups(meant), "fault") + ", cleared nothing"
@@ -161,12 +161,12 @@ public final class SetHealthyCommand extends ClientCommand {
         return faults.stream().map(Fault::sequence).distinct().count();
     }
 
-    private Map<String, Object> tree(List<Fault> meant, List<FaultKey> cleared) {
+    private Map<String, Object> tree(List<Fault> meant, List<FaultKey> cleared, ClientGpus gpus) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("schema", SCHEMA);
         tree.put("reason", reason.strip());
         tree.put("dryRun", dryRun);
-        tree.put("faults", FaultView.trees(meant));
+        tree.put("faults", FaultView.trees(meant, gpus.parts()));
         tree.put("cleared", cleared.stream().map(SetHealthyCommand::tree).toList());
         return tree;
     }

@@ -2,7 +2,6 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
-import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.daemon.view.FaultView;
 import java.io.PrintWriter;
@@ -28,14 +27,14 @@ final class StatusFaults {
     private StatusFaults() {}
 
     static void print(Collection<Fault> faults, ClientGpus gpus, Instant now, PrintWriter out) {
-        List<Map<String, Object>> all = FaultView.trees(faults);
+        List<Map<String, Object>> all = FaultView.trees(faults, gpus.parts());
         List<Map<String, Object>> shown = all.subList(0, Math.min(all.size(), MOST_ROWS));
         Table table = new Table("FAULT", "CODE", "OF", "SEVERITY", "AGE", "SEEN", "ACTION", "EVENT");
         for (Map<String, Object> fault : shown) {
             table.row(
                     cell(text(fault, "check")),
                     cell(String.join(", ", texts(fault, "codes"))),
-                    cell(gpus.subject(entities(fault))),
+                    cell(text(fault, "subject")),
                     severity(fault),
                     ClientTimes.age(Duration.between(Instant.parse(text(fault, "since")), now)),
                     text(fault, "occurrences") + "x",
@@ -105,14 +104,5 @@ final class StatusFaults {
     private static List<String> texts(Map<String, Object> fault, String key) {
         return ((List<?>) Objects.requireNonNull(fault.get(key)))
                 .stream().map(String::valueOf).toList();
-    }
-
-    private static List<Entity> entities(Map<String, Object> fault) {
-        return ((List<?>) Objects.requireNonNull(fault.get("entities")))
-                .stream()
-                        .map(entity -> (Map<?, ?>) entity)
-                        .map(entity ->
-                                new Entity(String.valueOf(entity.get("type")), String.valueOf(entity.get("value"))))
-                        .toList();
     }
 }

@@ -117,7 +117,7 @@ record StatusReport(
                         NodeCodec.pciGpus(node.getPciGpus()),
                         all -> all.stream().map(PciAddress::toString).toList()));
         tree.put("gpus", gpus.stream().map(StatusReport::tree).toList());
-        tree.put("faults", FaultView.trees(faults));
+        tree.put("faults", FaultView.trees(faults, new ClientGpus(gpus).parts()));
         tree.put("faultsLeftOut", faultsLeftOut);
         tree.put("checkOutcomes", outcomes());
         tree.put("checks", complaints().stream().map(CheckView::tree).toList());
@@ -150,6 +150,7 @@ record StatusReport(
         tree.put("uuid", Values.tree(ReadingCodec.text(gpu.getUuid())));
         tree.put("pci", Values.tree(ReadingCodec.text(gpu.getPciAddress())));
         tree.put("name", Values.tree(ReadingCodec.text(gpu.getName())));
+        tree.put("serial", Values.tree(ReadingCodec.text(gpu.getSerial())));
         tree.put("state", state(gpu));
         tree.put("detail", gpu.getStateDetail());
         return tree;

@@ -24,6 +24,9 @@ final class StatusTable {
 
     private static final String KERNEL_LOG = "kernel-log";
 
+    /** GPUs that do not answer and get a line each. */
+    private static final int MOST_SILENT = 16;
+
     private StatusTable() {}
 
     static void print(StatusReport report, Instant now, PrintWriter out) {
@@ -32,6 +35,10 @@ final class StatusTable {
                 + ClientTimes.age(Duration.between(report.started(), now)));
         out.println("driver      " + Table.escape(driver(report.driver())));
         out.println("GPUs        " + Table.escape(gpus(report.gpus())));
+        report.gpus().stream()
+                .filter(gpu -> !StatusReport.state(gpu).equals("answering"))
+                .limit(MOST_SILENT)
+                .forEach(gpu -> out.println("            " + Table.escape(silent(gpu))));
         out.println("kernel log  " + Table.escape(kernelLog(report.results())));
         out.println("checks      " + checks(report));
         if (!report.storing()) {
@@ -86,6 +93,22 @@ final class StatusTable {
                                 .map(state -> state.getValue() + " " + state.getKey())
                                 .collect(Collectors.joining(", "));
         };
+    }
+
+    /** A GPU that does not answer, with what whoever replaces it asks for. */
+    private static String silent(Gpu gpu) {
+        List<String> parts = new ArrayList<>();
+        parts.add(ClientGpus.label(gpu) + " " + StatusReport.state(gpu).replace('_', ' '));
+        if (gpu.getName().hasValue()) {
+            parts.add(gpu.getName().getValue());
+        }
+        if (gpu.getSerial().hasValue()) {
+            parts.add("serial " + gpu.getSerial().getValue());
+        }
+        if (gpu.getUuid().hasValue()) {
+            parts.add(gpu.getUuid().getValue());
+        }
+        return String.join(", ", parts);
     }
 
     private static String kernelLog(List<CheckResult> results) {

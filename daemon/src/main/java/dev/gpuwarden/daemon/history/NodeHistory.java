@@ -18,7 +18,7 @@ public final class NodeHistory implements Supplier<FrameListener> {
 
     private final LongSupplier clock;
     private final Duration fastInterval;
-    private final Map<String, GpuTrail> byLabel = new ConcurrentHashMap<>();
+    private final Map<String, GpuTrail> byName = new ConcurrentHashMap<>();
 
     public NodeHistory(Duration fastInterval) {
         this(fastInterval, System::nanoTime);
@@ -38,26 +38,26 @@ public final class NodeHistory implements Supplier<FrameListener> {
 
     /** What is known of this GPU; of one that was never sampled, nothing. */
     public GpuHistory of(GpuIdentity gpu) {
-        GpuTrail trail = byLabel.get(gpu.label());
+        GpuTrail trail = byName.get(gpu.selector());
         return trail == null ? GpuHistory.NONE : trail;
     }
 
     /** This GPU's quick readings of the last 90 s. A copy of some ten kilobytes. */
     public RecentSamples recent(GpuIdentity gpu) {
-        GpuTrail trail = byLabel.get(gpu.label());
+        GpuTrail trail = byName.get(gpu.selector());
         return trail == null ? RecentSamples.NONE : trail.recent();
     }
 
     /** The newest that claims a name has it: so one trail is kept for each GPU that was ever named. */
     void rename(GpuTrail trail, @Nullable GpuIdentity before, GpuIdentity now) {
-        if (before != null && !before.label().equals(now.label())) {
-            byLabel.remove(before.label(), trail);
+        if (before != null && !before.selector().equals(now.selector())) {
+            byName.remove(before.selector(), trail);
         }
-        byLabel.put(now.label(), trail);
+        byName.put(now.selector(), trail);
     }
 
     /** Memory held by rings. */
     int bytes() {
-        return byLabel.values().stream().mapToInt(GpuTrail::bytes).sum();
+        return byName.values().stream().mapToInt(GpuTrail::bytes).sum();
     }
 }

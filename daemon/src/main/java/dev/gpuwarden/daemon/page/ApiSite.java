@@ -13,6 +13,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.MemoryShare;
 import dev.gpuwarden.daemon.view.CheckView;
@@ -84,7 +85,7 @@ public final class ApiSite implements Site {
         return switch (request.path().substring(BASE.length())) {
             case "node" -> json(node());
             case "faults" ->
-                json(shortened("faults", FaultView.trees(sources.events().faults())));
+                json(shortened("faults", FaultView.trees(sources.events().faults(), PartNames.of(sources.node()))));
             case "memory" -> json(history.tree());
             case "events" -> json(events());
             default -> event(request.path());

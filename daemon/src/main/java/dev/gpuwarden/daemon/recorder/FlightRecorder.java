@@ -121,7 +121,7 @@ public final class FlightRecorder implements AutoCloseable {
                 processes.add(memory.get(i));
             }
         }
-        String key = concerned.isEmpty() ? "" : concerned.get(0).identity().label();
+        String key = concerned.isEmpty() ? "" : concerned.get(0).identity().selector();
         Pending sharing = pending.get(key);
         if (sharing != null) {
             if (sharing.sequences.size() < MOST_SHARING) {
@@ -149,7 +149,7 @@ public final class FlightRecorder implements AutoCloseable {
         List<Lane> lanes = new ArrayList<>();
         for (GpuSnapshot gpu : sources.node().gpus()) {
             boolean concerned = one.concerned.stream()
-                    .anyMatch(c -> c.identity().label().equals(gpu.identity().label()));
+                    .anyMatch(c -> c.identity().selector().equals(gpu.identity().selector()));
             lanes.add(new Lane(gpu.identity(), concerned, sources.samples(gpu.identity())));
         }
         Recording recording = new Recording(

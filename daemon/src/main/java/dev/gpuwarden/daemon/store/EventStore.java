@@ -9,6 +9,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.node.KnownGpus;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -180,6 +181,27 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
                 "SELECT bytes FROM recordings JOIN events ON event = sequence WHERE id = ?",
                 row -> row.getBytes(1),
                 eventId));
+    }
+
+    /** Who the node's GPUs are, as they last reported it. */
+    public KnownGpus gpus() {
+        return writer.view().gpus();
+    }
+
+    /** Keeps that for the next start. Does not wait: what the disk does not take is learned again from the driver. */
+    public void keepGpus(KnownGpus known) {
+        writer.later(new Job<Boolean>() {
+            @Override
+            Boolean write(Session session, Instant now) throws SQLException {
+                session.keep(known);
+                return true;
+            }
+
+            @Override
+            void unwritten(String cause) {
+                complete(false);
+            }
+        });
     }
 
     @Override

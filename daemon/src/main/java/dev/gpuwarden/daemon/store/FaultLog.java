@@ -1,15 +1,15 @@
 package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.check.FindingEvents;
-import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
+import java.util.function.Supplier;
 
 /**
  * Logs the faults that others than this daemon's checks report, the kernel log's XIDs above all: a line when one comes and when it
@@ -24,6 +24,7 @@ public final class FaultLog implements AutoCloseable {
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int LONGEST_MESSAGE = 300;
 
+    private final Supplier<PartNames> names;
     private final BiConsumer<Level, String> log;
     private final LongSupplier nanoTime;
     private final EventBook.Subscription subscription;
@@ -31,11 +32,13 @@ public final class FaultLog implements AutoCloseable {
     private int lines;
     private long leftOut;
 
-    public FaultLog(EventBook book) {
-        this(book, LOG::log, System::nanoTime);
+    /** @param names what people call the node's parts now */
+    public FaultLog(EventBook book, Supplier<PartNames> names) {
+        this(book, names, LOG::log, System::nanoTime);
     }
 
-    FaultLog(EventBook book, BiConsumer<Level, String> log, LongSupplier nanoTime) {
+    FaultLog(EventBook book, Supplier<PartNames> names, BiConsumer<Level, String> log, LongSupplier nanoTime) {
+        this.names = names;
         this.log = log;
         this.nanoTime = nanoTime;
         this.minuteBegan = nanoTime.getAsLong();
@@ -69,19 +72,14 @@ public final class FaultLog implements AutoCloseable {
         log.accept(level, line(effect, event));
     }
 
-    private static String line(Effect effect, HealthEvent event) {
+    private String line(Effect effect, HealthEvent event) {
         String what = switch (effect) {
             case RAISED -> event.fatal() ? "fatal fault " : "fault ";
             case CHANGED -> "fault changed: ";
             case CLEARED, REPEATED -> "fault over: ";
         };
         String codes = String.join(", ", event.errorCodes());
-        // The names of a GPU in one event are those of one GPU: its UUID is enough.
-        boolean uuid = event.entities().stream().anyMatch(name -> name.type().equals(Entity.GPU_UUID));
-        String entities = event.entities().stream()
-                .filter(name -> !uuid || !name.type().equals(Entity.PCI))
-                .map(Entity::value)
-                .collect(Collectors.joining(", "));
+        String entities = event.entities().isEmpty() ? "" : names.get().of(event.entities());
         String message = event.message();
         return what + event.checkName() + (codes.isEmpty() ? "" : " " + codes)
                 + (entities.isEmpty() ? "" : " of " + entities) + ", from " + event.agent() + ": "

@@ -12,6 +12,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.MissedFaults;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.node.KnownGpus;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -41,6 +42,7 @@ final class Session implements AutoCloseable {
     private final LeftOutTable leftOut;
     private final Map<String, Position> positions = new HashMap<>();
     private final Set<FaultKey> touched = new LinkedHashSet<>();
+    private KnownGpus gpus;
     private long lastSequence;
     /** Whether the number is in its table too, in this transaction: its event may go. */
     private boolean lastSequenceKept;
@@ -61,6 +63,7 @@ final class Session implements AutoCloseable {
         faults = new FaultRows(sql, events);
         outbox = new OutboxTable(sql);
         leftOut = new LeftOutTable(sql);
+        gpus = GpuTable.read(sql);
         sql.list(
                 "SELECT source, boot_id, cursor FROM positions",
                 row -> positions.put(
@@ -257,6 +260,16 @@ final class Session implements AutoCloseable {
 
     List<Fault> faults() {
         return published;
+    }
+
+    /** Who the node's GPUs are. */
+    KnownGpus gpus() {
+        return gpus;
+    }
+
+    void keep(KnownGpus known) throws SQLException {
+        GpuTable.write(sql, known);
+        gpus = known;
     }
 
     LeftOut leftOut() {

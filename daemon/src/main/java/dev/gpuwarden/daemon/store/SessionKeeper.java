@@ -114,6 +114,7 @@ final class SessionKeeper implements AutoCloseable {
         for (Position position : known.positions().values()) {
             opened.position(position);
         }
+        opened.keep(known.gpus());
         opened.adopt(known.faults(), now);
         LOG.log(Level.WARNING, "begun a new event store with " + known.faults().size() + " current faults");
     }

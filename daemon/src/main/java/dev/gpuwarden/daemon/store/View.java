@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.EventIntake.Position;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox.Lag;
+import dev.gpuwarden.core.node.KnownGpus;
 import java.util.List;
 import java.util.Map;
 
@@ -20,9 +21,10 @@ record View(
         Map<String, Lag> lags,
         long lastSequence,
         long events,
-        LeftOut leftOut) {
+        LeftOut leftOut,
+        KnownGpus gpus) {
 
-    static final View EMPTY = new View(List.of(), Map.of(), Map.of(), Map.of(), 0, 0, LeftOut.NONE);
+    static final View EMPTY = new View(List.of(), Map.of(), Map.of(), Map.of(), 0, 0, LeftOut.NONE, KnownGpus.NONE);
 
     static View of(Session session) {
         return new View(
@@ -32,6 +34,7 @@ record View(
                 session.outbox().lags(),
                 session.lastSequence(),
                 session.count(),
-                session.leftOut());
+                session.leftOut(),
+                session.gpus());
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.telemetry;
 
 import dev.gpuwarden.core.node.GpuPlaces;
+import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.Capability;
@@ -42,6 +43,7 @@ public final class NodeSampler implements AutoCloseable {
     private final DriverKeeper keeper;
     private final long epoch;
     private volatile Runnable whenChanged = () -> {};
+    private volatile GpuMemory names = new GpuMemory(KnownGpus.NONE, known -> {});
     private int lastStates;
     private volatile boolean stopped;
     private volatile @Nullable Thread supervisor;
@@ -188,7 +190,13 @@ public final class NodeSampler implements AutoCloseable {
         for (GpuStation station : stations) {
             gpus.add(station.snapshot(now));
         }
-        return GpuPlaces.located(new NodeSnapshot(keeper.state(now), keeper.pciGpus(), List.copyOf(gpus)));
+        NodeSnapshot reported = new NodeSnapshot(keeper.state(now), keeper.pciGpus(), List.copyOf(gpus));
+        return GpuPlaces.located(reported, names.learn(reported));
+    }
+
+    /** From now on GPUs that do not report who they are have the names that they had before. */
+    public void remember(GpuMemory memory) {
+        names = memory;
     }
 
     public SamplerStats stats() {

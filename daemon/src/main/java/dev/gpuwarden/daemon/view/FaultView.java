@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
@@ -18,8 +19,12 @@ public final class FaultView {
 
     private FaultView() {}
 
-    /** The fatal ones that count first, then the newest. */
-    public static List<Map<String, Object>> trees(Collection<Fault> faults) {
+    /**
+     * The fatal ones that count first, then the newest.
+     *
+     * @param names what people call the parts that the faults are of
+     */
+    public static List<Map<String, Object>> trees(Collection<Fault> faults, PartNames names) {
         return faults.stream()
                 .collect(Collectors.groupingBy(Fault::sequence, LinkedHashMap::new, Collectors.toList()))
                 .values()
@@ -28,7 +33,7 @@ public final class FaultView {
                                 (List<Fault> group) -> !condemns(group.get(0).cause()))
                         .thenComparing(group -> !group.get(0).cause().fatal())
                         .thenComparing(group -> group.get(0).since(), Comparator.reverseOrder()))
-                .map(FaultView::tree)
+                .map(group -> tree(group, names))
                 .toList();
     }
 
@@ -36,7 +41,7 @@ public final class FaultView {
         return cause.fatal() && cause.strategy().actedOn();
     }
 
-    private static Map<String, Object> tree(List<Fault> group) {
+    private static Map<String, Object> tree(List<Fault> group, PartNames names) {
         Fault first = group.get(0);
         HealthEvent cause = first.cause();
         Map<String, Object> tree = new LinkedHashMap<>();
@@ -51,13 +56,13 @@ public final class FaultView {
                         .filter(c -> !c.isEmpty())
                         .distinct()
                         .toList());
-        tree.put(
-                "entities",
-                EventView.entities(group.stream()
-                        .map(fault -> fault.key().entity())
-                        .filter(entity -> !entity.equals(Entity.WHOLE))
-                        .distinct()
-                        .toList()));
+        List<Entity> entities = group.stream()
+                .map(fault -> fault.key().entity())
+                .filter(entity -> !entity.equals(Entity.WHOLE))
+                .distinct()
+                .toList();
+        tree.put("entities", EventView.entities(entities));
+        tree.put("subject", names.of(entities));
         tree.put("fatal", cause.fatal());
         tree.put("strategy", cause.strategy().name().toLowerCase(Locale.ROOT));
         tree.put("message", cause.message());

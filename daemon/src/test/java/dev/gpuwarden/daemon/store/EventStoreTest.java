@@ -19,6 +19,8 @@ import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.node.KnownGpus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -395,5 +397,21 @@ class EventStoreTest extends StoreFixture {
         assertThat(store().recording("another")).isEmpty();
         assertThatThrownBy(() -> store().attach(event.sequence(), new byte[EventStore.LARGEST_RECORDING + 1]))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void whoTheGpusAreIsKnownAfterARestart() {
+        KnownGpus.Known gpu = new KnownGpus.Known(
+                4,
+                new PciAddress(0, 0x89, 0, 0),
+                "GPU-a3871a3f",
+                Optional.of("NVIDIA H100 80GB HBM3"),
+                Optional.empty());
+        store().keepGpus(new KnownGpus(List.of(gpu)));
+        reopen();
+        assertThat(store().gpus().gpus()).containsExactly(gpu);
+        store().keepGpus(KnownGpus.NONE);
+        reopen();
+        assertThat(store().gpus().gpus()).isEmpty();
     }
 }

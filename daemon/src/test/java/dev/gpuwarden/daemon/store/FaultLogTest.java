@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -31,7 +32,8 @@ class FaultLogTest {
     @BeforeEach
     void open() {
         store = EventStore.open(StoreSettings.at(folder.resolve("events.db")), Clock.systemUTC());
-        var unused = new FaultLog(store, (level, text) -> lines.add(level + " " + text), clock::get);
+        var unused = new FaultLog(
+                store, () -> new PartNames(List.of()), (level, text) -> lines.add(level + " " + text), clock::get);
         var unusedToo = store.listen(event -> told.incrementAndGet());
     }
 

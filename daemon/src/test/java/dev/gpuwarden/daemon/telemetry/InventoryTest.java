@@ -55,7 +55,7 @@ class InventoryTest {
     @Test
     void whatALostGpuNoLongerTellsIsKept() {
         GpuIdentity merged = Inventory.merge(gpu(1, "b", 2), gpu(0, "", 0));
-        assertThat(merged.label()).isEqualTo("b");
+        assertThat(merged.selector()).isEqualTo("b");
         assertThat(merged.index()).isZero();
         assertThat(merged.pci()).isEqualTo(Reading.of(new PciAddress(0, 2, 0, 0)));
     }

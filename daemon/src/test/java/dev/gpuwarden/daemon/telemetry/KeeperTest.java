@@ -75,9 +75,9 @@ class KeeperTest {
         node.sampler.keeper().step();
 
         // GPU-b moved to index 0 and keeps its readings; GPU-a is listed behind.
-        assertThat(node.gpu(0).identity().label()).isEqualTo("GPU-b");
+        assertThat(node.gpu(0).identity().selector()).isEqualTo("GPU-b");
         assertThat(node.gpu(0).identity().index()).isZero();
-        assertThat(node.gpu(1).identity().label()).isEqualTo("GPU-a");
+        assertThat(node.gpu(1).identity().selector()).isEqualTo("GPU-a");
         assertThat(node.gpu(1).state()).isEqualTo(GpuState.GONE);
         assertThat(node.gpu(1).frame().absence(GpuMetric.TEMPERATURE.ordinal())).isEqualTo(Absence.STALE);
         node.driver.calls.clear();
@@ -89,7 +89,7 @@ class KeeperTest {
         node.sampler.keeper().step();
         assertThat(node.workers).hasSize(3);
         node.workers.get(2).turn();
-        assertThat(node.gpu(0).identity().label()).isEqualTo("GPU-a");
+        assertThat(node.gpu(0).identity().selector()).isEqualTo("GPU-a");
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
     }
 

@@ -178,7 +178,7 @@ class SupervisionTest {
     void aGpuThatHangsBeforeItSaidWhatItIsDoesNotHideTheOthers() {
         node.driver.during.put("identify 0", () -> {
             node.workers.get(1).turn();
-            assertThat(node.gpu(1).identity().label()).isEqualTo("GPU-b");
+            assertThat(node.gpu(1).identity().selector()).isEqualTo("GPU-b");
             assertThat(node.gpu(1).state()).isEqualTo(GpuState.ANSWERING);
             // Waking a GPU up may take longer than any later call.
             node.pass(Duration.ofSeconds(30));
@@ -192,7 +192,7 @@ class SupervisionTest {
         });
         node.workers.get(0).turn();
         node.workers.get(2).turn();
-        assertThat(node.gpu(0).identity().label()).isEqualTo("GPU-a");
+        assertThat(node.gpu(0).identity().selector()).isEqualTo("GPU-a");
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
     }
 

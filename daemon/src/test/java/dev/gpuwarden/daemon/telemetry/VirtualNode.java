@@ -23,8 +23,8 @@ final class VirtualNode implements DriverProvider {
     /** Every frame that was published, by GPU and cadence. */
     final List<String> published = new ArrayList<>();
 
-    private final FrameListener heard =
-            (gpu, cadence, frame) -> published.add(cadence + " " + gpu.label() + " " + frame.sampledAtNanos(cadence));
+    private final FrameListener heard = (gpu, cadence, frame) ->
+            published.add(cadence + " " + gpu.selector() + " " + frame.sampledAtNanos(cadence));
 
     final NodeSampler sampler;
 

@@ -31,7 +31,7 @@ class IdentityTest {
     @Test
     void aGpuTellsWhatItIs() {
         GpuIdentity gpu = gpus(SimNode.of("550", folder)).get(1);
-        assertThat(gpu.label()).isEqualTo("GPU-6f1a0000-1111-2222-3333-444455550001");
+        assertThat(gpu.selector()).isEqualTo("GPU-6f1a0000-1111-2222-3333-444455550001");
         assertThat(gpu.pci().asOptional()).hasValueSatisfying(p -> assertThat(p).hasToString("0000:2b:00.0"));
         assertThat(gpu.minor()).isEqualTo(Reading.of(1));
         assertThat(gpu.name()).isEqualTo(Reading.of("NVIDIA H100 80GB HBM3"));

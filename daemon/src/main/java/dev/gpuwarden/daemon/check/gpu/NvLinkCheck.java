@@ -61,7 +61,7 @@ public final class NvLinkCheck implements HealthCheck {
         } else if (links.unread().isPresent()) {
             look.absent(links.unread().get(), "state of NVLinks");
         } else {
-            long before = notes.merge(gpu.identity().label(), links.up(), (seen, now) -> seen | now);
+            long before = notes.merge(gpu.identity().selector(), links.up(), (seen, now) -> seen | now);
             state(look, links, new Expected(gpu, node, limits, before));
             LinkErrors.judge(look, links, gpu, history, limits);
         }
