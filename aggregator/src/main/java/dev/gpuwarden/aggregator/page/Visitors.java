@@ -55,8 +55,7 @@ public final class Visitors {
     /** Somebody whom a proxy has let in. Blocks while the API server is asked. */
     Verdict user(String name, List<String> groups) throws ClusterException, InterruptedException {
         return judgements.of(
-                "user " + name + groups,
-                () -> access(Map.of("username", name, "groups", groups), Right.FLEET));
+                "user " + name + groups, () -> access(Map.of("username", name, "groups", groups), Right.FLEET));
     }
 
     /** @param user as the status of a TokenReview has it */

@@ -18,6 +18,7 @@ class VisitorsTest {
                 .containsEntry("groups", List.of("sre"))
                 .containsEntry("extra", extra)
                 .containsKey("resourceAttributes");
-        assertThat(Visitors.asks(Map.of("username", "bob"), Right.FLEET)).containsOnlyKeys("user", "resourceAttributes");
+        assertThat(Visitors.asks(Map.of("username", "bob"), Right.FLEET))
+                .containsOnlyKeys("user", "resourceAttributes");
     }
 }

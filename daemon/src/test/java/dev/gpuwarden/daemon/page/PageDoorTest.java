@@ -76,7 +76,8 @@ class PageDoorTest {
                 .isInstanceOf(UserError.class)
                 .hasMessage("--web.token-file: expected a file with a token, found " + file + ": no such file");
         Files.writeString(file, " ");
-        assertThatThrownBy(() -> new PageDoor(Optional.of(file), Optional.empty())).hasMessageEndingWith(file + ": an empty file");
+        assertThatThrownBy(() -> new PageDoor(Optional.of(file), Optional.empty()))
+                .hasMessageEndingWith(file + ": an empty file");
     }
 
     @Test
