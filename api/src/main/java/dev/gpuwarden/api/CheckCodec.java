@@ -3,6 +3,7 @@ package dev.gpuwarden.api;
 import dev.gpuwarden.api.v1.Check;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
@@ -10,6 +11,8 @@ import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.health.Verdict;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 
 /** Checks and what they say between core and the wire. */
 public final class CheckCodec {
@@ -59,6 +62,46 @@ public final class CheckCodec {
                 duration(wire.getTookSeconds()),
                 wire.getFindingsList().stream().map(CheckCodec::fromWire).toList(),
                 fromWire(wire.getOutcome()));
+    }
+
+    public static dev.gpuwarden.api.v1.Damping toWire(Damping damping) {
+        dev.gpuwarden.api.v1.Damping.Builder wire = dev.gpuwarden.api.v1.Damping.newBuilder()
+                .setSubject(damping.subject().label())
+                .setErrorCode(damping.code())
+                .setPhase(
+                        switch (damping.phase()) {
+                            case FAILING -> dev.gpuwarden.api.v1.Damping.Phase.FAILING;
+                            case RECOVERING -> dev.gpuwarden.api.v1.Damping.Phase.RECOVERING;
+                            case HELD -> dev.gpuwarden.api.v1.Damping.Phase.HELD;
+                        })
+                .setLooks(damping.looks())
+                .setNeededLooks(damping.needed());
+        damping.subject().entities().forEach(entity -> wire.addEntities(HealthEventCodec.toWire(entity)));
+        return wire.build();
+    }
+
+    /** What a check's parts are between; phases that this version does not know are left out. */
+    public static List<Damping> damping(Check wire) {
+        CheckInfo check = fromWire(wire);
+        return wire.getDampingList().stream()
+                .flatMap(each -> phase(each.getPhase()).stream()
+                        .map(phase -> new Damping(
+                                check,
+                                new Subject(each.getSubject(), HealthEventCodec.entities(each.getEntitiesList())),
+                                each.getErrorCode(),
+                                phase,
+                                each.getLooks(),
+                                each.getNeededLooks())))
+                .toList();
+    }
+
+    private static Optional<Damping.Phase> phase(dev.gpuwarden.api.v1.Damping.Phase wire) {
+        return switch (wire) {
+            case FAILING -> Optional.of(Damping.Phase.FAILING);
+            case RECOVERING -> Optional.of(Damping.Phase.RECOVERING);
+            case HELD -> Optional.of(Damping.Phase.HELD);
+            case PHASE_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
+        };
     }
 
     public static dev.gpuwarden.api.v1.Finding toWire(Finding finding) {

@@ -11,6 +11,11 @@ public interface CheckBook {
     /** The last result of each check that has run, by id. Never waits. */
     List<CheckResult> results();
 
+    /** What is between sound and faulty since the last round. Never waits. */
+    default List<Damping> damping() {
+        return List.of();
+    }
+
     /**
      * Runs these checks now, each bounded by its deadline, and returns their results. A check that is under way is waited
      * for, not run twice.

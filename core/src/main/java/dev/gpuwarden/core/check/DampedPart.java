@@ -51,6 +51,21 @@ final class DampedPart {
         return Optional.ofNullable(told);
     }
 
+    /** Where it is between sound and faulty; empty where it is one of them. */
+    Optional<Damping> damping(CheckInfo check) {
+        Meaning fault = told;
+        if (fault != null && goodSince != null) {
+            return Optional.of(
+                    held
+                            ? new Damping(check, subject, fault.code(), Damping.Phase.HELD, 0, 0)
+                            : new Damping(check, subject, fault.code(), Damping.Phase.RECOVERING, good, check.proof()));
+        }
+        Meaning next = coming;
+        return fault == null && next != null && bad > 0
+                ? Optional.of(new Damping(check, subject, next.code(), Damping.Phase.FAILING, bad, check.confirm()))
+                : Optional.empty();
+    }
+
     Subject subject() {
         return subject;
     }

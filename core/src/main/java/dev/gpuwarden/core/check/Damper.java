@@ -38,6 +38,7 @@ public final class Damper {
     static final int MOST_PARTS = 4096;
 
     private final Map<String, Map<Entity, DampedPart>> byCheck = new HashMap<>();
+    private final Map<String, CheckInfo> checks = new HashMap<>();
     private int parts;
 
     /** A fault that is known from before, so that the first looks neither raise it again nor lift it without proof. */
@@ -64,12 +65,25 @@ public final class Damper {
         return told;
     }
 
+    /** Parts that are between sound and faulty now. */
+    public List<Damping> damping() {
+        List<Damping> damping = new ArrayList<>();
+        byCheck.forEach((id, all) -> {
+            CheckInfo check = checks.get(id);
+            if (check != null) {
+                all.values().forEach(part -> part.damping(check).ifPresent(damping::add));
+            }
+        });
+        return damping;
+    }
+
     /** @param check the check's id */
     public record Told(String check, Subject subject, Meaning meaning) {}
 
     /** What follows from one run of a check. */
     public List<FaultChange> look(CheckResult result) {
         CheckInfo check = result.check();
+        checks.put(check.id(), check);
         List<FaultChange> changes = new ArrayList<>();
         Set<DampedPart> told = new HashSet<>();
         for (Finding finding : result.findings()) {

@@ -59,6 +59,27 @@ class DamperTest {
         letters.chars().forEach(letter -> look(check, finding((char) letter, GPU)));
     }
 
+    /** Looks in order, and what is between sound and faulty after them. */
+    @ParameterizedTest
+    @CsvSource({
+        "P, ''",
+        "F, 'failing, 1 of 3'",
+        "FF, 'failing, 2 of 3'",
+        "FFF, ''",
+        "FFFP, 'recovering, 1 of 4 passes'",
+        "FFFPP, 'recovering, 2 of 4 passes'",
+        "FFFPPU, ''",
+        "FFFPPUP, 'recovering, 1 of 4 passes'",
+        "FFFPPF, ''",
+        "FFFPPPP, ''",
+        "FFFPPPPFFFPPPP, 'held, since it came and went: over after 10 min of passes'"
+    })
+    void whatIsBetweenSoundAndFaultyIsKnown(String looks, String between) {
+        looks(SURE.damped(3, 4), looks);
+        assertThat(damper.damping().stream().map(Damping::text).toList())
+                .isEqualTo(between.isEmpty() ? List.of() : List.of(between));
+    }
+
     /** Looks in order, and what is told at which of them. */
     @ParameterizedTest
     @CsvSource(

@@ -55,6 +55,7 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
                 runner.lookSoon();
             }
         });
+        runner.dampingFrom(teller::damping);
         runner.start();
         return runner;
     }

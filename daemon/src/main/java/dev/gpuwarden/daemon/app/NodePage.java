@@ -118,7 +118,7 @@ record NodePage(
         others.put("driver", DriverView.tree(node.driver()));
         others.put("gpus", node.gpus().stream().map(GpuView::tree).toList());
         others.put("checks", results.stream().map(CheckView::tree).toList());
-        others.put("faults", FaultView.trees(store.faults(), PartNames.of(node)));
+        others.put("faults", FaultView.trees(store.faults(), PartNames.of(node), checks.damping()));
         return SupportArchive.zip(event, recording(event), others);
     }
 }

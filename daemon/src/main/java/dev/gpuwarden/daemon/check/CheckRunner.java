@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.check;
 import dev.gpuwarden.core.check.CheckBook;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.telemetry.GpuState;
@@ -19,6 +20,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +54,7 @@ public final class CheckRunner implements CheckBook, AutoCloseable {
     private boolean settled;
     private boolean stopped;
     private volatile Runnable looked = () -> {};
+    private volatile Supplier<List<Damping>> damping = List::of;
     private @Nullable Thread planner;
 
     /**
@@ -129,6 +132,16 @@ public final class CheckRunner implements CheckBook, AutoCloseable {
         List<CheckResult> results = new ArrayList<>();
         locked(() -> jobs.forEach(job -> Optional.ofNullable(job.last()).ifPresent(results::add)));
         return results;
+    }
+
+    @Override
+    public List<Damping> damping() {
+        return damping.get();
+    }
+
+    /** Where to ask what is between sound and faulty. */
+    public void dampingFrom(Supplier<List<Damping>> source) {
+        damping = source;
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.check;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damper;
+import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.check.FaultChange;
 import dev.gpuwarden.core.check.FaultChange.Kind;
 import dev.gpuwarden.core.check.FaultChange.Meaning;
@@ -33,6 +34,7 @@ public final class FaultTeller {
     private static final System.Logger LOG = System.getLogger(FaultTeller.class.getName());
 
     private final Damper damper = new Damper();
+    private volatile List<Damping> damping = List.of();
     private final Map<String, CheckInfo> byEventName = new HashMap<>();
     private final List<CheckInfo> off;
     private final EventIntake intake;
@@ -73,6 +75,7 @@ public final class FaultTeller {
         compareWithBook();
         List<FaultChange> changes = new ArrayList<>();
         results.forEach(result -> changes.addAll(damper.look(result)));
+        damping = List.copyOf(damper.damping());
         if (changes.isEmpty()) {
             return;
         }
@@ -86,6 +89,11 @@ public final class FaultTeller {
                 log(changes.get(i), events.get(i));
             }
         }
+    }
+
+    /** What is between sound and faulty since the last round. For any thread. */
+    public List<Damping> damping() {
+        return damping;
     }
 
     private static void log(FaultChange change, HealthEvent event) {

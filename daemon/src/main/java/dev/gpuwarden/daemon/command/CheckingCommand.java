@@ -5,6 +5,7 @@ import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
@@ -74,7 +75,7 @@ abstract class CheckingCommand extends NodeCommand {
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         return CheckRunner.once(plan, around.withKernelLog(log::status)).stream()
                 .map(result -> result.check().id().equals(KernelLogFindings.CHECK)
-                        ? KernelLogFindings.with(result, log.faults(), took)
+                        ? KernelLogFindings.with(result, log.faults(), PartNames.of(seen), took)
                         : result)
                 .toList();
     }

@@ -2,13 +2,13 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.ActionText;
-import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -26,23 +26,24 @@ final class KernelLogFindings {
     private KernelLogFindings() {}
 
     /** The check's own result, on whether the log could be read, and what was read in it. */
-    static CheckResult with(CheckResult read, List<Fault> faults, Duration took) {
+    static CheckResult with(CheckResult read, List<Fault> faults, PartNames names, Duration took) {
         List<Finding> findings = new ArrayList<>(read.findings());
-        findings.addAll(of(faults));
+        findings.addAll(of(faults, names));
         return CheckResult.of(read.check(), read.at(), read.took().plus(took), findings);
     }
 
     /** One for each event that raised faults: a GPU has a fault under each of its names. */
-    static List<Finding> of(List<Fault> faults) {
+    static List<Finding> of(List<Fault> faults, PartNames names) {
         Map<HealthEvent, Finding> byCause = new LinkedHashMap<>();
-        faults.forEach(fault -> byCause.computeIfAbsent(fault.cause(), cause -> finding(fault)));
+        faults.forEach(fault -> byCause.computeIfAbsent(fault.cause(), cause -> finding(fault, names)));
         return List.copyOf(byCause.values());
     }
 
-    private static Finding finding(Fault fault) {
+    private static Finding finding(Fault fault, PartNames names) {
         HealthEvent cause = fault.cause();
         Outcome outcome = cause.fatal() ? Outcome.FAIL : Outcome.WARN;
-        Subject subject = subject(cause.entities());
+        Subject subject =
+                cause.entities().isEmpty() ? Subject.NODE : new Subject(names.of(cause.entities()), cause.entities());
         String label = subject.label();
         String where = cause.message().contains(label) || subject.equals(Subject.NODE) ? "" : label + ": ";
         return new Finding(
@@ -60,17 +61,6 @@ final class KernelLogFindings {
         return fault.occurrences() == 1
                 ? " (at " + last + ")"
                 : " (" + fault.occurrences() + " times, last at " + last + ")";
-    }
-
-    private static Subject subject(List<Entity> entities) {
-        if (entities.isEmpty()) {
-            return Subject.NODE;
-        }
-        Entity name = entities.stream()
-                .filter(entity -> entity.type().equals(Entity.GPU_UUID))
-                .findFirst()
-                .orElse(entities.get(0));
-        return new Subject(name.value(), entities);
     }
 
     /** "xid-79"; codes that are words stand for themselves. */

@@ -104,7 +104,7 @@ public final class SetHealthyCommand extends ClientCommand {
         }
         boolean table = output.format() == Format.table;
         if (table) {
-            StatusFaults.print(meant, gpus, clock.instant(), out());
+            StatusFaults.print(meant, gpus, List.of(), clock.instant(), out());
             out().println();
             out().flush();
         }
@@ -166,7 +166,7 @@ public final class SetHealthyCommand extends ClientCommand {
         tree.put("schema", SCHEMA);
         tree.put("reason", reason.strip());
         tree.put("dryRun", dryRun);
-        tree.put("faults", FaultView.trees(meant, gpus.parts()));
+        tree.put("faults", FaultView.trees(meant, gpus.parts(), List.of()));
         tree.put("cleared", cleared.stream().map(SetHealthyCommand::tree).toList());
         return tree;
     }

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.daemon.view.FaultView;
 import java.io.PrintWriter;
@@ -26,8 +27,8 @@ final class StatusFaults {
 
     private StatusFaults() {}
 
-    static void print(Collection<Fault> faults, ClientGpus gpus, Instant now, PrintWriter out) {
-        List<Map<String, Object>> all = FaultView.trees(faults, gpus.parts());
+    static void print(Collection<Fault> faults, ClientGpus gpus, List<Damping> damping, Instant now, PrintWriter out) {
+        List<Map<String, Object>> all = FaultView.trees(faults, gpus.parts(), damping);
         List<Map<String, Object>> shown = all.subList(0, Math.min(all.size(), MOST_ROWS));
         Table table = new Table("FAULT", "CODE", "OF", "SEVERITY", "AGE", "SEEN", "ACTION", "EVENT");
         for (Map<String, Object> fault : shown) {
@@ -61,6 +62,9 @@ final class StatusFaults {
             for (Map<String, Object> fault : alike) {
                 out.println((fatal(fault) ? "FATAL" : "FAULT") + "  " + Table.escape(cell(text(fault, "check"))) + "  "
                         + Table.escape(cut(text(fault, "message"), LONGEST_MESSAGE)));
+                if (fault.get("damping") instanceof Map<?, ?> state) {
+                    out.println("       " + Table.escape(String.valueOf(state.get("text"))));
+                }
             }
             Map<String, Object> first = alike.get(0);
             String advice = cut(text(first, "advice"), LONGEST_MESSAGE);

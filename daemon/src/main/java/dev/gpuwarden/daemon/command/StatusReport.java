@@ -10,6 +10,7 @@ import dev.gpuwarden.api.v1.ListFaultsResponse;
 import dev.gpuwarden.api.v1.Node;
 import dev.gpuwarden.api.v1.Unreached;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
@@ -32,6 +33,7 @@ import java.util.Map;
  * @param faultsLeftOut faults that did not fit into the answer
  * @param results of the checks that have run
  * @param waiting checks that have not
+ * @param damping parts between sound and faulty; empty too where the daemon is too old to report them
  * @param storing whether events can be stored now
  */
 record StatusReport(
@@ -41,6 +43,7 @@ record StatusReport(
         int faultsLeftOut,
         List<CheckResult> results,
         List<String> waiting,
+        List<Damping> damping,
         boolean storing) {
 
     static final String SCHEMA = "gpuwarden.status/v1";
@@ -59,6 +62,9 @@ record StatusReport(
                 checks.stream()
                         .filter(check -> !check.hasLast())
                         .map(Check::getId)
+                        .toList(),
+                checks.stream()
+                        .flatMap(check -> CheckCodec.damping(check).stream())
                         .toList(),
                 storing);
     }
@@ -117,10 +123,11 @@ record StatusReport(
                         NodeCodec.pciGpus(node.getPciGpus()),
                         all -> all.stream().map(PciAddress::toString).toList()));
         tree.put("gpus", gpus.stream().map(StatusReport::tree).toList());
-        tree.put("faults", FaultView.trees(faults, new ClientGpus(gpus).parts()));
+        tree.put("faults", FaultView.trees(faults, new ClientGpus(gpus).parts(), damping));
         tree.put("faultsLeftOut", faultsLeftOut);
         tree.put("checkOutcomes", outcomes());
         tree.put("checks", complaints().stream().map(CheckView::tree).toList());
+        tree.put("damping", damping.stream().map(CheckView::tree).toList());
         tree.put("storing", storing);
         tree.put(
                 "unreached",

@@ -4,6 +4,7 @@ import dev.gpuwarden.api.v1.Gpu;
 import dev.gpuwarden.api.v1.Unreached;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
@@ -27,6 +28,9 @@ final class StatusTable {
     /** GPUs that do not answer and get a line each. */
     private static final int MOST_SILENT = 16;
 
+    /** Parts that are no fault yet and get a line each. */
+    private static final int MOST_FAILING = 16;
+
     private StatusTable() {}
 
     static void print(StatusReport report, Instant now, PrintWriter out) {
@@ -49,7 +53,7 @@ final class StatusTable {
         }
         out.println();
         if (!report.faults().isEmpty()) {
-            StatusFaults.print(report.faults(), new ClientGpus(report.gpus()), now, out);
+            StatusFaults.print(report.faults(), new ClientGpus(report.gpus()), report.damping(), now, out);
             if (report.faultsLeftOut() > 0) {
                 out.println(report.faultsLeftOut() + " more faults did not fit into the daemon's answer");
             }
@@ -59,7 +63,24 @@ final class StatusTable {
             FindingLines.print(report.complaints(), out);
             out.println();
         }
+        damping(report.damping(), out);
         out.println(verdict(report));
+    }
+
+    /** What is no fault yet, and why a single look may see something else. */
+    private static void damping(List<Damping> damping, PrintWriter out) {
+        if (damping.isEmpty()) {
+            return;
+        }
+        damping.stream()
+                .filter(each -> each.phase() == Damping.Phase.FAILING)
+                .limit(MOST_FAILING)
+                .forEach(each ->
+                        out.println(Table.escape("NO FAULT YET  " + each.check().id() + " " + each.code() + " of "
+                                + each.subject().label() + ": " + each.text())));
+        out.println(
+                "'gpuwarden scan' looks once; a fault comes and goes after several looks, so the two may differ now");
+        out.println();
     }
 
     private static String driver(DriverState state) {

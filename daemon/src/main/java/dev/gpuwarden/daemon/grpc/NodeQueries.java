@@ -33,6 +33,7 @@ import dev.gpuwarden.api.v1.Unreached;
 import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -160,9 +161,13 @@ final class NodeQueries extends NodeServiceGrpc.NodeServiceImplBase {
         var results = sources.checks().results().stream()
                 .collect(Collectors.toMap(
                         result -> result.check().id(), Function.identity(), (first, second) -> second));
+        List<Damping> damping = sources.checks().damping();
         return sources.checks().checks().stream()
                 .map(check -> {
                     Check.Builder wire = CheckCodec.toWire(check).toBuilder();
+                    damping.stream()
+                            .filter(each -> each.check().id().equals(check.id()))
+                            .forEach(each -> wire.addDamping(CheckCodec.toWire(each)));
                     var last = results.get(check.id());
                     return last == null
                             ? wire.build()

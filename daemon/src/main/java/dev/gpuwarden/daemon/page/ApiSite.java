@@ -85,7 +85,12 @@ public final class ApiSite implements Site {
         return switch (request.path().substring(BASE.length())) {
             case "node" -> json(node());
             case "faults" ->
-                json(shortened("faults", FaultView.trees(sources.events().faults(), PartNames.of(sources.node()))));
+                json(shortened(
+                        "faults",
+                        FaultView.trees(
+                                sources.events().faults(),
+                                PartNames.of(sources.node()),
+                                sources.checks().damping())));
             case "memory" -> json(history.tree());
             case "events" -> json(events());
             default -> event(request.path());
@@ -113,6 +118,9 @@ public final class ApiSite implements Site {
         tree.put("driver", DriverView.tree(node.driver()));
         tree.put("gpus", node.gpus().stream().map(GpuView::tree).toList());
         tree.put("checks", results.stream().map(CheckView::tree).toList());
+        tree.put(
+                "damping",
+                sources.checks().damping().stream().map(CheckView::tree).toList());
         tree.put("memory", memory(node));
         tree.put("memoryMoment", history.newest().map(Instant::toString));
         return tree;

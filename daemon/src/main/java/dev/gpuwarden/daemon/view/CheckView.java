@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.view;
 
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import java.math.BigDecimal;
@@ -37,6 +38,18 @@ public final class CheckView {
         tree.put("at", result.at().toString());
         tree.put("tookSeconds", seconds(result.took().toNanos()));
         tree.put("findings", findings(List.of(result)));
+        return tree;
+    }
+
+    public static Map<String, Object> tree(Damping damping) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("check", damping.check().id());
+        tree.put("subject", damping.subject().label());
+        tree.put("code", damping.code());
+        tree.put("phase", damping.phase().name().toLowerCase(Locale.ROOT));
+        tree.put("looks", damping.looks());
+        tree.put("neededLooks", damping.needed());
+        tree.put("text", damping.text());
         return tree;
     }
 

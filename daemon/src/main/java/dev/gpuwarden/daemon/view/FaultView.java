@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.view;
 
+import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
@@ -23,8 +24,9 @@ public final class FaultView {
      * The fatal ones that count first, then the newest.
      *
      * @param names what people call the parts that the faults are of
+     * @param damping which of them are between sound and faulty; empty where that is not known
      */
-    public static List<Map<String, Object>> trees(Collection<Fault> faults, PartNames names) {
+    public static List<Map<String, Object>> trees(Collection<Fault> faults, PartNames names, List<Damping> damping) {
         return faults.stream()
                 .collect(Collectors.groupingBy(Fault::sequence, LinkedHashMap::new, Collectors.toList()))
                 .values()
@@ -33,7 +35,7 @@ public final class FaultView {
                                 (List<Fault> group) -> !condemns(group.get(0).cause()))
                         .thenComparing(group -> !group.get(0).cause().fatal())
                         .thenComparing(group -> group.get(0).since(), Comparator.reverseOrder()))
-                .map(group -> tree(group, names))
+                .map(group -> tree(group, names, damping))
                 .toList();
     }
 
@@ -41,7 +43,7 @@ public final class FaultView {
         return cause.fatal() && cause.strategy().actedOn();
     }
 
-    private static Map<String, Object> tree(List<Fault> group, PartNames names) {
+    private static Map<String, Object> tree(List<Fault> group, PartNames names, List<Damping> damping) {
         Fault first = group.get(0);
         HealthEvent cause = first.cause();
         Map<String, Object> tree = new LinkedHashMap<>();
@@ -73,6 +75,7 @@ public final class FaultView {
         tree.put(
                 "occurrences",
                 group.stream().mapToLong(Fault::occurrences).max().orElse(0));
+        Damping.of(first, damping).ifPresent(state -> tree.put("damping", CheckView.tree(state)));
         return tree;
     }
 

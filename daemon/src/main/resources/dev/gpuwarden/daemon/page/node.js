@@ -49,6 +49,7 @@ export function showFaults(node) {
   const made = node.faults.map(fault => element('article', {class: fault.fatal ? 'fault' : 'fault mild', 'data-key': fault.event},
     element('h3', {}, `${fault.check} ${fault.codes.join(', ')}: ${about(fault.entities, node.gpus)}`),
     element('p', {}, fault.message),
+    ...(fault.damping ? [element('p', {class: 'quiet'}, fault.damping.text)] : []),
     element('p', {}, element('strong', {}, 'Do: '), fault.advice || 'nothing; it is told for information'),
     element('p', {class: 'quiet'}, `for ${age(fault.since)}, told ${fault.occurrences} ${fault.occurrences === 1 ? 'time' : 'times'}, last ${age(fault.lastSeen)} ago `,
       element('button', {class: 'open', type: 'button', onclick: () => openEvent(fault.event)}, 'details, and what was recorded around it'))));
@@ -62,6 +63,8 @@ export function showChecks(node) {
   const sorted = [...node.checks].sort((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome) || a.check.localeCompare(b.check));
   rows(byId('checks').tBodies[0], sorted.map(check => {
     const telling = check.findings.filter(finding => finding.outcome === check.outcome && finding.outcome !== 'pass').map(finding => finding.message);
+    const failing = (node.damping ?? []).filter(part => part.check === check.check && part.phase === 'failing');
+    for (const part of failing) telling.push(`${part.subject} is no fault yet: ${part.text}`);
     return element('tr', {},
       element('th', {scope: 'row', title: check.summary}, check.check),
       cell(check.outcome.toUpperCase(), kindOf(check.outcome)),

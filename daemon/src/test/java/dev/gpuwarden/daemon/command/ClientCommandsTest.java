@@ -6,11 +6,16 @@ import dev.gpuwarden.api.HealthEventCodec;
 import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
 import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.daemon.app.ChildJvm;
 import dev.gpuwarden.daemon.app.RunningDaemon;
 import dev.gpuwarden.daemon.grpc.NodeClient;
+import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -18,13 +23,20 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.AfterAll;
@@ -75,30 +87,64 @@ class ClientCommandsTest {
         }
     }
 
-    /** A GPU that was lost before the daemon asked it reports neither UUID nor PCI address: no name must not mean every GPU. */
+    /**
+     * GPU 3 is lost before the daemon starts, GPU 2 has a fatal XID, and somebody floods: all that people read names both GPUs, and
+     * what is asked of one is about it alone.
+     */
     @Test
-    void whatIsAskedOfAGpuThatReportsNoNameIsAboutItAlone() throws Exception {
+    void allThatPeopleReadNamesTheSameGpus() throws Exception {
+        String third = "GPU 3 (0000:5b:00.0)";
+        String second = "GPU 2 (0000:44:00.0)";
         try (SimulatedNode lost = SimulatedNode.start("gpu-lost")) {
-            String there = "--grpc.socket=" + lost.root().resolve("gpuwarden.sock");
-            RunningDaemon other = RunningDaemon.start(lost, "--check.only=gpu-state", "--check.interval=gpu-state=1s");
+            PciAddress place = PciAddress.parse("0000:5b:00.0").orElseThrow();
+            remember(lost, new KnownGpus.Known(3, place, "GPU-known", Optional.empty(), Optional.of("S-1")));
+            Path events = lost.root().resolve("gpuwarden.sock");
+            String there = "--grpc.socket=" + events;
+            RunningDaemon other =
+                    RunningDaemon.start(lost, "--check.only=gpu-state,fault-room", "--check.interval=gpu-state=1s");
             try {
-                while (Program.run("status", there).exitCode() != 1) {
-                    TimeUnit.MILLISECONDS.sleep(50);
-                }
+                lost.logKernel(
+                        "NVRM: Xid (PCI:0000:44:00): 48, pid='<unknown>', name=<unknown>, An uncorrectable double"
+                                + " bit error (DBE) has been detected on GPU in the framebuffer");
+                other.awaitMetrics(metrics -> metrics.contains("code=\"48\"") && metrics.contains("code=\"gpu-lost\""));
                 tell(
-                        lost.root().resolve("gpuwarden.sock"),
-                        "OtherCheck",
-                        "o-1",
-                        List.of(Entity.gpu("GPU-of-another-board")),
-                        false);
-                Program status = Program.run("status", there);
-                assertThat(status.out()).contains("GPU 3").contains("OtherCheck");
+                        events,
+                        IntStream.range(0, FaultTable.MOST_FAULTS / 4 + 1)
+                                .mapToObj(i -> HealthEvent.of("noisy", "NODE", "Noise")
+                                        .errorCodes(List.of("n" + i))
+                                        .build())
+                                .toList());
+                String metrics = other.awaitMetrics(all -> all.contains("code=\"faults-left-out\""));
+                assertThat(metrics)
+                        .containsPattern(
+                                "gpuwarden_finding\\{.*code=\"gpu-lost\".*subject=\"GPU 3 \\(0000:5b:00.0\\)\"")
+                        .containsPattern("gpuwarden_gpu_info\\{.*gpu=\"3\",.*serial=\"S-1\",uuid=\"GPU-known\"")
+                        .contains("gpuwarden_store_left_out_reports{agent=\"noisy\"} 1.0");
+                assertThat(Program.run("status", "-o", "json", there).out())
+                        .contains("\"subject\": \"" + third, "\"subject\": \"" + second, "S-1", "faults-left-out");
+                assertThat(other.get("/api/v1/faults").body()).contains(third, second);
+                assertThat(Program.run(lost, "scan", "-o", "json").out()).contains(third, second);
                 Program cleared = Program.run("set-healthy", there, "--gpu=3", "--reason=replaced", "--yes");
-                assertThat(cleared.out()).contains("gpu-lost").doesNotContain("OtherCheck");
-                assertThat(Program.run("events", there, "--gpu=3").out()).doesNotContain("OtherCheck");
+                assertThat(cleared.out()).contains(third, "gpu-lost").doesNotContain(second, "Noise");
+                assertThat(Program.run("events", there, "--gpu=3").out()).doesNotContain("Noise", " 48 ");
+                assertThat(other.get("/api/v1/faults").body()).contains(second);
+                Set<String> named = new HashSet<>();
+                while (named.size() < 2) {
+                    // Ends with the daemon, or the class's timeout: the lines come in any order.
+                    String line = Objects.requireNonNull(other.err().readLine());
+                    Stream.of(third, second).filter(line::contains).forEach(named::add);
+                }
             } finally {
                 other.stop();
             }
+        }
+    }
+
+    /** As a daemon before would have. */
+    private static void remember(SimulatedNode node, KnownGpus.Known gpu) {
+        StoreSettings settings = StoreSettings.at(node.root().resolve("events.db"));
+        try (EventStore store = EventStore.open(settings, Clock.systemUTC())) {
+            store.keepGpus(new KnownGpus(List.of(gpu)));
         }
     }
 
@@ -117,10 +163,16 @@ class ClientCommandsTest {
                 .action(healthy ? RecommendedAction.NONE : RecommendedAction.RESTART_BM)
                 .generated(Instant.now())
                 .build();
+        tell(there, List.of(event));
+    }
+
+    private static void tell(Path there, List<HealthEvent> events) {
         try (NodeClient client = NodeClient.of(there)) {
             var unused = PlatformConnectorGrpc.newBlockingStub(client.channel())
                     .healthEventOccurredV1(HealthEvents.newBuilder()
-                            .addEvents(HealthEventCodec.toWire(event))
+                            .addAllEvents(events.stream()
+                                    .map(HealthEventCodec::toWire)
+                                    .toList())
                             .build());
         }
     }

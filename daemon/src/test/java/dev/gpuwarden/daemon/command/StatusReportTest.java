@@ -14,6 +14,12 @@ import dev.gpuwarden.api.v1.Node;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.Damping;
+import dev.gpuwarden.core.check.Damping.Phase;
+import dev.gpuwarden.core.check.FaultChange;
+import dev.gpuwarden.core.check.FaultChange.Kind;
+import dev.gpuwarden.core.check.FaultChange.Meaning;
+import dev.gpuwarden.core.check.FindingEvents;
 import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
@@ -206,5 +212,35 @@ class StatusReportTest {
                 .contains("       stored only, no program acts on it; if it is right: drain the node and reboot it")
                 .endsWith("verdict: fit (1 check passed)\n");
         assertThat(Output.json(report.tree())).contains("\"strategy\": \"store_only\"");
+    }
+
+    @Test
+    void aFaultThatRecoversAndOneThatBeginsSaySo() {
+        CheckInfo damped = STATE.damped(3, 4);
+        Subject gpu = Subject.of(NodeFixture.identity(1));
+        Meaning meaning = new Meaning("gpu-lost", true, RecommendedAction.RESTART_BM);
+        Finding passes = Finding.pass("gpu-answering", gpu, "answers");
+        FaultTable faults = new FaultTable();
+        faults.apply(
+                FindingEvents.of(new FaultChange(Kind.RAISED, damped, gpu, meaning, passes, 0, NOW), "node-7"), 1, NOW);
+        List<Damping> damping = List.of(
+                new Damping(damped, gpu, "gpu-lost", Phase.RECOVERING, 2, 4),
+                new Damping(damped, Subject.of(NodeFixture.identity(0)), "gpu-hung", Phase.FAILING, 1, 3));
+        Check.Builder check = CheckCodec.toWire(damped).toBuilder();
+        damping.forEach(each -> check.addDamping(CheckCodec.toWire(each)));
+        StatusReport report = StatusReport.of(
+                Node.getDefaultInstance(),
+                List.of(),
+                ListFaultsResponse.newBuilder()
+                        .addAllFaults(
+                                faults.faults().stream().map(FaultCodec::toWire).toList())
+                        .build(),
+                List.of(check.build()),
+                true);
+        assertThat(report.damping()).isEqualTo(damping);
+        assertThat(table(report))
+                .contains("recovering, 2 of 4 passes", "gpu-hung of GPU 0 (0000:1b:00.0): failing, 1 of 3")
+                .contains("'gpuwarden scan' looks once");
+        assertThat(Output.json(report.tree())).contains("\"phase\": \"recovering\"", "\"neededLooks\": 4");
     }
 }

@@ -98,7 +98,7 @@ class NvLinkCheckTest {
         assertThat(finding.code()).isEqualTo("nvlink-down");
         assertThat(finding.action()).isEqualTo(RecommendedAction.COMPONENT_RESET);
         assertThat(finding.message())
-                .isEqualTo(Snapshots.uuid(0) + ": expected NVLinks up that were up before, but down are 1, 3");
+                .isEqualTo("GPU 0 (0000:10:00.0): expected NVLinks up that were up before, but down are 1, 3");
         assertThat(first(node(PCIE, "1111", "1111"), notes).code()).isEqualTo("nvlink-up");
         assertThat(notes).hasSize(1);
     }
