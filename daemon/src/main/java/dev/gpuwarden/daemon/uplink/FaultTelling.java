@@ -24,6 +24,7 @@ final class FaultTelling {
     private Iterator<NodeReport> pages = Collections.emptyIterator();
     private Set<FaultKey> held = Set.of();
     private long dropped;
+    private long asOf;
 
     /** @param lastSequence of the last event whose effect is surely in the book's faults */
     FaultTelling(UplinkNode node, LongSupplier lastSequence) {
@@ -36,7 +37,7 @@ final class FaultTelling {
         acknowledged = false;
         dropped = node.outbox().lag(Uplink.NAME).dropped();
         // In this order: faults that are younger than the number are told twice, older ones would be told never.
-        long asOf = lastSequence.getAsLong();
+        asOf = lastSequence.getAsLong();
         List<Fault> faults = node.book().faults();
         held = held(faults);
         pages = UplinkCodec.pages(generation, asOf, faults);
@@ -57,6 +58,13 @@ final class FaultTelling {
     boolean outdated() {
         return node.outbox().lag(Uplink.NAME).dropped() != dropped
                 || !held.equals(held(node.book().faults()));
+    }
+
+    /** Whether a fault is fatal that is younger than the last telling, and younger than the event of this number. */
+    boolean fatalAfter(long sequence) {
+        long known = Math.max(asOf, sequence);
+        return node.book().faults().stream()
+                .anyMatch(fault -> fault.sequence() > known && fault.cause().fatal());
     }
 
     private static Set<FaultKey> held(List<Fault> faults) {

@@ -24,6 +24,9 @@ final class UplinkSession {
     /** An aggregator that asks for all faults again gets them so often at most. */
     private static final long TELL_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** Fatal faults that events hold up are told so often at most: each time costs all faults, and the cluster a write. */
+    private static final long OVERTAKE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
     private final UplinkNode node;
     private final News news;
     private final Inbox inbox;
@@ -214,9 +217,24 @@ final class UplinkSession {
                 events.sent(next.get(), limits, System.nanoTime());
             }
         }
+        overtake();
         if (now - spokenNanos >= limits.heartbeatNanos()) {
             heartbeat();
         }
+    }
+
+    /** A fatal fault does not wait until the aggregator has taken all that reporters have told before it. */
+    private void overtake() {
+        if (faults.done() && !inbox.leaving() && events.holdsUp(limits, call.isReady()) && overtakeNanos() <= 0) {
+            if (faults.fatalAfter(events.position())) {
+                begin();
+                news.bell().ring();
+            }
+        }
+    }
+
+    private long overtakeNanos() {
+        return toldNanos + OVERTAKE_NANOS - System.nanoTime();
     }
 
     private void all(Supplier<Optional<NodeReport>> waiting) {
@@ -287,6 +305,9 @@ final class UplinkSession {
         }
         if (again) {
             left = Math.min(left, toldNanos + TELL_AGAIN_NANOS - now);
+        }
+        if (faults.done() && overtakeNanos() > 0 && events.holdsUp(limits, call.isReady())) {
+            left = Math.min(left, overtakeNanos());
         }
         if (knows) {
             left = Math.min(left, holders.pauseNanos(now));

@@ -218,6 +218,31 @@ class UplinkTest {
     }
 
     @Test
+    void aFatalFaultDoesNotWaitForEventsThatReportersToldBefore() throws Exception {
+        kept.acknowledges = false;
+        kept.window = 3;
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), QUICK)) {
+            until(() -> told(1));
+            for (int i = 0; i < 40; i++) {
+                store.accept(event("reported" + i).build());
+            }
+            until(() -> last().ids.size() == 3);
+            assertThat(last().tellings).hasSize(1);
+            tell("a");
+            until(() -> last().tellings.size() == 2 && last().faultEntities().contains("GPU-a"));
+            for (int i = 0; i < 41; i++) {
+                int wanted = Math.min(41, i + 3);
+                until(() -> last().ids.size() == wanted);
+                last().acknowledgeFirst();
+            }
+            until(() -> uplink.stats().sent() == 41);
+            assertThat(kept.ids).hasSize(41).doesNotHaveDuplicates().endsWith("a");
+            assertThat(last().tellings).hasSize(2);
+        }
+    }
+
+    @Test
     void anAggregatorThatNeverAcknowledgesIsLeftAndTriedAgainEverMoreSlowly() throws Exception {
         kept.acknowledges = false;
         Patience patience = new Patience(RETRY, Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(2));
