@@ -3,7 +3,6 @@ package dev.gpuwarden.daemon.grpc;
 import dev.gpuwarden.api.CheckCodec;
 import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.GpuCodec;
-import dev.gpuwarden.api.v1.FaultChange;
 import dev.gpuwarden.api.v1.GpuView;
 import dev.gpuwarden.api.v1.NodeState;
 import dev.gpuwarden.api.v1.WatchKind;
@@ -11,8 +10,6 @@ import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.EventBook;
-import dev.gpuwarden.core.event.FaultKey;
-import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -39,7 +36,9 @@ final class WatchHub implements AutoCloseable {
     private final CallStats stats;
     private final List<Watcher<Change>> watchers = new CopyOnWriteArrayList<>();
     private final EventBook.Subscription subscription;
-    /** These three belong to the event loop. */
+    /** These belong to the event loop. */
+    private final FaultMessages faults;
+
     private @Nullable ScheduledFuture<?> looking;
 
     private NodeWatch seen = NodeWatch.NOTHING;
@@ -57,6 +56,7 @@ final class WatchHub implements AutoCloseable {
         this.sources = sources;
         this.loop = loop;
         this.stats = stats;
+        this.faults = new FaultMessages(sources.events()::faults);
         subscription = sources.events().listen(this::told);
     }
 
@@ -125,8 +125,8 @@ final class WatchHub implements AutoCloseable {
     private WatchResponse state(Set<WatchKind> wanted) {
         NodeState.Builder state = NodeState.newBuilder();
         if (wanted.contains(WatchKind.WATCH_KIND_FAULTS)) {
-            FaultList faults = FaultList.of(sources.events().faults());
-            state.addAllFaults(faults.faults()).setFaultsLeftOut(faults.leftOut());
+            FaultList all = faults.all();
+            state.addAllFaults(all.faults()).setFaultsLeftOut(all.leftOut());
         }
         if (wanted.contains(WatchKind.WATCH_KIND_CHECKS)) {
             sources.checks().results().forEach(result -> state.addChecks(CheckCodec.toWire(result)));
@@ -143,7 +143,7 @@ final class WatchHub implements AutoCloseable {
             if (wanted.contains(WatchKind.WATCH_KIND_FAULTS)
                     && !event.told.change().keys().isEmpty()) {
                 messages.add(WatchResponse.newBuilder()
-                        .setFaults(faults(event.told.change()))
+                        .setFaults(faults.change(event.told.change()))
                         .build());
             }
             if (wanted.contains(WatchKind.WATCH_KIND_EVENTS)) {
@@ -161,21 +161,6 @@ final class WatchHub implements AutoCloseable {
                     .build());
         }
         return messages;
-    }
-
-    private FaultChange faults(FaultTable.Change change) {
-        FaultChange.Builder wire = FaultChange.newBuilder().setEffect(FaultCodec.toWire(change.effect()));
-        Set<FaultKey> keys = change.keys();
-        if (change.effect() == FaultTable.Effect.CLEARED) {
-            keys.forEach(key -> wire.addCleared(FaultCodec.toWire(key)));
-        } else {
-            FaultList.of(sources.events().faults().stream()
-                            .filter(fault -> keys.contains(fault.key()))
-                            .toList())
-                    .faults()
-                    .forEach(wire::addFaults);
-        }
-        return wire.build();
     }
 
     /** Tells watchers that the daemon stops. */
