@@ -15,8 +15,12 @@ import java.util.function.LongPredicate;
  */
 final class GuardedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
 
+    private static final Status GONE = Status.CANCELLED.withDescription("the call ended before its answer");
+
     private final LongPredicate take;
     private boolean closed;
+    /** An answer found no room, or the client had gone before it. */
+    private boolean unanswered;
 
     /** @param take says whether there is room for so many bytes of an answer */
     GuardedCall(ServerCall<Q, A> call, LongPredicate take) {
@@ -35,8 +39,13 @@ final class GuardedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     public synchronized void sendMessage(A message) {
         // A stream goes only as fast as it is read, see Watcher; a single answer is kept until it is.
         boolean kept = getMethodDescriptor().getType().serverSendsOneMessage();
-        if (!closed && (!kept || take.test(size(message)))) {
+        if (closed) {
+            return;
+        }
+        if (!kept || take.test(size(message))) {
             super.sendMessage(message);
+        } else {
+            unanswered = true;
         }
     }
 
@@ -44,7 +53,8 @@ final class GuardedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     public synchronized void close(Status status, Metadata trailers) {
         if (!closed) {
             closed = true;
-            super.close(status, trailers);
+            // gRPC takes a good end without an answer for a mistake, and logs each.
+            super.close(unanswered && status.isOk() ? GONE : status, trailers);
         }
     }
 
