@@ -96,36 +96,7 @@ final class LoadCluster implements AutoCloseable {
     void daemons(int port, Path ca) throws Exception {
         SslContext tls = GrpcSslContexts.forClient().trustManager(ca.toFile()).build();
         Executor direct = Runnable::run;
-        List<String> tokens = parallel(names, node -> {
-            var unused = api.create(
-                    PODS,
-                    Map.of(
-                            "metadata", Map.of("name", "daemon-" + node),
-                            "spec",
-                                    Map.of(
-                                            "nodeName",
-                                            node,
-                                            "serviceAccountName",
-                                            "gpuwarden",
-                                            "automountServiceAccountToken",
-                                            false,
-                                            "containers",
-                                            List.of(Map.of("name", "daemon", "image", "none")))));
-            Map<String, Object> answer = api.create(
-                    TOKENS,
-                    Map.of(
-                            "apiVersion", "authentication.k8s.io/v1",
-                            "kind", "TokenRequest",
-                            "spec",
-                                    Map.of(
-                                            "audiences", List.of("gpuwarden-aggregator"),
-                                            "boundObjectRef",
-                                                    Map.of(
-                                                            "apiVersion", "v1",
-                                                            "kind", "Pod",
-                                                            "name", "daemon-" + node))));
-            return String.valueOf(((Map<?, ?>) answer.getOrDefault("status", Map.of())).get("token"));
-        });
+        List<String> tokens = parallel(names, this::token);
         for (int i = 0; i < names.size(); i++) {
             daemons.add(new LoadDaemon(
                     names.get(i),
@@ -139,6 +110,38 @@ final class LoadCluster implements AutoCloseable {
                     timer,
                     tally));
         }
+    }
+
+    /** Of a daemon's pod on that node, which is made for it. */
+    String token(String node) throws Exception {
+        var unused = api.create(
+                PODS,
+                Map.of(
+                        "metadata", Map.of("name", "daemon-" + node),
+                        "spec",
+                                Map.of(
+                                        "nodeName",
+                                        node,
+                                        "serviceAccountName",
+                                        "gpuwarden",
+                                        "automountServiceAccountToken",
+                                        false,
+                                        "containers",
+                                        List.of(Map.of("name", "daemon", "image", "none")))));
+        Map<String, Object> answer = api.create(
+                TOKENS,
+                Map.of(
+                        "apiVersion", "authentication.k8s.io/v1",
+                        "kind", "TokenRequest",
+                        "spec",
+                                Map.of(
+                                        "audiences", List.of("gpuwarden-aggregator"),
+                                        "boundObjectRef",
+                                                Map.of(
+                                                        "apiVersion", "v1",
+                                                        "kind", "Pod",
+                                                        "name", "daemon-" + node))));
+        return String.valueOf(((Map<?, ?>) answer.getOrDefault("status", Map.of())).get("token"));
     }
 
     /** All daemons, at once; returns when all have told what they have. */

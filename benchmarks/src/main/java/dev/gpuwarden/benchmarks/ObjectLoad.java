@@ -25,7 +25,8 @@ import org.HdrHistogram.Histogram;
  */
 final class ObjectLoad {
 
-    private static final String POLICY = """
+    /** About a pod of the load whose status gives the reason "Broken". */
+    static final String POLICY = """
             apiVersion: gpuwarden.dev/v1alpha1
             kind: MonitorPolicy
             metadata: {name: load, annotations: {gpuwarden.dev/confirm-matches-everything: "1"}}

@@ -7,8 +7,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -20,6 +22,8 @@ final class ShippedAggregator implements AutoCloseable {
 
     /** Of `/proc`, on every Linux there is. */
     private static final int TICKS_PER_SECOND = 100;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Process process;
     private final int webPort;
@@ -47,22 +51,33 @@ final class ShippedAggregator implements AutoCloseable {
 
     /** Of the sample with this name and these labels; 0 where there is none or nobody answers. */
     double metric(String name) {
+        return metrics()
+                .orElse("")
+                .lines()
+                .filter(line -> line.startsWith(name + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .sum();
+    }
+
+    /** All of them as text; empty where nobody answers, or not with 200. */
+    Optional<String> metrics() {
         try {
-            String text = client.send(
-                            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + webPort + "/metrics"))
-                                    .build(),
-                            HttpResponse.BodyHandlers.ofString())
-                    .body();
-            return text.lines()
-                    .filter(line -> line.startsWith(name + " "))
-                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
-                    .sum();
+            HttpResponse<String> answer = client.send(
+                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + webPort + "/metrics"))
+                            .timeout(PATIENCE)
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            return answer.statusCode() == 200 ? Optional.of(answer.body()) : Optional.empty();
         } catch (IOException e) {
-            return 0;
+            return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return 0;
+            return Optional.empty();
         }
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
     }
 
     /** Asks now and then: answering takes it time that is measured. */

@@ -72,6 +72,11 @@ final class ShippedDaemon implements AutoCloseable {
         return socket;
     }
 
+    /** As "http://127.0.0.1:PORT". */
+    String url() {
+        return url;
+    }
+
     String log() throws IOException {
         return Files.readString(log);
     }

@@ -1,0 +1,170 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.api.v1.Fault;
+import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.api.v1.WatchKind;
+import dev.gpuwarden.api.v1.WatchRequest;
+import dev.gpuwarden.api.v1.WatchResponse;
+import dev.gpuwarden.core.SuppressForbidden;
+import dev.gpuwarden.daemon.grpc.NodeClient;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Faults that are true: a line in the kernel log each second, of each GPU in turn and with each code that is fatal by itself, among
+ * a thousand lines of noise. Each must come to who watches the daemon, and to the node's NodeHealth.
+ */
+final class ArrivingFaults implements Mirror.Listener {
+
+    /** Of the noise, in one write each. */
+    static final int WRITES_PER_SECOND = 10;
+
+    private static final int LINES_PER_WRITE = 100;
+    private static final Pattern PID = Pattern.compile("pid=(\\d+), name=new");
+
+    /** Fatal by the catalogue, whatever else the GPU has. */
+    private static final List<Integer> CODES = List.of(46, 48, 54, 57, 58, 33, 34, 35, 36, 42, 47, 49, 51, 53, 55, 56);
+
+    /** What a user's program causes on a GPU that is well. */
+    private static final List<Integer> REPEATED = List.of(13, 31, 43);
+
+    private final KernelLines lines;
+    private final int gpus;
+    private final KernelLogWriter log;
+    private final NodeClient client;
+    private final String node;
+    private final Sightings events = new Sightings("kernel line to the daemon's watch");
+    private final Sightings healths = new Sightings("kernel line to the NodeHealth in the API server");
+    private final AtomicInteger watches = new AtomicInteger();
+    private volatile boolean over;
+    private volatile boolean watching;
+    private long turn;
+    private long number;
+
+    ArrivingFaults(SimulatedNode simulated, ShippedDaemon daemon, String node) throws IOException {
+        this.lines = new KernelLines(simulated);
+        this.gpus = simulated.control().gpuCount();
+        this.log = new KernelLogWriter(simulated.kernelLog());
+        this.client = NodeClient.of(daemon.socket());
+        this.node = node;
+        watch();
+    }
+
+    List<Sightings> sightings() {
+        return List.of(events, healths);
+    }
+
+    boolean allSeen() {
+        return events.missing() == 0 && healths.missing() == 0;
+    }
+
+    /** How often the daemon ended the watch. */
+    int watchesLost() {
+        return watches.get() - 1;
+    }
+
+    /** Called {@link #WRITES_PER_SECOND} times a second. */
+    void write(boolean fault) throws IOException {
+        if (!watching) {
+            watch();
+        }
+        List<String> texts = new ArrayList<>();
+        for (int i = 0; i < LINES_PER_WRITE; i++) {
+            number++;
+            texts.add(
+                    number % 20 == 0
+                            ? lines.xid(
+                                    (int) (number / 20 % gpus), REPEATED.get((int) (number / 20 % 3)), number, "old")
+                            : KernelLines.noise(number));
+        }
+        if (fault) {
+            int gpu = (int) (turn % gpus);
+            int code = (int) (turn / gpus % CODES.size());
+            if (code == 0) {
+                texts.add(lines.reset(gpu));
+            }
+            turn++;
+            texts.add(lines.xid(gpu, CODES.get(code), turn, "new"));
+            events.happened(turn);
+            healths.happened(turn);
+        }
+        log.write(texts);
+    }
+
+    void close() throws IOException {
+        over = true;
+        client.close();
+        log.close();
+    }
+
+    private static void look(String message, Sightings where) {
+        Matcher pid = PID.matcher(message);
+        if (pid.find()) {
+            where.seen(Long.parseLong(pid.group(1)));
+        }
+    }
+
+    // ---- the daemon ----
+
+    private void watch() {
+        watching = true;
+        watches.incrementAndGet();
+        NodeServiceGrpc.newStub(client.channel())
+                .watch(
+                        WatchRequest.newBuilder()
+                                .addKinds(WatchKind.WATCH_KIND_FAULTS)
+                                .build(),
+                        new Watching());
+    }
+
+    private final class Watching implements StreamObserver<WatchResponse> {
+        @Override
+        public void onNext(WatchResponse response) {
+            for (Fault fault : response.getState().getFaultsList()) {
+                look(fault.getCause().getMessage(), events);
+            }
+            for (Fault fault : response.getFaults().getFaultsList()) {
+                look(fault.getCause().getMessage(), events);
+            }
+        }
+
+        @Override
+        @SuppressForbidden("a program of its own: reports what went wrong")
+        public void onError(Throwable error) {
+            if (!over) {
+                System.err.println("the watch ended, and begins again: " + Status.fromThrowable(error));
+                watching = false;
+            }
+        }
+
+        @Override
+        public void onCompleted() {}
+    }
+
+    // ---- the cluster ----
+
+    @Override
+    public void there(String name, Map<String, Object> tree) {
+        if (name.equals(node)) {
+            for (Map<String, Object> fault : Trees.objects(Trees.object(tree, "status"), "faults")) {
+                look(Trees.text(fault, "message"), healths);
+            }
+        }
+    }
+
+    @Override
+    public void gone(String name) {}
+
+    @Override
+    public void complete() {}
+}

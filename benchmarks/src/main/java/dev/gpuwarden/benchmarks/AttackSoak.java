@@ -1,0 +1,335 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.core.SuppressForbidden;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * One daemon and one aggregator as shipped, while all attackers attack both at once and true faults arrive: none may be lost, none
+ * late by more than two seconds; memory stays level and below what the containers may have; no program ends.
+ */
+final class AttackSoak {
+
+    private static final int NODES = 2;
+    private static final int PODS_PER_NODE = 10;
+    private static final int QUIET_SECONDS = 10;
+    private static final int SETTLE_SECONDS = 30;
+    private static final int FAULTS_APART_MILLIS = 1_000;
+    private static final int CHANGES_APART_SECONDS = 3;
+    private static final int LOOKS_APART_SECONDS = 5;
+    private static final int LOG_LINES = 20;
+    /** Shorter runs do not show whether memory is level: Java's heap still grows to what it needs. */
+    private static final int LEVEL_MINUTES = 5;
+
+    /** What is of interest in the programs' own words, beside what they refused. */
+    private static final Pattern SHOWN = Pattern.compile("gpuwarden_(\\w*refused\\w*|\\w*left_out\\w*|\\w*dropped\\w*"
+            + "|kernel_log_(gaps|lost_records|collapsed_signals|suppressed_signals|unstored_events)_total"
+            + "|store_(receipts_total|receiver_waiting_events|held_events|deleted_events_total)"
+            + "|aggregator_(streams_ended_total|monitor_policy_ready|rule_set_ready|write_failures_total|leads"
+            + "|monitor_errors_total))(\\{.*)?");
+
+    private final PrintStream out;
+    private final ShippedDaemon daemon;
+    private final ShippedAggregator aggregator;
+    private final ArrivingFaults faults;
+    private final Canary canary;
+    private final List<Probing> probes;
+    private final MemoryLooks daemonMemory;
+    private final MemoryLooks aggregatorMemory;
+    private final List<String> failures = new ArrayList<>();
+    private int scrapesMissed;
+    private volatile List<String> said = List.of();
+    private volatile Exception broken;
+
+    private AttackSoak(
+            PrintStream out,
+            ShippedDaemon daemon,
+            ShippedAggregator aggregator,
+            ArrivingFaults faults,
+            Canary canary,
+            List<Probing> probes,
+            MemoryLooks daemonMemory,
+            MemoryLooks aggregatorMemory) {
+        this.out = out;
+        this.daemon = daemon;
+        this.aggregator = aggregator;
+        this.faults = faults;
+        this.canary = canary;
+        this.probes = probes;
+        this.daemonMemory = daemonMemory;
+        this.aggregatorMemory = aggregatorMemory;
+    }
+
+    /** Arguments: program, folder with cert.pem and key.pem, manifests, minutes, attackers' niceness. Exits 1 where a goal is missed. */
+    @SuppressForbidden("a program of its own: prints its result")
+    public static void main(String[] args) throws Exception {
+        Path work = Path.of(args[1]);
+        Path manifests = Path.of(args[2]);
+        double minutes = Double.parseDouble(args[3]);
+        boolean kept;
+        try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), manifests, NODES, PODS_PER_NODE);
+                SimulatedNode simulated = SimulatedNode.start("h100x8")) {
+            cluster.plane.apply(Files.readString(manifests.resolve("crds/monitorpolicies.gpuwarden.dev.yaml")));
+            cluster.plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
+            cluster.plane.apply(Files.readString(manifests.resolve("monitor-policies.yaml")));
+            cluster.plane.apply(ObjectLoad.POLICY);
+            String node = cluster.names.get(0);
+            int ingest = LoadCluster.freePort();
+            int pages = LoadCluster.freePort();
+            int daemonProbes = LoadCluster.freePort();
+            int aggregatorProbes = LoadCluster.freePort();
+            String account = cluster.plane.token("gpuwarden", "gpuwarden-aggregator");
+            Path token = Files.writeString(work.resolve("token"), cluster.token(node));
+            Path events = simulated.root().resolve("events.sock");
+            try (ShippedAggregator aggregator = new ShippedAggregator(
+                            args[0],
+                            cluster.plane.kubeconfig(account),
+                            work,
+                            ingest,
+                            pages,
+                            List.of(
+                                    "--web.probe-address=127.0.0.1:" + aggregatorProbes,
+                                    "--quarantine.mode=armed",
+                                    LoadCluster.POOL));
+                    ShippedDaemon daemon = ShippedDaemon.start(
+                            simulated,
+                            List.of(
+                                    "--node.name=" + node,
+                                    "--web.probe-address=127.0.0.1:" + daemonProbes,
+                                    "--events.socket=" + events,
+                                    "--uplink.address=localhost:" + ingest,
+                                    "--uplink.tls-ca=" + work.resolve("cert.pem"),
+                                    "--uplink.token-file=" + token))) {
+                aggregator.await("gpuwarden_aggregator_leads", 1, 120);
+                aggregator.await("gpuwarden_aggregator_nodes_connected", 1, 120);
+                aggregator.await("gpuwarden_aggregator_monitor_policy_ready{policy=\"load\",reason=\"Ready\"}", 1, 120);
+                AttackTargets targets = new AttackTargets(
+                        AttackTargets.address(daemon.url()),
+                        events,
+                        daemon.socket(),
+                        AttackTargets.address("http://127.0.0.1:" + pages),
+                        ingest,
+                        work.resolve("cert.pem"),
+                        node,
+                        cluster.names.get(1),
+                        cluster.token(cluster.names.get(1)),
+                        account,
+                        cluster.plane.adminKubeconfig());
+                AttackSoak soak = new AttackSoak(
+                        System.out,
+                        daemon,
+                        aggregator,
+                        new ArrivingFaults(simulated, daemon, node),
+                        new Canary(cluster.api, node),
+                        Stream.of("/healthz", "/readyz")
+                                .flatMap(path -> Stream.of(
+                                        new Probing("daemon", daemonProbes, path),
+                                        new Probing("aggregator", aggregatorProbes, path)))
+                                .toList(),
+                        new MemoryLooks("daemon", manifests.resolve("gpuwarden-daemon.yaml")),
+                        new MemoryLooks("aggregator", manifests.resolve("gpuwarden-aggregator.yaml")));
+                try (Mirror unused = cluster.api.mirror(NodeHealths.ALL, soak.faults);
+                        Mirror unusedToo = cluster.api.mirror(NodeHealths.ALL, soak.canary)) {
+                    kept = soak.run(targets, work, minutes, Integer.parseInt(args[4]));
+                }
+                soak.say("the node is quarantined: %s", cluster.cordoned.containsKey(node));
+                kept &= cluster.cordoned.containsKey(node);
+                if (!kept) {
+                    tail("daemon", daemon.log());
+                    tail("attackers", Files.readString(work.resolve("attackers.log")));
+                }
+            }
+        }
+        System.exit(kept ? 0 : 1);
+    }
+
+    private boolean run(AttackTargets targets, Path work, double minutes, int nice) throws Exception {
+        ScheduledExecutorService timer = Executors.newScheduledThreadPool(8 + probes.size());
+        int every = FAULTS_APART_MILLIS * ArrivingFaults.WRITES_PER_SECOND / 1000;
+        int[] writes = {0};
+        repeat(timer, 1000 / ArrivingFaults.WRITES_PER_SECOND, () -> faults.write(++writes[0] % every == 0));
+        repeat(timer, CHANGES_APART_SECONDS * 1000, canary::change);
+        probes.forEach(probe -> repeat(timer, 1000, probe::ask));
+        TimeUnit.SECONDS.sleep(QUIET_SECONDS);
+        Process attackers = attack(targets, work, nice);
+        Thread reader = new Thread(() -> listen(attackers), "attackers");
+        reader.start();
+        double began = System.nanoTime() / 1e9;
+        double daemonCores = -daemon.cpuSeconds();
+        double aggregatorCores = -aggregator.processorSeconds();
+        long until = System.nanoTime() + (long) (minutes * 60e9);
+        Map<String, String> seen = new LinkedHashMap<>();
+        while (System.nanoTime() < until && broken == null && alive(attackers)) {
+            TimeUnit.SECONDS.sleep(LOOKS_APART_SECONDS);
+            look(seen);
+        }
+        timer.shutdown();
+        var unused = timer.awaitTermination(SETTLE_SECONDS, TimeUnit.SECONDS);
+        long settled = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_SECONDS);
+        while (System.nanoTime() < settled
+                && !(faults.allSeen() && canary.changes().missing() == 0)) {
+            TimeUnit.MILLISECONDS.sleep(100);
+        }
+        double seconds = System.nanoTime() / 1e9 - began;
+        if (daemon.isAlive() && aggregator.isAlive()) {
+            daemonCores = (daemonCores + daemon.cpuSeconds()) / seconds;
+            aggregatorCores = (aggregatorCores + aggregator.processorSeconds()) / seconds;
+        }
+        boolean attacked = attackers.isAlive();
+        attackers.getOutputStream().close();
+        if (!attackers.waitFor(5, TimeUnit.SECONDS)) {
+            attackers.destroyForcibly();
+        }
+        say(
+                "%.1f minutes, load %s; daemon %.2f cores, aggregator %.2f",
+                minutes, Files.readString(Path.of("/proc/loadavg")).trim(), daemonCores, aggregatorCores);
+        judge(minutes, attacked);
+        say("the attackers:");
+        reader.join(TimeUnit.SECONDS.toMillis(10));
+        said.forEach(out::println);
+        say("the programs, last seen:");
+        seen.forEach((name, value) -> out.println("  " + name + " " + value));
+        faults.close();
+        failures.forEach(failure -> say("MISSED: %s", failure));
+        return failures.isEmpty();
+    }
+
+    /** Keeps the last of their reports. */
+    private void listen(Process attackers) {
+        List<String> report = new ArrayList<>();
+        attackers.inputReader().lines().forEach(line -> {
+            if (line.isEmpty()) {
+                said = List.copyOf(report);
+                report.clear();
+            } else {
+                report.add(line);
+            }
+        });
+    }
+
+    private boolean alive(Process attackers) {
+        return daemon.isAlive() && aggregator.isAlive() && attackers.isAlive();
+    }
+
+    private static Process attack(AttackTargets targets, Path work, int nice) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                "nice",
+                "-n",
+                Integer.toString(nice),
+                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "-Xmx512m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Attackers.class.getName()));
+        command.addAll(targets.arguments());
+        return new ProcessBuilder(command)
+                .redirectError(work.resolve("attackers.log").toFile())
+                .start();
+    }
+
+    @SuppressForbidden("a program of its own: prints why it failed")
+    private static void tail(String program, String log) {
+        List<String> lines = log.lines().toList();
+        System.err.println("the last lines of the " + program + ":");
+        lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()).forEach(System.err::println);
+    }
+
+    private interface Task {
+        void run() throws Exception;
+    }
+
+    /** In time, however long the one before took. */
+    private void repeat(ScheduledExecutorService timer, int millis, Task task) {
+        var unused = timer.scheduleAtFixedRate(
+                () -> {
+                    try {
+                        task.run();
+                    } catch (Exception e) {
+                        broken = e;
+                        throw new IllegalStateException(e);
+                    }
+                },
+                millis,
+                millis,
+                TimeUnit.MILLISECONDS);
+    }
+
+    private void look(Map<String, String> seen) throws IOException {
+        if (!daemon.isAlive() || !aggregator.isAlive()) {
+            return;
+        }
+        daemonMemory.look(daemon.status("VmRSS") / 1024);
+        aggregatorMemory.look(aggregator.residentMib());
+        for (Supplier<Optional<String>> scrape :
+                List.<Supplier<Optional<String>>>of(() -> daemon.get("/metrics"), aggregator::metrics)) {
+            Optional<String> text = scrape.get();
+            scrapesMissed += text.isPresent() ? 0 : 1;
+            text.orElse("").lines().filter(line -> !line.startsWith("#")).forEach(line -> {
+                int value = line.lastIndexOf(' ');
+                if (SHOWN.matcher(line.substring(0, value)).matches()
+                        && (!line.endsWith(" 0.0") || line.contains("_ready{"))) {
+                    seen.put(line.substring(0, value), line.substring(value + 1));
+                }
+            });
+        }
+    }
+
+    private void judge(double minutes, boolean attacked) {
+        require(broken == null, "the measurement itself goes on to the end: " + broken);
+        require(daemon.isAlive(), "the daemon lives");
+        require(aggregator.isAlive(), "the aggregator lives");
+        require(attacked, "the attackers go on to the end; attackers.log has the cause");
+        List<Sightings> sightings = new ArrayList<>(faults.sightings());
+        sightings.add(canary.changes());
+        probes.forEach(probe -> sightings.add(probe.answers()));
+        for (Sightings one : sightings) {
+            say("%s", one.line());
+            require(one.missing() == 0, one.what() + ": expected none lost, found " + one.missing());
+            require(one.late() == 0, one.what() + ": expected none later than 2 s, found " + one.late());
+        }
+        for (Probing probe : probes) {
+            require(probe.failed() == 0, probe.answers().what() + ": expected no failure, found " + probe.failed());
+        }
+        say(
+                "watches that the daemon ended: %d; scrapes without an answer: %d; changes that the API server did not take: %d;"
+                        + " programs that ended: %d",
+                faults.watchesLost(),
+                scrapesMissed,
+                canary.unanswered(),
+                (daemon.isAlive() ? 0 : 1) + (aggregator.isAlive() ? 0 : 1));
+        for (MemoryLooks memory : List.of(daemonMemory, aggregatorMemory)) {
+            say("%s", memory.line());
+            require(memory.isBelowLimit(), "memory stays below the container's limit: " + memory.line());
+            require(minutes < LEVEL_MINUTES || memory.isLevel(), "memory is level: " + memory.line());
+        }
+    }
+
+    private void require(boolean so, String goal) {
+        if (!so) {
+            failures.add(goal);
+        }
+    }
+
+    private void say(String format, Object... values) {
+        out.println(String.format(Locale.ROOT, format, values));
+        out.flush();
+    }
+}

@@ -1,0 +1,77 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.cluster.Mirror;
+import dev.gpuwarden.aggregator.json.Trees;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A pod that breaks and mends in turn: each change must come to the NodeHealth of its node. */
+final class Canary implements Mirror.Listener {
+
+    private final ClusterApi api;
+    private final String node;
+    private final Sightings changes = new Sightings("a policy's pod changes, to the NodeHealth");
+    private final AtomicInteger unanswered = new AtomicInteger();
+    private long turn;
+    private boolean written;
+
+    Canary(ClusterApi api, String node) {
+        this.api = api;
+        this.node = node;
+    }
+
+    Sightings changes() {
+        return changes;
+    }
+
+    /** How often the API server did not take a change, which is then tried again. */
+    int unanswered() {
+        return unanswered.get();
+    }
+
+    /** Not before the change before has been seen; the first breaks it. */
+    void change() throws InterruptedException {
+        long now;
+        synchronized (this) {
+            if (changes.isOpen(turn) && written) {
+                return;
+            }
+            if (!changes.isOpen(turn)) {
+                changes.happened(++turn);
+            }
+            written = true;
+            now = turn;
+        }
+        try {
+            var unused = api.patch(
+                    "/api/v1/namespaces/load/pods/" + node + "-0/status",
+                    List.of(Map.of("op", "add", "path", "/status/reason", "value", now % 2 == 1 ? "Broken" : "Fine")));
+        } catch (ClusterException e) {
+            unanswered.incrementAndGet();
+            synchronized (this) {
+                written = false;
+            }
+        }
+    }
+
+    @Override
+    public synchronized void there(String name, Map<String, Object> tree) {
+        if (name.equals(node)) {
+            boolean broken = Trees.objects(Trees.object(tree, "status"), "monitors").stream()
+                    .flatMap(place -> Trees.objects(place, "faults").stream())
+                    .anyMatch(fault -> Trees.text(fault, "errorCode").equals("BROKEN"));
+            if (broken == (turn % 2 == 1)) {
+                changes.seen(turn);
+            }
+        }
+    }
+
+    @Override
+    public void gone(String name) {}
+
+    @Override
+    public void complete() {}
+}

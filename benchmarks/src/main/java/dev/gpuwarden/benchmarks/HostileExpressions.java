@@ -1,0 +1,116 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.testkit.cel.RandomExpressions;
+import io.fabric8.kubernetes.client.Config;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Expressions of users who may write rule sets and policies: one that makes a text of 16 kB its own square, one that would take
+ * minutes, and such as chance writes. Each is changed again and again: a rule set and a policy of chance each second, the long one
+ * each three seconds.
+ */
+final class HostileExpressions {
+
+    private static final String API = "gpuwarden.dev/v1alpha1";
+    private static final String PATH = "/apis/" + API;
+    private static final String LONG = "[1,2,3,4,5,6,7,8,9,10]";
+
+    private final ClusterApi api;
+    private final AttackTally tally;
+    private final RandomExpressions chance = new RandomExpressions(
+            7,
+            List.of("resource.metadata.name", "resource.spec.nodeName", "resource.metadata.namespace"),
+            List.of("['x', 'yy']", "resource.spec.containers.map(c, c.name)"));
+    private int number;
+
+    HostileExpressions(AttackTargets targets, AttackTally tally) throws IOException {
+        Config config = Config.fromKubeconfig(Files.readString(targets.kubeconfig()));
+        config.setClientKeyAlgo("EC");
+        this.api = ClusterApi.connect(config);
+        this.tally = tally;
+    }
+
+    void begin(ScheduledExecutorService timer) {
+        var rules = timer.scheduleWithFixedDelay(tally.counted(this::ruleSet), 0, 1, TimeUnit.SECONDS);
+        var random = timer.scheduleWithFixedDelay(
+                tally.counted(() -> policy("chance", chance.next())), 0, 1, TimeUnit.SECONDS);
+        var endless =
+                timer.scheduleWithFixedDelay(tally.counted(() -> policy("endless", endless())), 0, 3, TimeUnit.SECONDS);
+    }
+
+    private synchronized int next() {
+        return ++number;
+    }
+
+    private void ruleSet() {
+        String expression = "event.message.replace('x', event.message).size() > " + next();
+        apply(
+                "quarantinerulesets",
+                "hostile",
+                Map.of(
+                        "apiVersion",
+                        API,
+                        "kind",
+                        "QuarantineRuleSet",
+                        "metadata",
+                        Map.of("name", "hostile"),
+                        "spec",
+                        Map.of(
+                                "match",
+                                        Map.of("all", List.of(Map.of("kind", "HealthEvent", "expression", expression))),
+                                "cordon", Map.of("shouldCordon", true))));
+    }
+
+    private String endless() {
+        return LONG + ".all(a, " + LONG + ".all(b, " + LONG + ".all(c, " + LONG
+                + ".all(d, resource.metadata.name.replace('d', 'aaaaaaaaaaaaaaaaaaaa').matches('(a+)+b" + next()
+                + "') == false))))";
+    }
+
+    /** About the same kind as the good policy, so that one thread looks at both. */
+    private void policy(String name, String predicate) {
+        apply(
+                "monitorpolicies",
+                name,
+                Map.of(
+                        "apiVersion",
+                        API,
+                        "kind",
+                        "MonitorPolicy",
+                        "metadata",
+                        Map.of("name", name),
+                        "spec",
+                        Map.of(
+                                "resource", Map.of("group", "", "version", "v1", "kind", "Pod"),
+                                "predicate", Map.of("expression", predicate),
+                                "nodeAssociation", Map.of("expression", "resource.spec.nodeName"),
+                                "healthEvent",
+                                        Map.of(
+                                                "componentClass",
+                                                "Software",
+                                                "isFatal",
+                                                false,
+                                                "message",
+                                                "a stranger's policy",
+                                                "errorCode",
+                                                List.of("STRANGE")))));
+    }
+
+    private void apply(String kind, String name, Map<String, Object> body) {
+        try {
+            var unused = api.apply(PATH + "/" + kind + "/" + name, "attack", body);
+            tally.count("expressions, " + name + ": applied");
+        } catch (ClusterException e) {
+            tally.count("expressions, " + name + ": refused by the API server");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
