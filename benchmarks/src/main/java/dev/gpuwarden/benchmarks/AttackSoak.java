@@ -168,6 +168,8 @@ final class AttackSoak {
         repeat(timer, CHANGES_APART_SECONDS * 1000, canary::change);
         probes.forEach(probe -> repeat(timer, 1000, probe::ask));
         TimeUnit.SECONDS.sleep(QUIET_SECONDS);
+        say("before the attack, which shows how busy the machine is without it:");
+        faults.sightings().forEach(one -> say("%s", one.line()));
         Process attackers = attack(targets, work, nice);
         Thread reader = new Thread(() -> listen(attackers), "attackers");
         reader.start();
