@@ -24,7 +24,7 @@ class GpuCountTest {
         assertThat(findings).extracting(Finding::outcome).containsExactly(Outcome.PASS, Outcome.PASS);
         assertThat(findings)
                 .extracting(finding -> finding.subject().label())
-                .containsExactly(Snapshots.uuid(0), Snapshots.uuid(1));
+                .containsExactly("GPU 0 (0000:10:00.0)", "GPU 1 (0000:11:00.0)");
     }
 
     @Test
