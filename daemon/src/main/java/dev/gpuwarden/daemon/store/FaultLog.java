@@ -6,6 +6,8 @@ import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.PartNames;
 import java.lang.System.Logger.Level;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
@@ -13,14 +15,16 @@ import java.util.function.Supplier;
 
 /**
  * Logs the faults that others than this daemon's checks report, the kernel log's XIDs above all: a line when one comes and when it
- * goes, none when it is repeated. At most {@value #MOST} lines a minute, since reporters are strangers; how many were left out is
- * logged with the first line of the next minute. Called by the store's thread alone.
+ * goes, none when it is repeated. Reporters are strangers: a minute has at most {@value #MOST} lines about fatal faults and as many about
+ * others, and one agent at most {@value #MOST_OF_AGENT} of each. How many were left out is logged with the first line of a later minute.
+ * Called by the store's thread alone.
  */
 public final class FaultLog implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(FaultLog.class.getName());
 
     static final int MOST = 60;
+    static final int MOST_OF_AGENT = 30;
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int LONGEST_MESSAGE = 300;
 
@@ -29,8 +33,13 @@ public final class FaultLog implements AutoCloseable {
     private final LongSupplier nanoTime;
     private final EventBook.Subscription subscription;
     private long minuteBegan;
-    private int lines;
     private long leftOut;
+
+    /** Lines of this minute. */
+    private final Map<Share, Integer> lines = new HashMap<>();
+
+    /** @param agent empty for all agents together */
+    private record Share(String agent, boolean fatal) {}
 
     /** @param names what people call the node's parts now */
     public FaultLog(EventBook book, Supplier<PartNames> names) {
@@ -54,20 +63,23 @@ public final class FaultLog implements AutoCloseable {
         }
         if (nanoTime.getAsLong() - minuteBegan >= MINUTE_NANOS) {
             minuteBegan = nanoTime.getAsLong();
-            lines = 0;
+            lines.clear();
             if (leftOut > 0) {
                 log.accept(
                         Level.WARNING,
-                        leftOut + " faults that came or went were not logged, limit " + MOST
-                                + " a minute; 'gpuwarden events' has them");
+                        leftOut + " faults that came or went were not logged, limits " + MOST + " a minute and "
+                                + MOST_OF_AGENT + " of one agent; 'gpuwarden events' has them");
                 leftOut = 0;
             }
         }
-        if (lines == MOST) {
+        Share all = new Share("", event.fatal());
+        Share agent = new Share(event.agent(), event.fatal());
+        if (lines.getOrDefault(all, 0) >= MOST || lines.getOrDefault(agent, 0) >= MOST_OF_AGENT) {
             leftOut++;
             return;
         }
-        lines++;
+        lines.merge(all, 1, Integer::sum);
+        lines.merge(agent, 1, Integer::sum);
         Level level = effect == Effect.CLEARED ? Level.INFO : event.fatal() ? Level.ERROR : Level.WARNING;
         log.accept(level, line(effect, event));
     }

@@ -120,7 +120,7 @@ class ScriptVerdictTest {
                         "{\"entities\": [{\"type\": \"GPU_UUID\", \"value\": \"GPU-1\"}, {\"type\": \"PCI\","
                                 + " \"value\": \"0000:3c:00\"}, {\"type\": \"GPU\", \"value\": \"0\"}]}"))
                 .extracting(finding -> finding.subject().label())
-                .containsExactly("GPU-1", "GPU-0");
+                .containsExactly("GPU 1 (0000:3c:00.0)", "GPU 0 (0000:3b:00.0)");
     }
 
     @ParameterizedTest

@@ -72,13 +72,31 @@ class FaultLogTest {
 
     @Test
     void aFloodIsAFewLinesAndANumber() {
-        for (int i = 0; i < FaultLog.MOST + 5; i++) {
+        for (int i = 0; i < FaultLog.MOST_OF_AGENT + 5; i++) {
             accept(xid("c" + i).build());
         }
-        assertThat(lines).hasSize(FaultLog.MOST);
+        assertThat(lines).hasSize(FaultLog.MOST_OF_AGENT);
         clock.addAndGet(TimeUnit.MINUTES.toNanos(1));
         accept(xid("79").build());
-        assertThat(lines.get(FaultLog.MOST)).startsWith("WARNING 5 faults that came or went were not logged");
-        assertThat(lines.get(FaultLog.MOST + 1)).contains("SysLogsXIDError 79");
+        assertThat(lines.get(FaultLog.MOST_OF_AGENT)).startsWith("WARNING 5 faults that came or went were not logged");
+        assertThat(lines.get(FaultLog.MOST_OF_AGENT + 1)).contains("SysLogsXIDError 79");
+    }
+
+    @Test
+    void aReportersFloodHidesNoXid() {
+        for (int i = 0; i < FaultLog.MOST + 5; i++) {
+            HealthEvent.Builder noise =
+                    HealthEvent.of("noisy-" + i % 7, "GPU", "Noise").errorCodes(List.of("c" + i));
+            accept(noise.build());
+        }
+        for (int i = 0; i < FaultLog.MOST_OF_AGENT + 5; i++) {
+            accept(HealthEvent.of("loud", "GPU", "Noise")
+                    .fatal(true)
+                    .errorCodes(List.of("c" + i))
+                    .build());
+        }
+        accept(xid("79").build());
+        assertThat(lines.get(lines.size() - 1)).contains("SysLogsXIDError 79");
+        assertThat(lines).hasSize(FaultLog.MOST + FaultLog.MOST_OF_AGENT + 1);
     }
 }
