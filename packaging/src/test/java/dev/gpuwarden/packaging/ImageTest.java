@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("image")
 class ImageTest {
@@ -37,19 +37,11 @@ class ImageTest {
 
     /** Java complains about options that do not fit together, and on the standard output if nobody tells it otherwise. */
     @ParameterizedTest
-    @CsvSource({
-        "'', ''",
-        "daemon, ''",
-        "aggregator, 2 compiler directives added",
-        "fleet, ''",
-        "explain, ''",
-        "breaker, ''",
-        "policy, ''"
-    })
-    void noCommandSaysMoreThanItsHelp(String command, String complaint) {
+    @ValueSource(strings = {"", "daemon", "aggregator", "fleet", "explain", "breaker", "policy"})
+    void noCommandSaysMoreThanItsHelp(String command) {
         Run run = command.isEmpty() ? image.run("--help") : image.run(command, "--help");
         assertThat(run.out()).startsWith("Usage: gpuwarden");
-        assertThat(run.err().strip()).isEqualTo(complaint);
+        assertThat(run.err()).isEmpty();
     }
 
     @Test

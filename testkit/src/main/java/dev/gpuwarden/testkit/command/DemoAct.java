@@ -113,10 +113,16 @@ record DemoAct(
     private DemoAct raises(String check, String code, int gpu, String pci, String action, boolean fatal) {
         return metric(fault(check, code, pci, action, fatal))
                 .page(onPage(check, code, pci, action))
-                .look(DemoLook.status(DemoSign.of("^" + check + " +" + code + " +GPU " + gpu
+                .look(DemoLook.status(DemoSign.of("^" + check + " +" + code + " +"
+                        + gpu(gpu, pci)
                         + (fatal ? " +fatal " : " +not fatal ") + ".* " + action + " ")))
-                .look(DemoLook.events((fatal ? " fatal +" : " fault +") + check + " +" + code + " +GPU " + gpu + " +"
-                        + action + " "));
+                .look(DemoLook.events((fatal ? " fatal +" : " fault +") + check + " +" + code + " +" + gpu(gpu, pci)
+                        + " +" + action + " "));
+    }
+
+    /** As people read it. */
+    private static String gpu(int index, String pci) {
+        return "GPU " + index + " \\(" + pci + "\\.0\\)";
     }
 
     /** It is there no more. */
