@@ -9,6 +9,7 @@ import dev.gpuwarden.core.event.StoredEvent;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -18,6 +19,9 @@ import java.util.Set;
 final class LeftOutTable {
 
     private static final System.Logger LOG = System.getLogger(LeftOutTable.class.getName());
+
+    /** Events that are passed in one transaction: nothing else is stored meanwhile. */
+    private static final int SLICE = 200;
 
     /** For people and labels: names are as long as reporters make them. */
     private static final int LONGEST_NAME = 200;
@@ -30,6 +34,11 @@ final class LeftOutTable {
     private boolean mayFit;
 
     private boolean warned;
+
+    /** What a look has found up to {@link #lookedAt}; absent between looks. */
+    private Optional<MissedFaults> found = Optional.empty();
+
+    private long lookedAt;
 
     LeftOutTable(Sql sql) throws SQLException {
         this.sql = sql;
@@ -68,28 +77,54 @@ final class LeftOutTable {
     }
 
     boolean mayFit() {
-        return mayFit;
+        return mayFit || found.isPresent();
+    }
+
+    /** Whether a look has begun and not ended. */
+    boolean looksOn() {
+        return found.isPresent();
     }
 
     void lookAgain() {
         mayFit = true;
     }
 
-    /** What waits for room, from the history; what does not wait any more is forgotten. */
-    List<MissedFaults.Waiting> look(FaultTable current) throws SQLException {
-        mayFit = false;
-        MissedFaults missed = new MissedFaults();
-        sql.forEach(
-                "SELECT " + EventTable.COLUMNS + " FROM events WHERE sequence >= (SELECT min(event) FROM left_out)"
-                        + " AND (healthy = 1 OR sequence IN (SELECT event FROM left_out)) ORDER BY sequence",
-                row -> EventTable.readable(row).ifPresent(missed::next));
+    /**
+     * Looks through the next slice of the history, which may be tens of thousands of events.
+     *
+     * @return what waits for room, once the end is reached; what does not wait any more is forgotten then
+     */
+    Optional<List<MissedFaults.Waiting>> look(FaultTable current) throws SQLException {
+        if (found.isEmpty()) {
+            mayFit = false;
+            lookedAt = 0;
+        }
+        MissedFaults missed = found.orElseGet(MissedFaults::new);
+        found = Optional.of(missed);
+        long end = sql.number(
+                "SELECT max(sequence) FROM (SELECT sequence FROM events WHERE sequence > ?"
+                        + " AND sequence >= (SELECT min(event) FROM left_out) ORDER BY sequence LIMIT ?)",
+                lookedAt,
+                SLICE);
+        if (end > 0) {
+            sql.forEach(
+                    "SELECT " + EventTable.COLUMNS + " FROM events WHERE sequence > ? AND sequence <= ?"
+                            + " AND sequence >= (SELECT min(event) FROM left_out)"
+                            + " AND (healthy = 1 OR sequence IN (SELECT event FROM left_out)) ORDER BY sequence",
+                    row -> EventTable.readable(row).ifPresent(missed::next),
+                    lookedAt,
+                    end);
+            lookedAt = end;
+            return Optional.empty();
+        }
+        found = Optional.empty();
         Set<Long> unsettled = missed.unsettled(current);
         for (long event : sql.list("SELECT event FROM left_out", row -> row.getLong(1))) {
             if (!unsettled.contains(event)) {
                 forget(event);
             }
         }
-        return missed.waiting(current);
+        return Optional.of(missed.waiting(current));
     }
 
     /** The history has the event no more. */

@@ -130,10 +130,18 @@ final class Session implements AutoCloseable {
         return leftOut.mayFit();
     }
 
-    /** Stores faults that found no room once more, as many as have room now, and forgets those that are over. */
+    /** Whether {@link #raiseAgain} has more of the history to look through. */
+    boolean looksForRoom() {
+        return leftOut.looksOn();
+    }
+
+    /**
+     * Looks through a part of the history, and at its end stores faults that found no room once more, as many as have room now, and
+     * forgets those that are over.
+     */
     List<Filed> raiseAgain(Instant now) throws SQLException {
         List<Filed> filed = new ArrayList<>();
-        for (MissedFaults.Waiting waiting : leftOut.look(faults.table())) {
+        for (MissedFaults.Waiting waiting : leftOut.look(faults.table()).orElse(List.of())) {
             for (HealthEvent event : waiting.fitting(faults.table(), now)) {
                 filed.add(file(Incoming.of(event, now), now));
             }

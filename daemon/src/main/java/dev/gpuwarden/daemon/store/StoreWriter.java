@@ -44,9 +44,15 @@ final class StoreWriter implements Runnable {
     private final Holding holding = new Holding();
     private final Map<String, Position> positions = new ConcurrentHashMap<>();
 
+    /** A pause after a look is so many times as long as the look. */
+    private static final int LOOK_SHARE = 9;
+
     private final long lookNanos;
     private long lookAtNanos = System.nanoTime();
     private boolean lookDue;
+    /** That the look under way has taken. */
+    private long lookedNanos;
+
     private long retryAtNanos;
     private long retryNanos = FIRST_RETRY_NANOS;
 
@@ -207,11 +213,22 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    /** Faults that found no room get it when others are over. Looking for them reads part of the history. */
+    /**
+     * Faults that found no room get it when others are over. Looking for them reads part of the history, in slices, between which new
+     * events are stored; it takes at most a tenth of this thread's time.
+     */
     private void raiseAgain() throws SQLException {
-        if (keeper.open(view).mayRaiseAgain() && System.nanoTime() - lookAtNanos >= 0) {
-            lookAtNanos = System.nanoTime() + lookNanos;
-            commit(new ArrayList<>(List.of(new RaiseAgain())));
+        long began = System.nanoTime();
+        if (!keeper.open(view).mayRaiseAgain() || began - lookAtNanos < 0) {
+            return;
+        }
+        commit(new ArrayList<>(List.of(new RaiseAgain())));
+        long now = System.nanoTime();
+        lookedNanos += now - began;
+        lookAtNanos = now;
+        if (!keeper.open(view).looksForRoom()) {
+            lookAtNanos += Math.max(lookNanos, LOOK_SHARE * lookedNanos);
+            lookedNanos = 0;
         }
     }
 

@@ -70,6 +70,22 @@ class LeftOutTest extends StoreFixture {
         assertThat(verdict()).isEqualTo(Verdict.FIT);
     }
 
+    /** Whoever floods would otherwise hold up other events while the history is read. */
+    @Test
+    void aLongHistoryIsLookedThroughInSlices() {
+        flood();
+        for (int i = 0; i < 450; i++) {
+            store().accept(noise("late" + i));
+        }
+        List<Told> heard = Collections.synchronizedList(new ArrayList<>());
+        store().listen(heard::add);
+        store().accept(over("code7"));
+        await(() -> heard.size() > 1);
+        assertThat(heard.get(1).stored().event().errorCodes()).containsExactly("late0");
+        store().accept(over("late449"));
+        await(() -> store().leftOut().reports() == 448);
+    }
+
     @Test
     void whatIsOverIsForgottenThoughHealthWasReportedBefore() {
         flood();
