@@ -41,8 +41,8 @@ public final class Judgements<V> {
     };
 
     /**
-     * @param good which verdicts let somebody in
-     * @param goodFor how long such a verdict holds: so long somebody goes on whose token, pod or right is gone
+     * @param good which verdicts admit the caller
+     * @param goodFor how long such a verdict holds, also after the token, pod or right of the caller is gone
      */
     public Judgements(Predicate<V> good, Duration goodFor, LongSupplier nanoTime) {
         this.good = good;

@@ -51,6 +51,8 @@ public final class WebOptions {
                     + " basic_auth_users. Changed files count without a restart (default: plain HTTP).")
     @Nullable Path configFile;
 
+    private @Nullable WebAccess access;
+
     /** Whether there is a page for people. */
     public boolean pages() {
         return pages == Switch.on;
@@ -62,7 +64,15 @@ public final class WebOptions {
         if (!probeAddress.isEmpty()) {
             var unusedToo = ListenAddress.parse(probeAddress);
         }
-        var unusedEither = new WebAccess(Optional.ofNullable(configFile), System::nanoTime);
+        var unusedEither = access();
+    }
+
+    /** Read once: a certificate costs a tenth of a second. */
+    private WebAccess access() {
+        if (access == null) {
+            access = new WebAccess(Optional.ofNullable(configFile), System::nanoTime);
+        }
+        return access;
     }
 
     /**
@@ -78,9 +88,9 @@ public final class WebOptions {
             parts.add(WebServer.probes(ListenAddress.parse(probeAddress), probes, stats));
         }
         List<Site> all = new ArrayList<>(List.of(probes));
-        WebAccess access = new WebAccess(Optional.ofNullable(configFile), System::nanoTime);
-        BasicAuth users = new BasicAuth(access::users, System::nanoTime);
+        WebAccess known = access();
+        BasicAuth users = new BasicAuth(known::users, System::nanoTime);
         sites.forEach(site -> all.add(new LoginSite(site, users)));
-        return parts.add(WebServer.start(ListenAddress.parse(listenAddress), all, access, WebLimits.PAGES, stats));
+        return parts.add(WebServer.start(ListenAddress.parse(listenAddress), all, known, WebLimits.PAGES, stats));
     }
 }

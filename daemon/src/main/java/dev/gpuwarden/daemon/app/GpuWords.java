@@ -64,13 +64,7 @@ final class GpuWords implements UnaryOperator<String> {
                     .uuid()
                     .asOptional()
                     .ifPresent(uuid -> names.put(
-                            uuid.toLowerCase(Locale.ROOT),
-                            "GPU " + gpu.identity().index()
-                                    + gpu.identity()
-                                            .pci()
-                                            .asOptional()
-                                            .map(pci -> " (" + pci + ")")
-                                            .orElse("")));
+                            uuid.toLowerCase(Locale.ROOT), gpu.identity().label()));
         }
     }
 }

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -37,7 +38,7 @@ final class DcgmPods {
 
     /** Labels of a GPU instance. */
     Labels of(GpuIdentity gpu, int instance) {
-        return labels(gpu, holder -> instanceOf(holder.deviceId(), gpu) == instance);
+        return labels(gpu, holder -> instanceOf(holder.deviceId(), gpu).equals(Optional.of(instance)));
     }
 
     private Labels labels(GpuIdentity gpu, Predicate<GpuHolder> which) {
@@ -59,15 +60,15 @@ final class DcgmPods {
         return Labels.of("namespace", first.namespace(), "pod", first.pod(), "container", one ? first.container() : "");
     }
 
-    /** The GPU instance that a device's name stands for; -1 for none of this GPU. */
-    private static int instanceOf(String deviceId, GpuIdentity gpu) {
+    /** The GPU instance that a device's name stands for; empty for none of this GPU. */
+    private static Optional<Integer> instanceOf(String deviceId, GpuIdentity gpu) {
         String id = deviceId.replaceFirst("::.*", "");
         for (MigDevice mig : gpu.mig()) {
             if (mig.uuid().equalsIgnoreCase(id)) {
-                return mig.gpuInstance().asOptional().orElse(-1);
+                return mig.gpuInstance().asOptional();
             }
         }
         Matcher instance = INSTANCE.matcher(id);
-        return instance.matches() ? Integer.parseInt(instance.group(1)) : -1;
+        return instance.matches() ? Optional.of(Integer.parseInt(instance.group(1))) : Optional.empty();
     }
 }

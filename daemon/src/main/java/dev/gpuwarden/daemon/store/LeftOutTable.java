@@ -20,7 +20,7 @@ final class LeftOutTable {
 
     private static final System.Logger LOG = System.getLogger(LeftOutTable.class.getName());
 
-    /** Events that are passed in one transaction: nothing else is stored meanwhile. */
+    /** Events that are passed in one transaction at least: nothing else is stored meanwhile. */
     private static final int SLICE = 200;
 
     /** For people and labels: names are as long as reporters make them. */
@@ -40,6 +40,9 @@ final class LeftOutTable {
 
     private long lookedAt;
 
+    /** Since the last slice. */
+    private long storedSince;
+
     LeftOutTable(Sql sql) throws SQLException {
         this.sql = sql;
         counted = read();
@@ -57,6 +60,7 @@ final class LeftOutTable {
     /** An event was stored, and this is what it did to the current faults. */
     void stored(StoredEvent stored, Change change) throws SQLException {
         HealthEvent event = stored.event();
+        storedSince++;
         if (event.healthy()) {
             // It makes room, or ends what waits for room.
             mayFit |= newest > 0;
@@ -101,11 +105,14 @@ final class LeftOutTable {
         }
         MissedFaults missed = found.orElseGet(MissedFaults::new);
         found = Optional.of(missed);
+        // More than has come, or a flood would keep the end out of reach.
+        long slice = Math.max(SLICE, 2 * storedSince);
+        storedSince = 0;
         long end = sql.number(
                 "SELECT max(sequence) FROM (SELECT sequence FROM events WHERE sequence > ?"
                         + " AND sequence >= (SELECT min(event) FROM left_out) ORDER BY sequence LIMIT ?)",
                 lookedAt,
-                SLICE);
+                slice);
         if (end > 0) {
             sql.forEach(
                     "SELECT " + EventTable.COLUMNS + " FROM events WHERE sequence > ? AND sequence <= ?"
