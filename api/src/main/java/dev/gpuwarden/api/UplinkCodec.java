@@ -21,6 +21,9 @@ public final class UplinkCodec {
     /** Of faults in a page, where more than one are in it: a quarter of what gRPC takes unless told otherwise. */
     public static final int PAGE_BYTES = 1 << 20;
 
+    /** Of faults that are sent ahead of their events, and whose events were not sent yet. */
+    public static final int MOST_AHEAD = 256;
+
     private UplinkCodec() {}
 
     /** The first words, to which the caller adds who speaks. */
@@ -39,6 +42,11 @@ public final class UplinkCodec {
 
     public static NodeReport report(StoredEvent event) {
         return NodeReport.newBuilder().setEvent(FaultCodec.toWire(event)).build();
+    }
+
+    /** A fatal fault, ahead of its event. */
+    public static NodeReport ahead(Fault fault) {
+        return NodeReport.newBuilder().setAhead(FaultCodec.toWire(fault)).build();
     }
 
     public static NodeReport heartbeat(Instant now, long waitingEvents) {

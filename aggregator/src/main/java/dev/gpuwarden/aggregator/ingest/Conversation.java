@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.ingest.Step.AccessAsked;
+import dev.gpuwarden.aggregator.ingest.Step.Ahead;
 import dev.gpuwarden.aggregator.ingest.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
@@ -21,12 +22,15 @@ import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.StoredEvent;
 import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.FaultTable;
 import io.grpc.Status;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -46,6 +50,8 @@ final class Conversation {
     private long asOf;
     private long sequence;
     private int characters;
+    /** Numbers of the events of faults that came ahead of them. */
+    private final Map<FaultKey, Long> ahead = new HashMap<>();
 
     Conversation(Caller caller) {
         this.caller = caller;
@@ -59,6 +65,7 @@ final class Conversation {
             case HELLO -> hello(report.getHello());
             case FAULTS -> page(report.getFaults());
             case EVENT -> event(report.getEvent());
+            case AHEAD -> ahead(report.getAhead());
             case HOLDINGS -> new Looked(report.getHoldings());
             case SIGNALLED -> new Notified(report.getSignalled());
             case ACCESS_REVIEW -> access(report.getAccessReview());
@@ -136,23 +143,11 @@ final class Conversation {
     }
 
     private Optional<Step> add(dev.gpuwarden.api.v1.Fault wire) {
-        if (!wire.getKey().getNodeName().equals(node)
-                || !wire.getCause().getNodeName().equals(node)) {
-            return Optional.of(otherNode("a fault of a node that is not '" + node + "'"));
+        Step read = fault(wire);
+        if (!(read instanceof Ahead one)) {
+            return Optional.of(read);
         }
-        Fault fault;
-        try {
-            fault = FaultCodec.fromWire(wire);
-        } catch (DateTimeException e) {
-            return Optional.of(limit("a fault's time: " + e.getMessage()));
-        }
-        Optional<String> tooBig = EventLimits.violation(fault.cause());
-        if (tooBig.isPresent()) {
-            return Optional.of(limit("a fault's cause: " + tooBig.get()));
-        }
-        if (!fault.cause().keys().contains(fault.key()) || fault.sequence() < 0 || fault.occurrences() < 0) {
-            return Optional.of(limit("a fault: expected a key of its cause and numbers from 0 on"));
-        }
+        Fault fault = one.fault();
         pages.add(fault);
         characters += fault.cause().characters();
         boolean fits = pages.size() <= FaultTable.MOST_FAULTS && characters <= FaultTable.MOST_CHARACTERS;
@@ -160,6 +155,53 @@ final class Conversation {
                 ? Optional.empty()
                 : Optional.of(limit("faults of one generation: at most " + FaultTable.MOST_FAULTS + " with "
                         + FaultTable.MOST_CHARACTERS + " characters"));
+    }
+
+    /** The fault, or the end where it is none. */
+    private Step fault(dev.gpuwarden.api.v1.Fault wire) {
+        if (!wire.getKey().getNodeName().equals(node)
+                || !wire.getCause().getNodeName().equals(node)) {
+            return otherNode("a fault of a node that is not '" + node + "'");
+        }
+        Fault fault;
+        try {
+            fault = FaultCodec.fromWire(wire);
+        } catch (DateTimeException e) {
+            return limit("a fault's time: " + e.getMessage());
+        }
+        Optional<String> tooBig = EventLimits.violation(fault.cause());
+        if (tooBig.isPresent()) {
+            return limit("a fault's cause: " + tooBig.get());
+        }
+        if (!fault.cause().keys().contains(fault.key()) || fault.sequence() < 0 || fault.occurrences() < 0) {
+            return limit("a fault: expected a key of its cause and numbers from 0 on");
+        }
+        return new Ahead(fault);
+    }
+
+    private Step ahead(dev.gpuwarden.api.v1.Fault wire) {
+        if (!complete || telling) {
+            return order("a fault ahead of its event while generation " + generation + " is not complete");
+        }
+        Step read = fault(wire);
+        if (!(read instanceof Ahead one)) {
+            return read;
+        }
+        Fault fault = one.fault();
+        if (!fault.cause().fatal()) {
+            return limit("a fault ahead of its event: expected a fatal one");
+        }
+        long known = Math.max(sequence, asOf);
+        if (fault.sequence() <= known) {
+            return new Alive();
+        }
+        ahead.put(fault.key(), fault.sequence());
+        if (ahead.size() > UplinkCodec.MOST_AHEAD) {
+            ahead.values().removeIf(came -> came <= known);
+        }
+        return ahead.size() > UplinkCodec.MOST_AHEAD
+                ? limit("faults ahead of their events: at most " + UplinkCodec.MOST_AHEAD)
+                : read;
     }
 
     // ---- events ----

@@ -7,13 +7,18 @@ import dev.gpuwarden.aggregator.ingest.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
 import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.FaultTable;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +37,9 @@ final class NodeRecord {
     private final long dropped;
     private final Claim claim;
     private FaultTable faults = new FaultTable();
+    /** Fatal ones whose events have not come yet. */
+    private final Map<FaultKey, Fault> ahead = new HashMap<>();
+
     private Instant reported = Instant.EPOCH;
     private long generation;
     private long sequence;
@@ -107,6 +115,7 @@ final class NodeRecord {
     synchronized boolean told(Told all, Instant now) {
         faults = new FaultTable();
         all.faults().forEach(faults::restore);
+        ahead.clear();
         generation = all.generation();
         generationOpen = true;
         told = true;
@@ -117,15 +126,24 @@ final class NodeRecord {
         if (!event.history()) {
             var unused = faults.apply(event.event(), event.sequence(), event.seen());
         }
-        sequence = event.sequence();
-        events++;
-        return news(now);
+        return came(event.sequence(), now);
     }
 
     synchronized boolean refused(Refused event, Instant now) {
         refused.add(event);
-        sequence = event.sequence();
+        return came(event.sequence(), now);
+    }
+
+    private boolean came(long number, Instant now) {
+        sequence = number;
+        ahead.values().removeIf(fault -> fault.sequence() <= number);
         events++;
+        return news(now);
+    }
+
+    /** A fault whose event will come. */
+    synchronized boolean ahead(Fault fault, Instant now) {
+        ahead.put(fault.key(), fault);
         return news(now);
     }
 
@@ -137,9 +155,9 @@ final class NodeRecord {
         return false;
     }
 
-    /** Whether the node must wait before it says more. */
+    /** Whether the node must wait before it says more. One that has sent its window of events may still tell a fault ahead. */
     synchronized boolean full(int window) {
-        return generationOpen || events >= window;
+        return generationOpen || events > window;
     }
 
     private boolean news(Instant now) {
@@ -160,8 +178,18 @@ final class NodeRecord {
         eventsInDraft = events;
         return new Draft(
                 dirtyNanos,
-                new NodeState(node, bootId, version, reported, claim, generation, sequence, dropped, faults.faults()),
+                new NodeState(node, bootId, version, reported, claim, generation, sequence, dropped, faults()),
                 held);
+    }
+
+    private List<Fault> faults() {
+        if (ahead.isEmpty()) {
+            return faults.faults();
+        }
+        Map<FaultKey, Fault> all = new LinkedHashMap<>();
+        faults.faults().forEach(fault -> all.put(fault.key(), fault));
+        all.putAll(ahead);
+        return List.copyOf(all.values());
     }
 
     /** The draft is kept, and this is what the cluster has now. Returns what may be told of that, if the stream is still there. */

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.health.NoSuchNode;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.holdings.HolderLookups;
 import dev.gpuwarden.aggregator.ingest.Step.AccessAsked;
+import dev.gpuwarden.aggregator.ingest.Step.Ahead;
 import dev.gpuwarden.aggregator.ingest.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.Step.Happened;
@@ -139,6 +140,8 @@ final class Reports extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
         } else if (step instanceof Refused refused) {
             tally.refused(refused.reason());
             write = record.refused(refused, now);
+        } else if (step instanceof Ahead ahead) {
+            write = record.ahead(ahead.fault(), now);
         } else if (step instanceof Looked looked) {
             lookups.heard(stream, record.node(), looked.holdings());
             write = record.alive(now);

@@ -29,6 +29,9 @@ sealed interface Step {
     /** This event will never be taken; the node may go on with the next. */
     record Refused(long sequence, Reason reason, String why) implements Step {}
 
+    /** A fatal fault, ahead of its event. */
+    record Ahead(Fault fault) implements Step {}
+
     /** Who holds its GPUs. */
     record Looked(Holdings holdings) implements Step {}
 

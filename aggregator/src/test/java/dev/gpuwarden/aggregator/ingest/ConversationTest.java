@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.ingest.Step.AccessAsked;
+import dev.gpuwarden.aggregator.ingest.Step.Ahead;
 import dev.gpuwarden.aggregator.ingest.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.Step.Greeted;
@@ -50,6 +51,12 @@ class ConversationTest {
 
     private static NodeReport event(long sequence) {
         return UplinkCodec.report(Samples.stored(sequence, Samples.xid("n1", "79")));
+    }
+
+    private static NodeReport ahead(long sequence, String code) {
+        Fault fault = Samples.fault("n1", code);
+        return UplinkCodec.ahead(
+                new Fault(fault.key(), fault.cause(), sequence, fault.since(), fault.lastSeen(), fault.occurrences()));
     }
 
     private static Fault fault(String node) {
@@ -100,6 +107,30 @@ class ConversationTest {
                         Status.Code.INVALID_ARGUMENT,
                         Reason.ORDER,
                         List.of(hello, all, all)),
+                Arguments.of(
+                        "a fault ahead of its event between pages",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, all, page(2, 0, false), ahead(9, "79"))),
+                Arguments.of(
+                        "another node's fault ahead of its event",
+                        Status.Code.PERMISSION_DENIED,
+                        Reason.OTHER_NODE,
+                        List.of(hello, all, UplinkCodec.ahead(fault("n2")))),
+                Arguments.of(
+                        "a fault ahead of its event that could wait for it",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, all, UplinkCodec.ahead(Samples.hugeFault("n1", 1)))),
+                Arguments.of(
+                        "more faults ahead of their events than may be",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        Stream.concat(
+                                        Stream.of(hello, all),
+                                        IntStream.rangeClosed(0, UplinkCodec.MOST_AHEAD)
+                                                .mapToObj(i -> ahead(9, Integer.toString(i))))
+                                .toList()),
                 Arguments.of(
                         "a token before Hello",
                         Status.Code.INVALID_ARGUMENT,
@@ -182,6 +213,23 @@ class ConversationTest {
                         Happened.class, event -> assertThat(event.history()).isFalse());
         assertThat(conversation.hear(UplinkCodec.heartbeat(Instant.EPOCH, 0))).isInstanceOf(Alive.class);
         assertThat(conversation.hear(NodeReport.getDefaultInstance())).isInstanceOf(Alive.class);
+    }
+
+    @Test
+    void aFaultAheadIsTakenUnlessItsEventOrThePagesHaveIt() {
+        Conversation conversation = new Conversation(CALLER);
+        conversation.hear(hello("n1"));
+        conversation.hear(page(1, 4, true));
+        assertThat(conversation.hear(ahead(4, "79"))).isInstanceOf(Alive.class);
+        assertThat(conversation.hear(ahead(6, "79")))
+                .isInstanceOfSatisfying(
+                        Ahead.class, told -> assertThat(told.fault().sequence()).isEqualTo(6));
+        assertThat(conversation.hear(event(7))).isInstanceOf(Happened.class);
+        assertThat(conversation.hear(ahead(7, "79"))).isInstanceOf(Alive.class);
+        for (int i = 0; i < 3 * UplinkCodec.MOST_AHEAD; i++) {
+            assertThat(conversation.hear(ahead(8 + i, Integer.toString(i)))).isInstanceOf(Ahead.class);
+            assertThat(conversation.hear(event(8 + i))).isInstanceOf(Happened.class);
+        }
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.gpuwarden.aggregator.health.Claim;
 import dev.gpuwarden.aggregator.health.Held;
@@ -8,6 +9,7 @@ import dev.gpuwarden.aggregator.ingest.NodeRecord.Draft;
 import dev.gpuwarden.aggregator.ingest.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.Step.Told;
 import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.core.event.Fault;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -63,6 +65,33 @@ class NodeRecordTest {
     void anEventThatIsInThePagesChangesNothing() {
         told(1);
         happened(1, true);
+        assertThat(record.begin().state().faults()).hasSize(1);
+    }
+
+    @Test
+    void aFaultThatCameAheadOfItsEventStaysUntilThatTakesOver() {
+        told(1);
+        Fault cause = Samples.fault("n1", "48");
+        Fault ahead = new Fault(cause.key(), cause.cause(), 9, NOW, NOW, 1);
+        record.ahead(ahead, NOW);
+        assertThat(record.begin().state().faults()).hasSize(2).contains(ahead);
+        happened(8, false);
+        assertThat(record.begin().state().faults())
+                .as("an older event clears the check, and not what came after it")
+                .containsExactly(ahead);
+        record.happened(new Happened(9, Samples.xid("n1", "48"), NOW, false), NOW);
+        assertThat(record.begin().state().faults())
+                .extracting(Fault::key, Fault::sequence)
+                .containsExactly(tuple(ahead.key(), 9L));
+        happened(10, false);
+        assertThat(record.begin().state().faults()).isEmpty();
+    }
+
+    @Test
+    void aTellingOfAllFaultsReplacesThoseThatCameAhead() {
+        told(1);
+        record.ahead(Samples.fault("n1", "48"), NOW);
+        told(2);
         assertThat(record.begin().state().faults()).hasSize(1);
     }
 

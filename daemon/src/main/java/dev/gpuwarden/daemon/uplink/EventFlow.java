@@ -97,11 +97,6 @@ final class EventFlow {
         return refused;
     }
 
-    /** Whether an event that comes now waits for the other side to take those before it. */
-    boolean holdsUp(Limits limits, boolean ready) {
-        return !ready || sent.size() >= limits.window();
-    }
-
     int unacknowledged() {
         return sent.size();
     }

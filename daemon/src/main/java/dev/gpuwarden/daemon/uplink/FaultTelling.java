@@ -4,9 +4,14 @@ import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
+import java.util.ArrayDeque;
 import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -25,6 +30,10 @@ final class FaultTelling {
     private Set<FaultKey> held = Set.of();
     private long dropped;
     private long asOf;
+    /** Faults that were told ahead of their events, by the events' numbers. */
+    private final Map<FaultKey, Long> ahead = new HashMap<>();
+
+    private final Deque<Fault> toTellAhead = new ArrayDeque<>();
 
     /** @param lastSequence of the last event whose effect is surely in the book's faults */
     FaultTelling(UplinkNode node, LongSupplier lastSequence) {
@@ -40,6 +49,8 @@ final class FaultTelling {
         asOf = lastSequence.getAsLong();
         List<Fault> faults = node.book().faults();
         held = held(faults);
+        ahead.clear();
+        toTellAhead.clear();
         pages = UplinkCodec.pages(generation, asOf, faults);
     }
 
@@ -60,11 +71,30 @@ final class FaultTelling {
                 || !held.equals(held(node.book().faults()));
     }
 
-    /** Whether a fault is fatal that is younger than the last telling, and younger than the event of this number. */
-    boolean fatalAfter(long sequence) {
-        long known = Math.max(asOf, sequence);
-        return node.book().faults().stream()
-                .anyMatch(fault -> fault.sequence() > known && fault.cause().fatal());
+    /**
+     * Looks for fatal faults that are younger than the last telling, and younger than the event of this number. Each is told once.
+     *
+     * @return false if too many are on their way for all to be told so
+     */
+    boolean lookAhead(long sent) {
+        long known = Math.max(asOf, sent);
+        ahead.values().removeIf(sequence -> sequence <= known);
+        for (Fault fault : node.book().faults()) {
+            boolean younger = fault.sequence() > known && fault.cause().fatal();
+            if (younger && !Long.valueOf(fault.sequence()).equals(ahead.get(fault.key()))) {
+                if (ahead.size() >= UplinkCodec.MOST_AHEAD) {
+                    return false;
+                }
+                ahead.put(fault.key(), fault.sequence());
+                toTellAhead.add(fault);
+            }
+        }
+        return true;
+    }
+
+    /** The next of those that {@link #lookAhead} has found. */
+    Optional<NodeReport> ahead() {
+        return Optional.ofNullable(toTellAhead.poll()).map(UplinkCodec::ahead);
     }
 
     private static Set<FaultKey> held(List<Fault> faults) {

@@ -10,6 +10,7 @@ final class News implements AutoCloseable {
 
     private final Bell bell = new Bell();
     private final AtomicBoolean unread = new AtomicBoolean();
+    private final AtomicBoolean fatal = new AtomicBoolean();
     private final AtomicLong last = new AtomicLong();
     private final EventBook.Subscription subscription;
 
@@ -18,6 +19,9 @@ final class News implements AutoCloseable {
         // send.
         subscription = book.listen(told -> {
             if (raise(told.stored().sequence())) {
+                if (told.stored().event().fatal()) {
+                    fatal.set(true);
+                }
                 unread.set(true);
                 bell.ring();
             }
@@ -50,6 +54,11 @@ final class News implements AutoCloseable {
     /** Whether there was something since the last call. */
     boolean take() {
         return unread.getAndSet(false);
+    }
+
+    /** Whether a fatal fault was among it since the last call. */
+    boolean takeFatal() {
+        return fatal.getAndSet(false);
     }
 
     Bell bell() {

@@ -24,9 +24,6 @@ final class UplinkSession {
     /** An aggregator that asks for all faults again gets them so often at most. */
     private static final long TELL_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Fatal faults that events hold up are told so often at most: each time costs all faults, and the cluster a write. */
-    private static final long OVERTAKE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
     private final UplinkNode node;
     private final News news;
     private final Inbox inbox;
@@ -42,6 +39,7 @@ final class UplinkSession {
 
     private boolean knows;
     private boolean again;
+    private boolean fatalNews;
     private boolean acknowledges;
     private boolean works;
     private long toldNanos;
@@ -218,6 +216,7 @@ final class UplinkSession {
             }
         }
         overtake();
+        all(faults::ahead);
         if (now - spokenNanos >= limits.heartbeatNanos()) {
             heartbeat();
         }
@@ -225,16 +224,11 @@ final class UplinkSession {
 
     /** A fatal fault does not wait until the aggregator has taken all that reporters have told before it. */
     private void overtake() {
-        if (faults.done() && !inbox.leaving() && events.holdsUp(limits, call.isReady()) && overtakeNanos() <= 0) {
-            if (faults.fatalAfter(events.position())) {
-                begin();
-                news.bell().ring();
-            }
+        fatalNews |= news.takeFatal();
+        if (fatalNews && faults.done() && !inbox.leaving()) {
+            fatalNews = false;
+            again |= !faults.lookAhead(events.position());
         }
-    }
-
-    private long overtakeNanos() {
-        return toldNanos + OVERTAKE_NANOS - System.nanoTime();
     }
 
     private void all(Supplier<Optional<NodeReport>> waiting) {
@@ -305,9 +299,6 @@ final class UplinkSession {
         }
         if (again) {
             left = Math.min(left, toldNanos + TELL_AGAIN_NANOS - now);
-        }
-        if (faults.done() && overtakeNanos() > 0 && events.holdsUp(limits, call.isReady())) {
-            left = Math.min(left, overtakeNanos());
         }
         if (knows) {
             left = Math.min(left, holders.pauseNanos(now));

@@ -136,6 +136,7 @@ final class TestAggregator implements AutoCloseable {
         final String subject;
         final List<String> ids = new CopyOnWriteArrayList<>();
         final List<List<Fault>> tellings = new CopyOnWriteArrayList<>();
+        final List<String> ahead = new CopyOnWriteArrayList<>();
         final List<Holdings> holdings = new CopyOnWriteArrayList<>();
         final List<Signalled> signalled = new CopyOnWriteArrayList<>();
         final List<String> tokens = new CopyOnWriteArrayList<>();
@@ -169,6 +170,7 @@ final class TestAggregator implements AutoCloseable {
                 case HELLO -> welcome(report.getHello());
                 case FAULTS -> faults(report.getFaults());
                 case EVENT -> event(report.getEvent());
+                case AHEAD -> ahead(report.getAhead());
                 case HOLDINGS -> holdings.add(report.getHoldings());
                 case ACCESS_REVIEW -> review(report.getAccessReview());
                 case SIGNALLED -> signalled.add(report.getSignalled());
@@ -201,6 +203,13 @@ final class TestAggregator implements AutoCloseable {
                 node.onNext(
                         Acknowledgement.newBuilder().setGeneration(generation).build());
             }
+        }
+
+        private void ahead(Fault fault) {
+            if (tellings.isEmpty() || fault.getSequence() <= Math.max(asOf, sequence)) {
+                kept.violations.add("fault " + fault.getSequence() + " ahead after " + sequence);
+            }
+            ahead.add(fault.getKey().getEntity().getEntityValue());
         }
 
         private void event(StoredEvent event) {

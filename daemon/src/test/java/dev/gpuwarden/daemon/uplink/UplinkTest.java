@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.uplink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.model.Absence;
@@ -230,7 +231,7 @@ class UplinkTest {
             until(() -> last().ids.size() == 3);
             assertThat(last().tellings).hasSize(1);
             tell("a");
-            until(() -> last().tellings.size() == 2 && last().faultEntities().contains("GPU-a"));
+            until(() -> last().ahead.equals(List.of("GPU-a")));
             for (int i = 0; i < 41; i++) {
                 int wanted = Math.min(41, i + 3);
                 until(() -> last().ids.size() == wanted);
@@ -238,7 +239,25 @@ class UplinkTest {
             }
             until(() -> uplink.stats().sent() == 41);
             assertThat(kept.ids).hasSize(41).doesNotHaveDuplicates().endsWith("a");
-            assertThat(last().tellings).hasSize(2);
+            assertThat(last().ahead).as("once").hasSize(1);
+            assertThat(last().tellings).hasSize(1);
+        }
+    }
+
+    @Test
+    void moreFatalFaultsThanMayGoAheadAreToldWithAllOthers() throws Exception {
+        kept.acknowledges = false;
+        kept.window = 1;
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), QUICK)) {
+            until(() -> told(1));
+            int many = UplinkCodec.MOST_AHEAD + 10;
+            for (int i = 0; i < many; i++) {
+                tell("m" + i);
+            }
+            until(() -> last().tellings.size() == 2 && last().faultEntities().size() == many);
+            assertThat(last().ahead).hasSizeLessThanOrEqualTo(UplinkCodec.MOST_AHEAD);
+            assertThat(uplink.stats().failures()).isZero();
         }
     }
 
