@@ -129,6 +129,12 @@ public final class Fleet implements Memory {
         return healthRead(node).map(HealthRead::tree);
     }
 
+    @Override
+    public Optional<String> healthVersion(String node) {
+        return Optional.ofNullable(healths.get(node))
+                .map(there -> Long.toString(there.kept().version()));
+    }
+
     /** Names of all nodes that have a NodeHealth. */
     public List<String> healthNames() {
         return List.copyOf(healths.keySet());

@@ -23,6 +23,11 @@ public interface Memory {
         }
 
         @Override
+        public Optional<String> healthVersion(String node) {
+            return Optional.empty();
+        }
+
+        @Override
         public void answered(Map<String, Object> health) {}
     };
 
@@ -37,6 +42,9 @@ public interface Memory {
 
     /** The resource NodeHealth; empty where none is known. */
     Optional<Map<String, Object>> health(String node);
+
+    /** The version of {@link #health}, without reading that. */
+    Optional<String> healthVersion(String node);
 
     /**
      * A resource NodeHealth as the API server has just answered, which a watch tells later and may have told already. Told by the

@@ -70,7 +70,7 @@ public final class NodeHealths {
      */
     public Held write(NodeState state, Held seen)
             throws ClusterException, NoSuchNode, Superseded, InterruptedException {
-        Held there = seen;
+        Held there = known(state, seen);
         for (int tries = 1; ; tries++) {
             try {
                 return apply(state, there.version());
@@ -85,6 +85,17 @@ public final class NodeHealths {
                 throw old.get();
             }
         }
+    }
+
+    /** A change by somebody else is often known here before this writes, and saves a write that would be refused. */
+    private Held known(NodeState state, Held seen) {
+        if (memory.healthVersion(state.node()).filter(seen.version()::equals).isPresent()) {
+            return seen;
+        }
+        return memory.health(state.node())
+                .map(Held::of)
+                .filter(there -> there.supersedes(state.claim(), seen.nodeUid()).isEmpty())
+                .orElse(seen);
     }
 
     /**

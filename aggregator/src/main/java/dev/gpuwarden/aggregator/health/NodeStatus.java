@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.health;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -17,17 +18,23 @@ final class NodeStatus {
     /** Of the listed faults together; half of what etcd takes. Only strangers' faults get near it. */
     static final long MOST_BYTES = 768 << 10;
 
+    private static final Comparator<FaultKey> KEYS = Comparator.comparing(FaultKey::agent)
+            .thenComparing(FaultKey::componentClass)
+            .thenComparing(FaultKey::checkName)
+            .thenComparing(key -> key.entity().type())
+            .thenComparing(key -> key.entity().value())
+            .thenComparing(FaultKey::errorCode);
+
     /** What may stop work first, then what an operator can act on, then the oldest; the rest makes the order total. */
     static final Comparator<Fault> WORST_FIRST = Comparator.<Fault, Boolean>comparing(fault -> !actedOn(fault))
             .thenComparing(fault -> !fault.cause().fatal())
-            .thenComparing(Fault::since)
-            .thenComparing(fault -> fault.key().toString());
+            .thenComparing(fault -> ShownFault.second(fault.since()))
+            .thenComparing(Fault::key, KEYS);
 
     private NodeStatus() {}
 
     static Map<String, Object> tree(NodeState report) {
-        List<Fault> faults =
-                ShownFault.of(report.faults()).stream().sorted(WORST_FIRST).toList();
+        List<Fault> faults = report.faults().stream().sorted(WORST_FIRST).toList();
         List<Map<String, Object>> listed = listed(faults);
         List<Fault> acted = faults.stream().filter(NodeStatus::actedOn).toList();
         long fatal = acted.stream().filter(fault -> fault.cause().fatal()).count();
@@ -37,7 +44,7 @@ final class NodeStatus {
         status.put("fatalCount", fatal);
         status.put("unlistedCount", faults.size() - listed.size());
         if (!acted.isEmpty()) {
-            status.put("worst", worst(acted.get(0)));
+            status.put("worst", worst(ShownFault.of(acted.subList(0, 1)).get(0)));
         }
         status.put("faults", listed);
         put(status, "bootID", report.bootId());
@@ -54,10 +61,11 @@ final class NodeStatus {
     private static List<Map<String, Object>> listed(List<Fault> worstFirst) {
         List<Map<String, Object>> listed = new ArrayList<>();
         long bytes = 0;
-        for (Fault fault : worstFirst) {
+        // The others may be thousands of strangers' texts.
+        for (Fault fault : ShownFault.of(worstFirst.subList(0, Math.min(MOST_FAULTS, worstFirst.size())))) {
             Map<String, Object> tree = ShownFault.tree(fault);
             bytes += ShownText.bytes(tree);
-            if (listed.size() == MOST_FAULTS || bytes > MOST_BYTES) {
+            if (bytes > MOST_BYTES) {
                 break;
             }
             listed.add(tree);

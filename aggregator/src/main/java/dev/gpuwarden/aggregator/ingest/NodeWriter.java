@@ -72,6 +72,7 @@ final class NodeWriter implements AutoCloseable {
 
     private void turn(NodeRecord record) {
         Draft draft = record.begin();
+        long began = System.nanoTime();
         long wait = eachNanos;
         try {
             Held held = healths.write(draft.state(), draft.held());
@@ -87,12 +88,12 @@ final class NodeWriter implements AutoCloseable {
             Status status = e.isOtherNode() ? Status.UNAVAILABLE : Status.ABORTED;
             over(record, "superseded", status.withDescription(e.getMessage()));
         } catch (ClusterException | RuntimeException e) {
-            wait = failed(record, draft, e);
+            wait = failed(record, draft, e) + System.nanoTime() - began;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return;
         }
-        later(() -> after(record), wait);
+        later(() -> after(record), Math.max(0, began + wait - System.nanoTime()));
     }
 
     /** Nobody wants to have this written any more. */

@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * How often the API server is asked to keep what nodes told.
  *
- * @param each least time between two writes of one node
+ * @param each least time from the begin of one write of a node to the begin of the next
  * @param firstRetry what is waited after a failure; twice as long after each further one
  * @param lastRetry the longest wait
  */

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
 import dev.gpuwarden.aggregator.health.Held;
+import dev.gpuwarden.aggregator.health.Claim;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.health.NodeState;
+import dev.gpuwarden.aggregator.json.Trees;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.util.List;
@@ -39,6 +42,11 @@ class GreetClusterTest extends IngestSetup {
             }
 
             @Override
+            public Optional<String> healthVersion(String any) {
+                return health.map(tree -> Trees.text(Trees.object(tree, "metadata"), "resourceVersion"));
+            }
+
+            @Override
             public void answered(Map<String, Object> any) {}
         });
     }
@@ -65,6 +73,19 @@ class GreetClusterTest extends IngestSetup {
         health = Optional.of(api.get(NodeHealths.ALL.path(node)));
         assertThat(healths.greet(node)).isEqualTo(held);
         assertThat(between.count(ApiCall.any())).isEqualTo(2);
+    }
+
+    @Test
+    void aChangeByAnotherWriterThatIsKnownCostsNoSecondWrite() throws Exception {
+        uid = uid();
+        Held greeted = healths.greet(node);
+        plane.kubectl("annotate", "nodehealth", node, "another=writer");
+        health = Optional.of(api.get(NodeHealths.ALL.path(node)));
+        NodeState state = new NodeState(
+                node, "", "1", Samples.SEEN, new Claim(Samples.SEEN, "a"), 1, 7, 0, List.of(Samples.fault(node, "79")));
+        long before = between.count(ApiCall.any());
+        assertThat(healths.write(state, greeted).acknowledged()).isEqualTo(7);
+        assertThat(between.count(ApiCall.any())).isEqualTo(before + 1);
     }
 
     @Test
