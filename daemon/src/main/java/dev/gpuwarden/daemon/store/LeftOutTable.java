@@ -102,6 +102,7 @@ final class LeftOutTable {
         if (found.isEmpty()) {
             mayFit = false;
             lookedAt = 0;
+            storedSince = 0;
         }
         MissedFaults missed = found.orElseGet(MissedFaults::new);
         found = Optional.of(missed);

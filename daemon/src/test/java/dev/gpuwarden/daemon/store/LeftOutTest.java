@@ -79,9 +79,13 @@ class LeftOutTest extends StoreFixture {
         }
         List<Told> heard = Collections.synchronizedList(new ArrayList<>());
         store().listen(heard::add);
+        long commits = commits();
         store().accept(over("code7"));
         await(() -> heard.size() > 1);
         assertThat(heard.get(1).stored().event().errorCodes()).containsExactly("late0");
+        assertThat(commits() - commits)
+                .as("the clearing, three slices of 200 events, the end")
+                .isGreaterThanOrEqualTo(5);
         store().accept(over("late449"));
         await(() -> store().leftOut().reports() == 448);
     }
@@ -114,6 +118,10 @@ class LeftOutTest extends StoreFixture {
     @Override
     StoreSettings settings() {
         return super.settings().withRoomInterval(Duration.ofMillis(1));
+    }
+
+    private long commits() {
+        return store().status().commitMicros().getTotalCount();
     }
 
     private void flood() {
