@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.Lock;
 import java.util.function.UnaryOperator;
 
 /**
@@ -69,6 +70,17 @@ public final class NodeHealths {
      * @return what it has now
      */
     public Held write(NodeState state, Held seen)
+            throws ClusterException, NoSuchNode, Superseded, InterruptedException {
+        Lock turn = WriteLocks.of(state.node());
+        turn.lockInterruptibly();
+        try {
+            return writeAlone(state, seen);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private Held writeAlone(NodeState state, Held seen)
             throws ClusterException, NoSuchNode, Superseded, InterruptedException {
         Held there = known(state, seen);
         for (int tries = 1; ; tries++) {
@@ -135,6 +147,17 @@ public final class NodeHealths {
      * @return whether it was written
      */
     public boolean settle(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
+            throws ClusterException, NoSuchNode, UnreadableNodeHealth, InterruptedException {
+        Lock turn = WriteLocks.of(node);
+        turn.lockInterruptibly();
+        try {
+            return settleAlone(node, monitor, change, now);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private boolean settleAlone(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
             throws ClusterException, NoSuchNode, UnreadableNodeHealth, InterruptedException {
         Optional<Map<String, Object>> known = memory.health(node);
         for (int tries = 1; ; tries++) {

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.json.Trees;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 
 /**
@@ -33,6 +34,17 @@ public final class StatusPart {
      * @return whether it was written; not where the resource is gone either
      */
     public boolean write(String node, Function<Map<String, Object>, Optional<Map<String, Object>>> status)
+            throws ClusterException, InterruptedException {
+        Lock turn = WriteLocks.of(node);
+        turn.lockInterruptibly();
+        try {
+            return writeAlone(node, status);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private boolean writeAlone(String node, Function<Map<String, Object>, Optional<Map<String, Object>>> status)
             throws ClusterException, InterruptedException {
         Optional<Map<String, Object>> known = memory.health(node);
         for (int tries = 1; ; tries++) {

@@ -3,8 +3,8 @@ package dev.gpuwarden.aggregator.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.health.Held;
 import dev.gpuwarden.aggregator.health.Claim;
+import dev.gpuwarden.aggregator.health.Held;
 import dev.gpuwarden.aggregator.health.Memory;
 import dev.gpuwarden.aggregator.health.NodeHealths;
 import dev.gpuwarden.aggregator.health.NodeState;
