@@ -28,13 +28,16 @@ final class NodeStatus {
     /** What may stop work first, then what an operator can act on, then the oldest; the rest makes the order total. */
     static final Comparator<Fault> WORST_FIRST = Comparator.<Fault, Boolean>comparing(fault -> !actedOn(fault))
             .thenComparing(fault -> !fault.cause().fatal())
-            .thenComparing(fault -> ShownFault.second(fault.since()))
+            .thenComparing(Fault::since)
             .thenComparing(Fault::key, KEYS);
 
     private NodeStatus() {}
 
     static Map<String, Object> tree(NodeState report) {
-        List<Fault> faults = report.faults().stream().sorted(WORST_FIRST).toList();
+        List<Fault> faults = report.faults().stream()
+                .map(ShownFault::named)
+                .sorted(WORST_FIRST)
+                .toList();
         List<Map<String, Object>> listed = listed(faults);
         List<Fault> acted = faults.stream().filter(NodeStatus::actedOn).toList();
         long fatal = acted.stream().filter(fault -> fault.cause().fatal()).count();

@@ -30,14 +30,23 @@ final class ShownFault {
         // One event can have raised hundreds of them.
         Map<HealthEvent, HealthEvent> causes = new IdentityHashMap<>();
         return faults.stream()
-                .map(fault -> new Fault(
-                        key(fault.key()),
-                        causes.computeIfAbsent(fault.cause(), ShownFault::cause),
-                        fault.sequence(),
-                        second(fault.since()),
-                        second(fault.lastSeen()),
-                        fault.occurrences()))
+                .map(fault -> shown(fault, causes.computeIfAbsent(fault.cause(), ShownFault::cause)))
                 .toList();
+    }
+
+    /** The same fault with its names and times as they are shown, which is all that its place in the order depends on. */
+    static Fault named(Fault fault) {
+        return shown(fault, fault.cause());
+    }
+
+    private static Fault shown(Fault fault, HealthEvent cause) {
+        return new Fault(
+                key(fault.key()),
+                cause,
+                fault.sequence(),
+                second(fault.since()),
+                second(fault.lastSeen()),
+                fault.occurrences());
     }
 
     private static FaultKey key(FaultKey key) {
