@@ -194,11 +194,12 @@ class ClusterTest {
         complete = true;
         writer.look();
         await(() -> condition("Other").startsWith("False"));
-        assertThat(stats(Request.Kind.conditions).ok()).isEqualTo(1);
+        await(() -> stats(Request.Kind.conditions).ok() == 1);
         assertThat(stats(Request.Kind.labels).ok()).isZero();
         assertThat(condition(XID)).startsWith("True");
         assertThat(plane.client().get("node/" + node, transition)).isEqualTo(since);
         assertThat(told().lines().count()).isEqualTo(3);
+        assertThat(stats(Request.Kind.conditions).ok()).isEqualTo(1);
     }
 
     @Test
