@@ -99,7 +99,7 @@ public final class NodeHealths {
         }
     }
 
-    /** A change by somebody else is often known here before this writes, and saves a write that would be refused. */
+    /** Returns the newest version that the informer has seen. The API server refuses a write over an older one. */
     private Held known(NodeState state, Held seen) {
         if (memory.healthVersion(state.node()).filter(seen.version()::equals).isPresent()) {
             return seen;
@@ -117,6 +117,17 @@ public final class NodeHealths {
      * @param events of that node, in order
      */
     public void tell(String node, String monitor, List<HealthEvent> events, Instant now)
+            throws ClusterException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
+        Lock turn = WriteLocks.of(node);
+        turn.lockInterruptibly();
+        try {
+            tellAlone(node, monitor, events, now);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void tellAlone(String node, String monitor, List<HealthEvent> events, Instant now)
             throws ClusterException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
         for (int tries = 1; ; tries++) {
             Map<String, Object> there = find(ALL.path(node)).orElse(Map.of());

@@ -117,6 +117,15 @@ class NodeRecordTest {
     }
 
     @Test
+    void aNodeThatFilledItsWindowMayStillSendAFaultAhead() {
+        happened(1, false);
+        happened(2, false);
+        assertThat(record.full(2)).isFalse();
+        happened(3, false);
+        assertThat(record.full(2)).isTrue();
+    }
+
+    @Test
     void whatIsForgottenIsNotWrittenAgain() {
         told(1);
         Draft draft = record.begin();

@@ -72,9 +72,10 @@ final class FaultTelling {
     }
 
     /**
-     * Looks for fatal faults that are younger than the last telling, and younger than the event of this number. Each is told once.
+     * Queues each fatal fault once, unless the pages or an event that was sent hold it.
      *
-     * @return false if too many are on their way for all to be told so
+     * @param sent number of the last event that was sent
+     * @return false if more than {@link UplinkCodec#MOST_AHEAD} would be ahead of their events; then all faults must be told
      */
     boolean lookAhead(long sent) {
         long known = Math.max(asOf, sent);

@@ -197,6 +197,15 @@ class UplinkTest {
         }
     }
 
+    /** Acknowledges one event after the other; the node must fill the window each time. */
+    private void acknowledgeEach(int events, int window) {
+        for (int i = 0; i < events; i++) {
+            int wanted = Math.min(events, i + window);
+            until(() -> last().ids.size() == wanted);
+            last().acknowledgeFirst();
+        }
+    }
+
     @Test
     void aSlowAggregatorIsNeverGivenMoreThanItCanTake() throws Exception {
         kept.acknowledges = false;
@@ -207,11 +216,7 @@ class UplinkTest {
             for (int i = 0; i < 40; i++) {
                 tell("e" + i);
             }
-            for (int i = 0; i < 40; i++) {
-                int wanted = Math.min(40, i + 3);
-                until(() -> last().ids.size() == wanted);
-                last().acknowledgeFirst();
-            }
+            acknowledgeEach(40, 3);
             until(() -> uplink.stats().sent() == 40);
             assertThat(last().mostOpen).isEqualTo(3);
             assertThat(kept.ids).hasSize(40).doesNotHaveDuplicates();
@@ -232,11 +237,7 @@ class UplinkTest {
             assertThat(last().tellings).hasSize(1);
             tell("a");
             until(() -> last().ahead.equals(List.of("GPU-a")));
-            for (int i = 0; i < 41; i++) {
-                int wanted = Math.min(41, i + 3);
-                until(() -> last().ids.size() == wanted);
-                last().acknowledgeFirst();
-            }
+            acknowledgeEach(41, 3);
             until(() -> uplink.stats().sent() == 41);
             assertThat(kept.ids).hasSize(41).doesNotHaveDuplicates().endsWith("a");
             assertThat(last().ahead).as("once").hasSize(1);
