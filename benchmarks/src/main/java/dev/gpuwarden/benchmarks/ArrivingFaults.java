@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.cluster.Mirror;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.api.v1.Fault;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.WatchKind;
@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
  * Faults that are true: a line in the kernel log each second, of each GPU in turn and with each code that is fatal by itself, among
  * a thousand lines of noise. Each must come to who watches the daemon, and to the node's NodeHealth.
  */
-final class ArrivingFaults implements Mirror.Listener {
+final class ArrivingFaults implements ResourceInformer.Listener {
 
     /** Of the noise, in one write each. */
     static final int WRITES_PER_SECOND = 10;
@@ -156,8 +156,8 @@ final class ArrivingFaults implements Mirror.Listener {
     @Override
     public void there(String name, Map<String, Object> tree) {
         if (name.equals(node)) {
-            for (Map<String, Object> fault : Trees.objects(Trees.object(tree, "status"), "faults")) {
-                look(Trees.text(fault, "message"), healths);
+            for (Map<String, Object> fault : JsonTrees.objects(JsonTrees.object(tree, "status"), "faults")) {
+                look(JsonTrees.text(fault, "message"), healths);
             }
         }
     }

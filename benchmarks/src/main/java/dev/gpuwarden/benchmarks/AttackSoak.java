@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.cluster.Mirror;
-import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
@@ -145,8 +145,8 @@ final class AttackSoak {
                                 .toList(),
                         new MemoryLooks("daemon", manifests.resolve("gpuwarden-daemon.yaml")),
                         new MemoryLooks("aggregator", manifests.resolve("gpuwarden-aggregator.yaml")));
-                try (Mirror unused = cluster.api.mirror(NodeHealths.ALL, soak.faults);
-                        Mirror unusedToo = cluster.api.mirror(NodeHealths.ALL, soak.canary)) {
+                try (ResourceInformer unused = cluster.api.mirror(NodeHealthClient.ALL, soak.faults);
+                        ResourceInformer unusedToo = cluster.api.mirror(NodeHealthClient.ALL, soak.canary)) {
                     kept = soak.run(targets, work, minutes, Integer.parseInt(args[4]));
                 }
                 soak.say("the node is quarantined: %s", cluster.cordoned.containsKey(node));

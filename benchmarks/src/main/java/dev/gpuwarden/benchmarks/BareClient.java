@@ -1,24 +1,24 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.fleet.Fleet;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.health.Claim;
-import dev.gpuwarden.aggregator.health.Held;
-import dev.gpuwarden.aggregator.health.NoSuchNode;
-import dev.gpuwarden.aggregator.health.NodeHealths;
-import dev.gpuwarden.aggregator.health.NodeState;
-import dev.gpuwarden.aggregator.health.Superseded;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
+import dev.gpuwarden.aggregator.nodehealth.ReportedState;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
+import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.aggregator.nodehealth.Superseded;
+import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
+import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
 import dev.gpuwarden.aggregator.quarantine.Decision;
-import dev.gpuwarden.aggregator.quarantine.Mode;
-import dev.gpuwarden.aggregator.quarantine.Quarantine;
-import dev.gpuwarden.aggregator.quarantine.Report;
-import dev.gpuwarden.aggregator.rules.RuleBook;
-import dev.gpuwarden.aggregator.tell.Conditions;
-import dev.gpuwarden.aggregator.tell.Teller;
+import dev.gpuwarden.aggregator.quarantine.FaultReport;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
@@ -36,42 +36,43 @@ import java.util.concurrent.ConcurrentHashMap;
 final class BareClient {
 
     /** What is to be written of a node. */
-    private record Prepared(NodeRead node, Held held, NodeState state, Decision.Act act) {}
+    private record Prepared(CachedNode node, StoredHealth held, ReportedState state, Decision.Act act) {}
 
-    private final ClusterApi api;
-    private final RuleBook rules;
-    private final NodeHealths healths;
-    private final Conditions conditions;
-    private final Teller teller;
+    private final KubeClient api;
+    private final RuleEvaluator rules;
+    private final NodeHealthClient healths;
+    private final ConditionReconciler conditions;
+    private final NodeEventRecorder teller;
     private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
 
-    BareClient(ClusterApi api, RuleBook rules) {
+    BareClient(KubeClient api, RuleEvaluator rules) {
         this.api = api;
         this.rules = rules;
-        this.healths = new NodeHealths(api);
-        this.conditions = new Conditions(api, Clock.systemUTC());
-        this.teller = new Teller(api);
+        this.healths = new NodeHealthClient(api);
+        this.conditions = new ConditionReconciler(api, Clock.systemUTC());
+        this.teller = new NodeEventRecorder(api);
     }
 
     /** The node has a fault, and nothing is written yet. */
-    Held fails(String node) throws ClusterException, NoSuchNode, InterruptedException {
+    StoredHealth fails(String node) throws ApiException, NodeHealthException, InterruptedException {
         FaultTable faults = new FaultTable();
         var unused = faults.apply(LoadDaemon.event(node, 1, false), 1, Instant.now());
         return prepare(node, faults.faults());
     }
 
-    private Held prepare(String node, List<Fault> faults) throws ClusterException, NoSuchNode, InterruptedException {
+    private StoredHealth prepare(String node, List<Fault> faults)
+            throws ApiException, NodeHealthException, InterruptedException {
         Instant now = Instant.now();
-        Held held = healths.look(node);
-        NodeRead there = NodeRead.of(api.get(Fleet.NODES.path(node)));
-        Report report = new Report(node, there.uid(), Report.Standing.TRUSTED, "", faults, Set.of(), 0);
-        Breaker.Answer yes = new Breaker.Answer(true, "", BreakerState.NEW);
-        Decision decision = Quarantine.decide(there, report, rules, any -> yes, Mode.ARMED, now);
+        StoredHealth held = healths.look(node);
+        CachedNode there = CachedNode.of(api.get(NodeCache.NODES.path(node)));
+        FaultReport report = new FaultReport(node, there.uid(), FaultReport.Standing.TRUSTED, "", faults, Set.of(), 0);
+        BreakerPolicy.Answer yes = new BreakerPolicy.Answer(true, "", BreakerState.NEW);
+        Decision decision = QuarantineDecider.decide(there, report, rules, any -> yes, ActionMode.ARMED, now);
         if (!(decision instanceof Decision.Act act)) {
             throw new IllegalStateException(node + ": expected something to do, found " + decision);
         }
-        Claim claim = Claim.next(held.claim(), now, "bare");
-        NodeState state = new NodeState(node, "boot", "load", now, claim, 1, 1, 0, faults);
+        StreamEpoch claim = StreamEpoch.next(held.claim(), now, "bare");
+        ReportedState state = new ReportedState(node, "boot", "load", now, claim, 1, 1, 0, faults);
         prepared.put(node, new Prepared(there, held, state, act));
         return held;
     }
@@ -85,14 +86,14 @@ final class BareClient {
     }
 
     /** NodeHealth, then Node. */
-    Map<String, Object> cordon(String node) throws ClusterException, NoSuchNode, Superseded, InterruptedException {
+    Map<String, Object> cordon(String node) throws ApiException, NodeHealthException, Superseded, InterruptedException {
         Prepared of = prepared(node);
         var unused = healths.write(of.state(), of.held());
-        return api.patch(Fleet.NODES.path(node), of.act().patch());
+        return api.patch(NodeCache.NODES.path(node), of.act().patch());
     }
 
     /** All four. */
-    String writes(String node) throws ClusterException, NoSuchNode, Superseded, InterruptedException {
+    String writes(String node) throws ApiException, NodeHealthException, Superseded, InterruptedException {
         Prepared of = prepared(node);
         var unused = cordon(node);
         conditions.settle(of.node(), of.state().faults(), true);
@@ -112,10 +113,10 @@ final class BareClient {
     }
 
     /** As it was, but for what stays on a Node that was in quarantine once. */
-    String undo(String node) throws ClusterException, NoSuchNode, Superseded, InterruptedException {
+    String undo(String node) throws ApiException, NodeHealthException, Superseded, InterruptedException {
         var unused = prepare(node, List.of());
         var unusedToo = writes(node);
-        api.delete(NodeHealths.ALL.path(node));
+        api.delete(NodeHealthClient.ALL.path(node));
         return node;
     }
 }

@@ -1,24 +1,24 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.cluster.Mirror;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A pod that breaks and mends in turn: each change must come to the NodeHealth of its node. */
-final class Canary implements Mirror.Listener {
+final class Canary implements ResourceInformer.Listener {
 
-    private final ClusterApi api;
+    private final KubeClient api;
     private final String node;
     private final Sightings changes = new Sightings("a policy's pod changes, to the NodeHealth");
     private final AtomicInteger unanswered = new AtomicInteger();
     private long turn;
     private boolean written;
 
-    Canary(ClusterApi api, String node) {
+    Canary(KubeClient api, String node) {
         this.api = api;
         this.node = node;
     }
@@ -49,7 +49,7 @@ final class Canary implements Mirror.Listener {
             var unused = api.patch(
                     "/api/v1/namespaces/load/pods/" + node + "-0/status",
                     List.of(Map.of("op", "add", "path", "/status/reason", "value", now % 2 == 1 ? "Broken" : "Fine")));
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             unanswered.incrementAndGet();
             synchronized (this) {
                 written = false;
@@ -60,9 +60,9 @@ final class Canary implements Mirror.Listener {
     @Override
     public synchronized void there(String name, Map<String, Object> tree) {
         if (name.equals(node)) {
-            boolean broken = Trees.objects(Trees.object(tree, "status"), "monitors").stream()
-                    .flatMap(place -> Trees.objects(place, "faults").stream())
-                    .anyMatch(fault -> Trees.text(fault, "errorCode").equals("BROKEN"));
+            boolean broken = JsonTrees.objects(JsonTrees.object(tree, "status"), "monitors").stream()
+                    .flatMap(place -> JsonTrees.objects(place, "faults").stream())
+                    .anyMatch(fault -> JsonTrees.text(fault, "errorCode").equals("BROKEN"));
             if (broken == (turn % 2 == 1)) {
                 changes.seen(turn);
             }

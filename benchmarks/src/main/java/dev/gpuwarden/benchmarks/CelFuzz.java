@@ -1,9 +1,9 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.monitor.CompiledPolicy;
-import dev.gpuwarden.aggregator.monitor.MonitorPolicy;
-import dev.gpuwarden.aggregator.monitor.Outcome;
-import dev.gpuwarden.aggregator.monitor.PolicyProblem;
+import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy;
+import dev.gpuwarden.aggregator.objectmonitor.Outcome;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyProblem;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cel.RandomExpressions;
 import java.io.PrintStream;

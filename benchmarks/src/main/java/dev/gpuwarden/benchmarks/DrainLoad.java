@@ -1,6 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
@@ -37,7 +37,7 @@ final class DrainLoad implements AutoCloseable {
     private final PrintStream out;
     private final LoadCluster cluster;
     private final int pods;
-    private final NodeHealths healths;
+    private final NodeHealthClient healths;
     private final List<String> single;
     private final List<String> many;
     private final Map<String, AtomicInteger> left = new ConcurrentHashMap<>();
@@ -54,7 +54,7 @@ final class DrainLoad implements AutoCloseable {
         this.cluster = cluster;
         this.pods = pods;
         cluster.withoutLeases();
-        this.healths = new NodeHealths(cluster.api);
+        this.healths = new NodeHealthClient(cluster.api);
         int first = Math.min(ONE_AT_A_TIME, cluster.names.size() / 2);
         this.single = cluster.names.subList(0, first);
         this.many = cluster.names.subList(first, cluster.names.size());

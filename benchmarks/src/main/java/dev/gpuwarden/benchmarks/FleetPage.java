@@ -1,6 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.fleet.Fleet;
+import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.browser.Browser;
 import java.io.PrintStream;
@@ -76,7 +76,8 @@ final class FleetPage {
         for (int i = 0; i < CHANGES; i++) {
             String node = cluster.names.get(i);
             var unused = cluster.api.patch(
-                    Fleet.NODES.path(node), List.of(Map.of("op", "add", "path", "/spec/unschedulable", "value", true)));
+                    NodeCache.NODES.path(node),
+                    List.of(Map.of("op", "add", "path", "/spec/unschedulable", "value", true)));
             long start = System.nanoTime();
             browser.until("document.querySelector('#states').innerText.includes('" + (i + 1) + " cordoned')");
             millis.recordValue(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));

@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.testkit.cel.RandomExpressions;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
@@ -22,7 +22,7 @@ final class HostileExpressions {
     private static final String PATH = "/apis/" + API;
     private static final String LONG = "[1,2,3,4,5,6,7,8,9,10]";
 
-    private final ClusterApi api;
+    private final KubeClient api;
     private final AttackTally tally;
     private final RandomExpressions chance = new RandomExpressions(
             7,
@@ -33,7 +33,7 @@ final class HostileExpressions {
     HostileExpressions(AttackTargets targets, AttackTally tally) throws IOException {
         Config config = Config.fromKubeconfig(Files.readString(targets.kubeconfig()));
         config.setClientKeyAlgo("EC");
-        this.api = ClusterApi.connect(config);
+        this.api = KubeClient.connect(config);
         this.tally = tally;
     }
 
@@ -107,7 +107,7 @@ final class HostileExpressions {
         try {
             var unused = api.apply(PATH + "/" + kind + "/" + name, "attack", body);
             tally.count("expressions, " + name + ": applied");
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             tally.count("expressions, " + name + ": refused by the API server");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.LeaderElectionTimes;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.LeaderElectionTimes;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
@@ -68,7 +68,7 @@ final class LeaderStall {
                 Seeker seeker = new Seeker();
                 String kubeconfig = Files.readString(plane.adminKubeconfig())
                         .replace(plane.url(), "https://127.0.0.1:" + relay.port());
-                var unused = ClusterApi.connect(Config.fromKubeconfig(kubeconfig))
+                var unused = KubeClient.connect(Config.fromKubeconfig(kubeconfig))
                         .seekLeadership(
                                 "default",
                                 "stall",

@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.rules.RuleBook;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.ObjectNodes;
 import io.fabric8.kubernetes.client.Config;
@@ -39,7 +39,7 @@ final class LoadCluster implements AutoCloseable {
     private static final String TOKENS = "/api/v1/namespaces/gpuwarden/serviceaccounts/gpuwarden/token";
 
     final ControlPlane plane;
-    final ClusterApi api;
+    final KubeClient api;
     final List<String> names;
     final LoadDaemon.Tally tally = new LoadDaemon.Tally();
     /** When a node was seen to be cordoned, in nanoseconds; nodes in service are not there. */
@@ -68,7 +68,7 @@ final class LoadCluster implements AutoCloseable {
         plane.apply(Files.readString(manifests.resolve("quarantine-rules.yaml")));
         Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
         config.setClientKeyAlgo("EC");
-        this.api = ClusterApi.connect(config);
+        this.api = KubeClient.connect(config);
         this.objects = ObjectNodes.create(plane, "load", nodes, podsPerNode);
         this.names = objects.names();
         this.watch = new KubectlWatch(plane, "nodes", ":.metadata.name,:.spec.unschedulable", this::seen);
@@ -88,8 +88,8 @@ final class LoadCluster implements AutoCloseable {
     }
 
     /** The rule sets that are there. */
-    RuleBook rules() throws IOException {
-        return RuleBook.compile(ShippedRules.read(manifests));
+    RuleEvaluator rules() throws IOException {
+        return RuleEvaluator.compile(ShippedRules.read(manifests));
     }
 
     /** One for each node, with a token of a pod on it; not connected yet. */

@@ -1,8 +1,8 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.health.NodeHealths;
-import dev.gpuwarden.aggregator.json.JsonText;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
@@ -162,11 +162,11 @@ final class Outage {
     private Map<String, List<String>> decisions(Instant from) throws IOException {
         Map<String, List<String>> decisions = new TreeMap<>();
         for (String line : Files.readAllLines(work.resolve("audit.jsonl"))) {
-            Map<String, Object> audit = JsonText.readObject(line);
-            if (Instant.parse(Trees.text(audit, "at")).isAfter(from)) {
+            Map<String, Object> audit = Json.readObject(line);
+            if (Instant.parse(JsonTrees.text(audit, "at")).isAfter(from)) {
                 decisions
-                        .computeIfAbsent(Trees.text(audit, "node"), any -> new ArrayList<>())
-                        .add(Trees.text(audit, "decision"));
+                        .computeIfAbsent(JsonTrees.text(audit, "node"), any -> new ArrayList<>())
+                        .add(JsonTrees.text(audit, "decision"));
             }
         }
         return decisions;
@@ -177,7 +177,7 @@ final class Outage {
         for (int i = 0; i < cluster.names.size(); i++) {
             String node = cluster.names.get(i);
             Fate fate = Fate.of(i);
-            Map<String, Object> status = Trees.object(cluster.api.get(NodeHealths.ALL.path(node)), "status");
+            Map<String, Object> status = JsonTrees.object(cluster.api.get(NodeHealthClient.ALL.path(node)), "status");
             require(
                     Long.valueOf(fate.after() ? 1 : 0).equals(status.get("fatalCount")),
                     node + ", " + fate + ": found " + status);

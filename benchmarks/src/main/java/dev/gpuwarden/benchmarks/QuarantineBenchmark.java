@@ -1,14 +1,14 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.quarantine.Decision;
-import dev.gpuwarden.aggregator.quarantine.Quarantine;
-import dev.gpuwarden.aggregator.quarantine.Report;
-import dev.gpuwarden.aggregator.rules.RuleBook;
-import dev.gpuwarden.aggregator.rules.RuleSet;
+import dev.gpuwarden.aggregator.quarantine.FaultReport;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -47,16 +47,16 @@ public class QuarantineBenchmark {
     @Param({"0", "1", "8"})
     int faults;
 
-    private List<RuleSet> sets = List.of();
-    private RuleBook rules = RuleBook.EMPTY;
+    private List<QuarantineRuleSet> sets = List.of();
+    private RuleEvaluator rules = RuleEvaluator.EMPTY;
     private String node = "";
-    private Report report = Report.trusted("node-1", List.of());
-    private final Breaker.Answer yes = new Breaker.Answer(true, "", BreakerState.NEW);
+    private FaultReport report = FaultReport.trusted("node-1", List.of());
+    private final BreakerPolicy.Answer yes = new BreakerPolicy.Answer(true, "", BreakerState.NEW);
 
     @Setup
     public void read() throws IOException {
         sets = ShippedRules.read(MANIFESTS);
-        rules = RuleBook.compile(sets);
+        rules = RuleEvaluator.compile(sets);
         node = "{\"metadata\":{\"name\":\"node-1\",\"uid\":\"u\",\"resourceVersion\":\"1\",\"labels\":{"
                 + "\"nvidia.com/gpu.present\":\"true\",\"zone\":\"a\"},\"annotations\":{\"a\":\"b\"}},"
                 + "\"spec\":{\"taints\":[{\"key\":\"dedicated\",\"effect\":\"NoSchedule\"}]},\"status\":{}}";
@@ -71,7 +71,7 @@ public class QuarantineBenchmark {
                     .build();
             table.apply(xid, gpu + 1, THEN);
         }
-        report = Report.trusted("node-1", table.faults());
+        report = FaultReport.trusted("node-1", table.faults());
         boolean acts = decide() instanceof Decision.Act;
         if (acts != faults > 0) {
             throw new IllegalStateException("expected a patch for a fault and none for none, found " + decide());
@@ -81,18 +81,18 @@ public class QuarantineBenchmark {
     /** With reading the Node's JSON. */
     @Benchmark
     public Decision decide() throws IOException {
-        return Quarantine.decide(
-                NodeRead.of(JsonText.readObject(node)),
+        return QuarantineDecider.decide(
+                CachedNode.of(Json.readObject(node)),
                 report,
                 rules,
                 any -> yes,
-                dev.gpuwarden.aggregator.quarantine.Mode.ARMED,
+                dev.gpuwarden.aggregator.controller.ActionMode.ARMED,
                 THEN);
     }
 
     /** Six rule sets, each tried out on the largest events. */
     @Benchmark
-    public RuleBook compile() {
-        return RuleBook.compile(sets);
+    public RuleEvaluator compile() {
+        return RuleEvaluator.compile(sets);
     }
 }

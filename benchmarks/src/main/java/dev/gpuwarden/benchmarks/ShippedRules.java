@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.aggregator.json.Trees;
-import dev.gpuwarden.aggregator.rules.RuleSet;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,11 +17,11 @@ final class ShippedRules {
     private ShippedRules() {}
 
     /** @param manifests the folder */
-    static List<RuleSet> read(Path manifests) throws IOException {
-        List<RuleSet> all = new ArrayList<>();
+    static List<QuarantineRuleSet> read(Path manifests) throws IOException {
+        List<QuarantineRuleSet> all = new ArrayList<>();
         String text = Files.readString(manifests.resolve("quarantine-rules.yaml"));
         for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(text)) {
-            all.add(RuleSet.of(Trees.copy((Map<?, ?>) document)));
+            all.add(QuarantineRuleSet.of(JsonTrees.copy((Map<?, ?>) document)));
         }
         return all;
     }

@@ -1,18 +1,17 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.command.FleetBoard;
-import dev.gpuwarden.aggregator.control.ArmedRights;
-import dev.gpuwarden.aggregator.control.Steering;
-import dev.gpuwarden.aggregator.drain.Drains;
-import dev.gpuwarden.aggregator.health.Memory;
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.ingest.IngestOptions;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
-import dev.gpuwarden.aggregator.monitor.MonitorSettings;
-import dev.gpuwarden.aggregator.monitor.ObjectMonitor;
-import dev.gpuwarden.aggregator.page.Decisions;
-import dev.gpuwarden.aggregator.page.FleetSite;
-import dev.gpuwarden.aggregator.page.PageOptions;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorSettings;
+import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.web.Decisions;
+import dev.gpuwarden.aggregator.web.FleetPage;
+import dev.gpuwarden.aggregator.web.FleetView;
+import dev.gpuwarden.aggregator.web.PageOptions;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.run.GivenSettings;
 import dev.gpuwarden.cli.run.LogOptions;
@@ -65,7 +64,7 @@ public final class AggregatorCommand implements Callable<Integer> {
     ClusterOptions cluster = new ClusterOptions();
 
     @Mixin
-    SteeringOptions steering = new SteeringOptions();
+    ControllerOptions steering = new ControllerOptions();
 
     @Mixin
     MonitorOptions monitoring = new MonitorOptions();
@@ -93,28 +92,28 @@ public final class AggregatorCommand implements Callable<Integer> {
         LOG.log(System.Logger.Level.INFO, GivenSettings.line(spec));
         web.validate();
         ingest.validate();
-        Optional<Steering.Settings> settings = steering.settings();
-        Optional<Drains.Settings> drains = steering.drains();
+        Optional<QuarantineSettings> settings = steering.settings();
+        Optional<DrainReconciler.Settings> drains = steering.drains();
         Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
         try (Stop.Registration running = stop.register();
                 Parts parts = new Parts()) {
-            ClusterApi api = parts.add(cluster.connect());
+            KubeClient api = parts.add(cluster.connect());
             ArmedRights.check(api, settings, drains);
             Decisions decisions = new Decisions();
             AuditLog audits = parts.add(AuditLog.open(steering.auditFile, decisions));
-            Optional<Steering> steers = settings.map(set -> parts.add(Steering.start(
-                    api, set, audits, drains.map(drain -> new Steering.Draining(drain, audits::drain)))));
-            Optional<ObjectMonitor> monitor =
-                    steers.map(steer -> parts.add(ObjectMonitor.start(api, steer, monitors.orElseThrow())));
-            Memory memory = steers.map(Steering::memory).orElse(Memory.NONE);
+            Optional<Controllers> steers = settings.map(set -> parts.add(Controllers.start(
+                    api, set, audits, drains.map(drain -> new Controllers.Draining(drain, audits::drain)))));
+            Optional<ObjectMonitor> monitor = steers.map(steer ->
+                    parts.add(ObjectMonitor.start(api, steer.fleet(), steer::accompany, monitors.orElseThrow())));
+            NodeHealthCache memory = steers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
             List<Site> sites = new ArrayList<>();
             WebStats stats = new WebStats();
             sites.add(new MetricsSite(new AggregatorMetrics(server, steers, monitor, stats)));
             steers.filter(steer -> web.pages())
-                    .map(Steering::view)
-                    .map(view -> new FleetBoard(view, api, decisions::last, Clock.systemUTC()))
-                    .ifPresent(board -> sites.addAll(FleetSite.of(board, api, page)));
+                    .map(Controllers::view)
+                    .map(view -> new FleetView(view, api, decisions::last, Clock.systemUTC()))
+                    .ifPresent(board -> sites.addAll(FleetPage.of(board, api, page)));
             ProbeSite probes = new ProbeSite(new Readiness(api, server, steers)::pending, () -> "");
             WebServer pages = web.start(probes, sites, parts, stats);
             announce(pages);
@@ -129,7 +128,7 @@ public final class AggregatorCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static boolean stopsBeforeAllIsKnown(Stop.Registration running, Steering steering)
+    private static boolean stopsBeforeAllIsKnown(Stop.Registration running, Controllers steering)
             throws InterruptedException {
         long end = System.nanoTime() + KNOWN.toNanos();
         while (!steering.waitingFor().isEmpty() && System.nanoTime() < end) {
@@ -140,7 +139,7 @@ public final class AggregatorCommand implements Callable<Integer> {
         return false;
     }
 
-    private void announceSteering(Optional<Steering.Settings> settings, Optional<Drains.Settings> drains) {
+    private void announceSteering(Optional<QuarantineSettings> settings, Optional<DrainReconciler.Settings> drains) {
         LOG.log(
                 System.Logger.Level.INFO,
                 settings.map(set -> "quarantine: " + steering.mode + ", as " + set.identity() + " in namespace "

@@ -1,9 +1,8 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.control.Steering;
+import dev.gpuwarden.aggregator.ingest.IngestMetrics;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
-import dev.gpuwarden.aggregator.ingest.IngestTally;
-import dev.gpuwarden.aggregator.monitor.ObjectMonitor;
+import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.cli.web.WebStats;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
@@ -35,11 +34,12 @@ final class AggregatorMetrics {
     private static final double[] QUANTILES = {0.5, 0.9, 0.99, 1};
 
     private final IngestServer server;
-    private final Optional<Steering> steering;
+    private final Optional<Controllers> steering;
     private final Optional<ObjectMonitor> monitor;
     private final WebStats web;
 
-    AggregatorMetrics(IngestServer server, Optional<Steering> steering, Optional<ObjectMonitor> monitor, WebStats web) {
+    AggregatorMetrics(
+            IngestServer server, Optional<Controllers> steering, Optional<ObjectMonitor> monitor, WebStats web) {
         this.server = server;
         this.steering = steering;
         this.monitor = monitor;
@@ -47,7 +47,7 @@ final class AggregatorMetrics {
     }
 
     byte[] text() {
-        IngestTally tally = server.tally();
+        IngestMetrics tally = server.tally();
         List<MetricSnapshot> all = new ArrayList<>();
         all.add(gauge("gpuwarden_aggregator_nodes_connected", "Nodes that report now.", server.connected()));
         all.add(gauge(
@@ -99,8 +99,8 @@ final class AggregatorMetrics {
                 "cause",
                 Stream.of(WebStats.Refusal.values())
                         .collect(Collectors.toMap(WebStats.Refusal::label, web::refusals, (a, b) -> a, TreeMap::new))));
-        steering.ifPresent(steers -> all.addAll(SteeringMetrics.of(steers)));
-        monitor.ifPresent(monitors -> all.addAll(MonitorMetrics.of(monitors)));
+        steering.ifPresent(steers -> all.addAll(ControllerCollector.of(steers)));
+        monitor.ifPresent(monitors -> all.addAll(MonitorCollector.of(monitors)));
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try {
             WRITER.write(out, new MetricSnapshots(all));

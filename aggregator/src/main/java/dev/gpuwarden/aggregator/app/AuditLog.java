@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainAudit;
-import dev.gpuwarden.aggregator.json.JsonText;
-import dev.gpuwarden.aggregator.page.Decisions;
-import dev.gpuwarden.aggregator.quarantine.Audit;
-import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.aggregator.quarantine.AuditRecord;
+import dev.gpuwarden.aggregator.web.Decisions;
 import dev.gpuwarden.cli.FileTrouble;
 import dev.gpuwarden.cli.UserError;
 import java.io.FileDescriptor;
@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Decisions as lines of JSON. A dry run decides the same again with each change of a Node: it is told once. */
-final class AuditLog implements Consumer<Audit>, AutoCloseable {
+final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
 
     private final AuditTarget target;
     private final Decisions last;
@@ -49,8 +49,8 @@ final class AuditLog implements Consumer<Audit>, AutoCloseable {
     }
 
     @Override
-    public synchronized void accept(Audit audit) {
-        if (audit.mode() == Mode.DRY_RUN) {
+    public synchronized void accept(AuditRecord audit) {
+        if (audit.mode() == ActionMode.DRY_RUN) {
             String said = audit.kind() + " " + audit.reason();
             if (said.equals(dry.put(audit.node(), said))) {
                 return;
@@ -66,7 +66,7 @@ final class AuditLog implements Consumer<Audit>, AutoCloseable {
 
     private void write(Map<String, Object> audit) {
         try {
-            target.write((JsonText.write(audit) + "\n").getBytes(StandardCharsets.UTF_8));
+            target.write((Json.write(audit) + "\n").getBytes(StandardCharsets.UTF_8));
             last.add(audit);
         } catch (IOException e) {
             // What cannot be recorded is not done.

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.cli.UserError;
 import io.fabric8.kubernetes.client.Config;
 import java.nio.file.Files;
@@ -20,19 +20,19 @@ final class ClusterOptions {
     @Nullable Path kubeconfig;
 
     /** Throws {@link UserError} where there is nothing to connect with. Never what else is configured on this machine. */
-    ClusterApi connect() {
+    KubeClient connect() {
         if (kubeconfig == null) {
             if (!Files.isReadable(TOKEN) || System.getenv("KUBERNETES_SERVICE_HOST") == null) {
                 throw new UserError("this is no pod with a ServiceAccount (no " + TOKEN
                         + " or no KUBERNETES_SERVICE_HOST): give --cluster.kubeconfig");
             }
-            return ClusterApi.connect(Config.autoConfigure(null));
+            return KubeClient.connect(Config.autoConfigure(null));
         }
         if (!Files.isReadable(kubeconfig)) {
             throw new UserError("--cluster.kubeconfig " + kubeconfig + " cannot be read");
         }
         try {
-            return ClusterApi.connect(Config.fromKubeconfig(kubeconfig.toFile()));
+            return KubeClient.connect(Config.fromKubeconfig(kubeconfig.toFile()));
         } catch (RuntimeException e) {
             // What the client says itself is that an error has occurred.
             Throwable cause = e.getCause() == null ? e : e.getCause();

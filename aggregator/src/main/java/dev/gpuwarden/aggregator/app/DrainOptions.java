@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.drain.DrainTimes;
-import dev.gpuwarden.aggregator.drain.Drains;
 import dev.gpuwarden.aggregator.drain.PolicyText;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
@@ -101,7 +101,7 @@ final class DrainOptions {
             paramLabel = "SWITCH",
             description = "Whether all pods go at once, whatever these rules say, for an event that has"
                     + " drainOverrides.force: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    SteeringOptions.Force force = SteeringOptions.Force.off;
+    ControllerOptions.Force force = ControllerOptions.Force.off;
 
     @Option(names = "--drain.empty-dir", description = "Pods with an emptyDir go too, and what is in it is lost.")
     boolean emptyDir;
@@ -114,7 +114,7 @@ final class DrainOptions {
      *
      * @param quarantineArmed whether nodes are taken out of service
      */
-    Optional<Drains.Settings> settings(boolean quarantineArmed) {
+    Optional<DrainReconciler.Settings> settings(boolean quarantineArmed) {
         if (mode == Drain.off) {
             return Optional.empty();
         }
@@ -125,8 +125,8 @@ final class DrainOptions {
         }
         // Without quarantine no Node says that it is in it, and there is nothing to decide.
         return quarantineArmed
-                ? Optional.of(new Drains.Settings(
-                        mode == Drain.armed, policies, DrainTimes.DEFAULT, force == SteeringOptions.Force.on))
+                ? Optional.of(new DrainReconciler.Settings(
+                        mode == Drain.armed, policies, DrainTimes.DEFAULT, force == ControllerOptions.Force.on))
                 : Optional.empty();
     }
 

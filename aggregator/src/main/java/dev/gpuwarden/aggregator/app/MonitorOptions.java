@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.monitor.MonitorSettings;
-import dev.gpuwarden.aggregator.quarantine.Mode;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorSettings;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
 import picocli.CommandLine.Option;
@@ -48,7 +48,7 @@ final class MonitorOptions {
     int confirmFrom = MonitorSettings.CONFIRM_FROM;
 
     /** Throws {@link UserError} for what cannot be. */
-    MonitorSettings settings(Mode mode) {
+    MonitorSettings settings(ActionMode mode) {
         atLeast("--monitor.resync", resync);
         atLeast("--monitor.retry", retry);
         if (concurrency < 1 || concurrency > MOST) {
@@ -58,7 +58,7 @@ final class MonitorOptions {
             throw new UserError(
                     "--monitor.confirm-from: expected 1 to " + MOST_CONFIRM_FROM + ", found " + confirmFrom);
         }
-        return new MonitorSettings(resync, concurrency, retry, mode == Mode.ARMED, confirmFrom);
+        return new MonitorSettings(resync, concurrency, retry, mode == ActionMode.ARMED, confirmFrom);
     }
 
     private static void atLeast(String option, Duration given) {

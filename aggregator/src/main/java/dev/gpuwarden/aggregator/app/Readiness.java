@@ -1,10 +1,9 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.control.Steering;
-import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -15,13 +14,13 @@ final class Readiness {
 
     private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private final ClusterApi api;
+    private final KubeClient api;
     private final IngestServer server;
-    private final Optional<Steering> steering;
+    private final Optional<Controllers> steering;
     private List<String> last = List.of();
     private long lookedNanos = System.nanoTime() - FRESH_NANOS;
 
-    Readiness(ClusterApi api, IngestServer server, Optional<Steering> steering) {
+    Readiness(KubeClient api, IngestServer server, Optional<Controllers> steering) {
         this.api = api;
         this.server = server;
         this.steering = steering;
@@ -31,7 +30,7 @@ final class Readiness {
     synchronized List<String> pending() throws InterruptedException {
         if (!server.listens()) {
             return List.of("no node may come yet: the cluster has not told all "
-                    + String.join(", ", steering.map(Steering::waitingFor).orElse(Set.of())));
+                    + String.join(", ", steering.map(Controllers::waitingFor).orElse(Set.of())));
         }
         if (System.nanoTime() - lookedNanos >= FRESH_NANOS) {
             last = look();
@@ -42,9 +41,9 @@ final class Readiness {
 
     private List<String> look() throws InterruptedException {
         try {
-            var unused = api.get(NodeHealths.ONE);
+            var unused = api.get(NodeHealthClient.ONE);
             return List.of();
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             return List.of("the cluster does not tell NodeHealths: " + e.getMessage());
         }
     }

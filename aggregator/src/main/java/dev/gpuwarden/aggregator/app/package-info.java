@@ -1,2 +1,2 @@
-/** The command `aggregator`. */
+/** The command `aggregator`: its options, its composition root and its metrics. */
 package dev.gpuwarden.aggregator.app;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.breaker;
 
-import dev.gpuwarden.aggregator.json.JsonText;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Collections;
@@ -43,7 +43,7 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
             tree.put("reason", pool.reason());
             tree.put("since", pool.since().toString());
             tree.put("letThrough", (long) pool.letThrough());
-            data.put(name, JsonText.write(tree));
+            data.put(name, Json.write(tree));
         });
         return data;
     }
@@ -53,7 +53,7 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
         TreeMap<String, PoolState> pools = new TreeMap<>();
         data.forEach((name, text) -> {
             try {
-                pools.put(name, pool(JsonText.readObject(text)));
+                pools.put(name, pool(Json.readObject(text)));
             } catch (IOException | RuntimeException e) {
                 pools.put(
                         name,
@@ -66,9 +66,9 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
 
     private static PoolState pool(Map<String, Object> tree) {
         return new PoolState(
-                PoolState.Status.valueOf(Trees.text(tree, "status").toUpperCase(Locale.ROOT)),
-                Trees.text(tree, "reason"),
-                Instant.parse(Trees.text(tree, "since")),
-                Trees.number(tree, "letThrough"));
+                PoolState.Status.valueOf(JsonTrees.text(tree, "status").toUpperCase(Locale.ROOT)),
+                JsonTrees.text(tree, "reason"),
+                Instant.parse(JsonTrees.text(tree, "since")),
+                JsonTrees.number(tree, "letThrough"));
     }
 }

@@ -11,7 +11,7 @@ public record PoolState(Status status, String reason, Instant since, int letThro
 
     public enum Status {
         CLOSED,
-        /** Nobody passes until somebody asks for {@link Breaker#halfOpen} or {@link Breaker#close}. */
+        /** Nobody passes until somebody asks for {@link BreakerPolicy#halfOpen} or {@link BreakerPolicy#close}. */
         OPEN,
         /** Some pass, whatever the limits say, because somebody asked for it; the next one meets the limits again. */
         HALF_OPEN

@@ -1,2 +1,2 @@
-/** Caps how many nodes are taken out of service, and how fast. Pure: its state is data that the caller keeps. */
+/** The circuit breaker: caps how many nodes leave service, and how fast. Its policy is pure; its state is in a ConfigMap. */
 package dev.gpuwarden.aggregator.breaker;

@@ -1,2 +1,2 @@
-/** Runs CEL expressions of strangers with a bound on what each evaluation costs. */
+/** CEL expressions from untrusted objects: compiles them, and bounds the cost of each evaluation. */
 package dev.gpuwarden.aggregator.cel;

@@ -1,6 +1,8 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.fleet.BreakerView;
+import dev.gpuwarden.aggregator.fleet.Seen;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;

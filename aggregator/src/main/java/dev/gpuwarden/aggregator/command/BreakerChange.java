@@ -1,12 +1,13 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.BreakerConfigMap;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
 import dev.gpuwarden.aggregator.breaker.PoolState;
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.json.Trees;
-import dev.gpuwarden.aggregator.quarantine.BreakerStore;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.cli.UserError;
 import java.time.Clock;
 import java.time.DateTimeException;
@@ -25,7 +26,7 @@ final class BreakerChange {
     /** The API server tells whole seconds. */
     private static final Duration SAME_CLOCK = Duration.ofSeconds(5);
 
-    private final ClusterApi api;
+    private final KubeClient api;
     private final String path;
     private final String place;
     private final String absent;
@@ -45,11 +46,11 @@ final class BreakerChange {
             String version,
             Optional<Duration> skew) {}
 
-    BreakerChange(ClusterApi api, String namespace, Clock clock) {
+    BreakerChange(KubeClient api, String namespace, Clock clock) {
         this.api = api;
-        this.path = BreakerStore.kind(namespace).path(BreakerStore.NAME);
-        this.absent = ClusterReader.absent(namespace);
-        this.place = "ConfigMap " + BreakerStore.NAME + " in namespace " + namespace;
+        this.path = BreakerConfigMap.kind(namespace).path(BreakerConfigMap.NAME);
+        this.absent = FleetReader.absent(namespace);
+        this.place = "ConfigMap " + BreakerConfigMap.NAME + " in namespace " + namespace;
         this.clock = clock;
     }
 
@@ -57,11 +58,11 @@ final class BreakerChange {
      * What would be written. Throws {@link UserError} where there is no such pool.
      *
      * @param nodes how many pass; 0 to close
-     * @throws ClusterException also where the caller may not write it
+     * @throws ApiException also where the caller may not write it
      */
-    Plan plan(String pool, int nodes) throws ClusterException, InterruptedException {
+    Plan plan(String pool, int nodes) throws ApiException, InterruptedException {
         Map<String, Object> there = read();
-        BreakerState state = BreakerState.of(Trees.texts(there, "data"), Instant.EPOCH);
+        BreakerState state = BreakerState.of(JsonTrees.texts(there, "data"), Instant.EPOCH);
         Optional<PoolState> before = Optional.ofNullable(state.pools().get(pool));
         if (before.isEmpty()) {
             throw new UserError("the " + place + " has nothing of a pool \"" + pool
@@ -80,10 +81,10 @@ final class BreakerChange {
                 : plan(there, state, pool, nodes, theirs.orElseThrow(), Optional.of(skew));
     }
 
-    private Map<String, Object> read() throws ClusterException, InterruptedException {
+    private Map<String, Object> read() throws ApiException, InterruptedException {
         try {
             return api.get(path);
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             if (e.notFound()) {
                 throw new UserError(absent);
             }
@@ -102,8 +103,9 @@ final class BreakerChange {
         // The younger state counts, also where the one that is there is of a clock that is ahead.
         Instant least = before.map(each -> each.since().plusMillis(1)).orElse(now);
         Instant at = least.isAfter(now) ? least : now;
-        BreakerState next = nodes == 0 ? Breaker.close(state, pool, at) : Breaker.halfOpen(state, pool, nodes, at);
-        String version = Trees.text(Trees.object(there, "metadata"), "resourceVersion");
+        BreakerState next =
+                nodes == 0 ? BreakerPolicy.close(state, pool, at) : BreakerPolicy.halfOpen(state, pool, nodes, at);
+        String version = JsonTrees.text(JsonTrees.object(there, "metadata"), "resourceVersion");
         List<Map<String, Object>> patch = new ArrayList<>();
         patch.add(Map.of("op", "test", "path", "/metadata/resourceVersion", "value", version));
         patch.add(Map.of(
@@ -119,9 +121,9 @@ final class BreakerChange {
 
     private static Optional<Instant> serverTime(Map<String, Object> answer) {
         try {
-            return Trees.objects(Trees.object(answer, "metadata"), "managedFields").stream()
-                    .filter(fields -> Trees.text(fields, "manager").equals(MANAGER))
-                    .map(fields -> Instant.parse(Trees.text(fields, "time")))
+            return JsonTrees.objects(JsonTrees.object(answer, "metadata"), "managedFields").stream()
+                    .filter(fields -> JsonTrees.text(fields, "manager").equals(MANAGER))
+                    .map(fields -> Instant.parse(JsonTrees.text(fields, "time")))
                     .max(Instant::compareTo);
         } catch (DateTimeException e) {
             return Optional.empty();
@@ -129,7 +131,7 @@ final class BreakerChange {
     }
 
     /** Blocks until it is kept. */
-    void write(Plan plan) throws ClusterException, InterruptedException {
+    void write(Plan plan) throws ApiException, InterruptedException {
         var unused = api.patch(path + "?fieldManager=" + MANAGER, plan.patch());
     }
 }

@@ -1,8 +1,11 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.PoolState;
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.fleet.FleetLook;
+import dev.gpuwarden.aggregator.fleet.FleetReader;
+import dev.gpuwarden.aggregator.fleet.Seen;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
 import java.time.Clock;
@@ -49,7 +52,7 @@ public final class BreakerCommand extends LookCommand {
     }
 
     @Override
-    int ask(ClusterApi api) throws ClusterException, InterruptedException {
+    int ask(KubeClient api) throws ApiException, InterruptedException {
         boolean halfOpen = action.equals("half-open");
         if (action.equals("status")) {
             need(
@@ -70,7 +73,7 @@ public final class BreakerCommand extends LookCommand {
         }
     }
 
-    private int status(ClusterApi api) throws ClusterException, InterruptedException {
+    private int status(KubeClient api) throws ApiException, InterruptedException {
         BreakerReport report = new BreakerReport(reader(api).fleet(clock.instant()));
         show(report.tree(), report::print);
         return report.look()
@@ -84,20 +87,20 @@ public final class BreakerCommand extends LookCommand {
                 .orElse(ExitCode.UNDECIDED);
     }
 
-    private int change(ClusterApi api) throws ClusterException, InterruptedException {
+    private int change(KubeClient api) throws ApiException, InterruptedException {
         BreakerChange change = new BreakerChange(api, breaker.namespace(), clock);
         BreakerChange.Plan plan = change.plan(pool, nodes == null ? 0 : nodes);
-        Seen<FleetLook> fleet = ClusterReader.ask(() -> reader(api).fleet(clock.instant()));
+        Seen<FleetLook> fleet = FleetReader.ask(() -> reader(api).fleet(clock.instant()));
         BreakerAudit audit = new BreakerAudit(
                 plan,
-                ClusterReader.user(api),
+                FleetReader.user(api),
                 dryRun,
                 fleet.value().map(BreakerReport::new).map(look -> look.waiting(pool)),
                 fleet.why());
         if (!dryRun) {
             try {
                 change.write(plan);
-            } catch (ClusterException e) {
+            } catch (ApiException e) {
                 undecided("not done: "
                         + (e.conflict() || e.invalid() ? "somebody has changed it meanwhile, look again: " : "")
                         + e.getMessage());

@@ -1,6 +1,12 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.fleet.BreakerView;
+import dev.gpuwarden.aggregator.fleet.Cause;
+import dev.gpuwarden.aggregator.fleet.ClusterContext;
+import dev.gpuwarden.aggregator.fleet.FleetLook;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment;
+import dev.gpuwarden.aggregator.fleet.NodeFacts;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import java.io.PrintWriter;
@@ -19,7 +25,7 @@ record BreakerReport(FleetLook look) {
 
     /** Nodes of a pool that would be out of service but for the breaker. */
     List<String> waiting(String pool) {
-        Set<String> waiting = waiting().stream().map(NodeLook::name).collect(Collectors.toSet());
+        Set<String> waiting = waiting().stream().map(NodeAssessment::name).collect(Collectors.toSet());
         return look.around().breaker().limited().stream()
                 .filter(each -> each.name().equals(pool))
                 .flatMap(each -> look.facts().stream()
@@ -30,7 +36,7 @@ record BreakerReport(FleetLook look) {
                 .toList();
     }
 
-    private List<NodeLook> waiting() {
+    private List<NodeAssessment> waiting() {
         return look.nodes().stream()
                 .filter(node -> node.cause().equals(Optional.of(Cause.BREAKER)))
                 .toList();
@@ -41,13 +47,15 @@ record BreakerReport(FleetLook look) {
         tree.put("schema", SCHEMA);
         tree.put("at", look.at().toString());
         tree.put("breaker", BreakerView.tree(look.around()));
-        tree.put("waiting", new TreeSet<>(waiting().stream().map(NodeLook::name).toList()));
+        tree.put(
+                "waiting",
+                new TreeSet<>(waiting().stream().map(NodeAssessment::name).toList()));
         tree.put("notes", look.around().notes(look.at()));
         return tree;
     }
 
     void print(PrintWriter out) {
-        Around around = look.around();
+        ClusterContext around = look.around();
         Table table = new Table("POOL", "STATUS", "SINCE", "NODES", "OUT", "WAITING", "REASON");
         for (String pool : around.breaker().pools()) {
             Optional<PoolState> state = around.breaker().state(pool);

@@ -1,16 +1,18 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.cluster.Pages;
-import dev.gpuwarden.aggregator.cluster.Rights;
-import dev.gpuwarden.aggregator.cluster.Rights.Right;
-import dev.gpuwarden.aggregator.control.Steering;
-import dev.gpuwarden.aggregator.fleet.Fleet;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.json.Trees;
-import dev.gpuwarden.aggregator.quarantine.ByHand;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.AccessReviewer;
+import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.Pages;
+import dev.gpuwarden.aggregator.controller.LeaderListener;
+import dev.gpuwarden.aggregator.fleet.FleetReader;
+import dev.gpuwarden.aggregator.fleet.Leader;
 import dev.gpuwarden.aggregator.quarantine.CleanUp;
+import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
@@ -106,17 +108,17 @@ public final class CleanNodesCommand extends ClusterCommand {
     }
 
     @Override
-    int ask(ClusterApi api) throws ClusterException, InterruptedException {
-        nodes.forEach(HandCommand::named);
+    int ask(KubeClient api) throws ApiException, InterruptedException {
+        nodes.forEach(NodeCommand::named);
         if (nodes.isEmpty() != all) {
             throw new UserError("expected the names of nodes, or --all");
         }
-        String who = ClusterReader.user(api).value().orElse("somebody");
+        String who = FleetReader.user(api).value().orElse("somebody");
         if (yes) {
             refuseBeside(api);
-            List<Right> missing = new Rights(api).missing(NEEDED);
+            List<Right> missing = new AccessReviewer(api).missing(NEEDED);
             if (!missing.isEmpty()) {
-                return undecided("nothing was done: " + who + " may not " + Rights.text(missing));
+                return undecided("nothing was done: " + who + " may not " + AccessReviewer.text(missing));
             }
         }
         List<Cleaned> cleaned = new ArrayList<>();
@@ -134,39 +136,43 @@ public final class CleanNodesCommand extends ClusterCommand {
     }
 
     /** Throws {@link UserError} where an aggregator would put back what is taken away. */
-    private void refuseBeside(ClusterApi api) throws ClusterException, InterruptedException {
+    private void refuseBeside(KubeClient api) throws ApiException, InterruptedException {
         String namespace = breaker.namespace();
         try {
             Map<String, Object> lease =
-                    api.get("/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + Steering.LEASE);
+                    api.get("/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + LeaderListener.LEASE);
             Leader.of(lease).filter(leader -> leader.leads(clock.instant())).ifPresent(leader -> {
                 throw new UserError(
                         "the aggregator " + leader.holder() + " acts, or did so less than half a minute ago:"
                                 + " it would put all of it back. Stop it first: kubectl -n " + namespace
                                 + " scale deployment gpuwarden-aggregator --replicas=0");
             });
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             if (!e.notFound()) {
                 throw e;
             }
         }
     }
 
-    private static List<String> names(ClusterApi api) throws ClusterException, InterruptedException {
+    private static List<String> names(KubeClient api) throws ApiException, InterruptedException {
         List<String> names = new ArrayList<>();
-        Pages.each(api, Fleet.NODES.path(), "", node -> names.add(Trees.text(Trees.object(node, "metadata"), "name")));
+        Pages.each(
+                api,
+                NodeCache.NODES.path(),
+                "",
+                node -> names.add(JsonTrees.text(JsonTrees.object(node, "metadata"), "name")));
         return names;
     }
 
-    private Cleaned clean(ClusterApi api, String node) throws InterruptedException {
+    private Cleaned clean(KubeClient api, String node) throws InterruptedException {
         List<CleanUp> plans = new ArrayList<>(List.of(new CleanUp(List.of(), List.of(), List.of())));
         HandPatch.Outcome outcome = new HandPatch(api, "clean-nodes", !yes).settle(node, read -> {
             try {
                 plans.set(0, CleanUp.of(read));
             } catch (IOException e) {
-                return new ByHand.Plan(false, e.getMessage() + ": repair or remove them", List.of());
+                return new ManualCordon.Plan(false, e.getMessage() + ": repair or remove them", List.of());
             }
-            return new ByHand.Plan(true, "", plans.get(0).patch());
+            return new ManualCordon.Plan(true, "", plans.get(0).patch());
         });
         List<String> takes = new ArrayList<>(plans.get(0).takes());
         List<String> stays = plans.get(0).stays();
@@ -175,32 +181,32 @@ public final class CleanNodesCommand extends ClusterCommand {
         }
         try {
             for (Map<String, Object> applied : applied(outcome.read().get())) {
-                String manager = Trees.text(applied, "manager");
-                String subresource = Trees.text(applied, "subresource");
+                String manager = JsonTrees.text(applied, "manager");
+                String subresource = JsonTrees.text(applied, "subresource");
                 takes.add((subresource.equals("status") ? "conditions" : "what was applied") + " by " + manager);
                 if (yes) {
                     release(api, outcome.read().get(), manager, subresource);
                 }
             }
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             return new Cleaned(node, false, takes, stays, String.valueOf(e.getMessage()));
         }
         return new Cleaned(node, true, takes, stays, "");
     }
 
     /** What this program has applied, by the API server's own record. */
-    private static List<Map<String, Object>> applied(NodeRead node) {
-        return Trees.objects(Trees.object(node.tree(), "metadata"), "managedFields").stream()
-                .filter(each ->
-                        Trees.text(each, "operation").equals("Apply") && MANAGERS.contains(Trees.text(each, "manager")))
+    private static List<Map<String, Object>> applied(CachedNode node) {
+        return JsonTrees.objects(JsonTrees.object(node.tree(), "metadata"), "managedFields").stream()
+                .filter(each -> JsonTrees.text(each, "operation").equals("Apply")
+                        && MANAGERS.contains(JsonTrees.text(each, "manager")))
                 .toList();
     }
 
     /** Who applies nothing owns nothing, and what no one else owns goes. */
-    private static void release(ClusterApi api, NodeRead node, String manager, String subresource)
-            throws ClusterException, InterruptedException {
+    private static void release(KubeClient api, CachedNode node, String manager, String subresource)
+            throws ApiException, InterruptedException {
         var unused = api.apply(
-                Fleet.NODES.path(node.name()) + (subresource.isEmpty() ? "" : "/" + subresource),
+                NodeCache.NODES.path(node.name()) + (subresource.isEmpty() ? "" : "/" + subresource),
                 manager,
                 Map.of(
                         "apiVersion", "v1",

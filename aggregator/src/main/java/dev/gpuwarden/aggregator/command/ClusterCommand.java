@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
@@ -37,15 +37,15 @@ abstract class ClusterCommand implements Callable<Integer> {
     }
 
     /** @return an exit code */
-    abstract int ask(ClusterApi api) throws ClusterException, InterruptedException;
+    abstract int ask(KubeClient api) throws ApiException, InterruptedException;
 
     @Override
     public Integer call() throws InterruptedException {
         // What the Kubernetes client has to say to nobody in particular is not for people who wait for a table.
         Logging.install(Level.SEVERE);
-        try (ClusterApi api = kube.connect(environment)) {
+        try (KubeClient api = kube.connect(environment)) {
             return ask(api);
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             return undecided(e.getMessage());
         }
     }

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.quarantine.ByHand;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import java.time.Clock;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
             "2:wrong usage or configuration",
             "3:undecided: the cluster does not answer"
         })
-public final class CordonCommand extends HandCommand {
+public final class CordonCommand extends NodeCommand {
 
     @Option(names = "--reason", paramLabel = "TEXT", description = "What fleet and explain say of it.")
     String reason = "";
@@ -32,7 +32,7 @@ public final class CordonCommand extends HandCommand {
     }
 
     @Override
-    ByHand.Plan plan(NodeRead node, String who) {
-        return ByHand.cordon(node, reason, who);
+    ManualCordon.Plan plan(CachedNode node, String who) {
+        return ManualCordon.cordon(node, reason, who);
     }
 }

@@ -1,16 +1,17 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.cluster.Rights;
-import dev.gpuwarden.aggregator.cluster.Rights.Right;
-import dev.gpuwarden.aggregator.drain.DrainByHand;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.AccessReviewer;
+import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.HandResult;
-import dev.gpuwarden.aggregator.fleet.Fleet;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.health.NodeHealths;
-import dev.gpuwarden.aggregator.quarantine.ByHand;
-import dev.gpuwarden.aggregator.quarantine.Inspection;
+import dev.gpuwarden.aggregator.drain.ManualDrain;
+import dev.gpuwarden.aggregator.fleet.FleetReader;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.quarantine.ManualCordon;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Stop;
 import java.io.PrintWriter;
@@ -52,9 +53,9 @@ public final class DrainCommand extends ClusterCommand {
             new Right("watch", "", "pods"));
     private static final Right CORDONS = new Right("patch", "", "nodes");
     private static final List<Right> ASKS = List.of(
-            new Right("list", NodeHealths.ALL.group(), HEALTHS),
-            new Right("watch", NodeHealths.ALL.group(), HEALTHS),
-            new Right("patch", NodeHealths.ALL.group(), HEALTHS));
+            new Right("list", NodeHealthClient.ALL.group(), HEALTHS),
+            new Right("watch", NodeHealthClient.ALL.group(), HEALTHS),
+            new Right("patch", NodeHealthClient.ALL.group(), HEALTHS));
 
     private final Stop stop;
 
@@ -62,7 +63,7 @@ public final class DrainCommand extends ClusterCommand {
     String node = "";
 
     @Mixin
-    final DrainOptions options = new DrainOptions();
+    final ManualDrainOptions options = new ManualDrainOptions();
 
     @Option(names = "--reason", paramLabel = "TEXT", description = "What fleet and explain say of the cordon.")
     String reason = "to drain it";
@@ -77,12 +78,12 @@ public final class DrainCommand extends ClusterCommand {
     }
 
     @Override
-    int ask(ClusterApi api) throws ClusterException, InterruptedException {
-        HandCommand.named(node);
+    int ask(KubeClient api) throws ApiException, InterruptedException {
+        NodeCommand.named(node);
         Set<String> gpus = options.gpus(node);
         options.validate();
-        NodeRead there = there(api);
-        String who = ClusterReader.user(api).value().orElse("somebody");
+        CachedNode there = there(api);
+        String who = FleetReader.user(api).value().orElse("somebody");
         List<Right> needed = new ArrayList<>(FOLLOWS);
         if (!dryRun && !there.unschedulable()) {
             needed.add(CORDONS);
@@ -90,13 +91,13 @@ public final class DrainCommand extends ClusterCommand {
         if (!dryRun && !options.notice.isZero()) {
             needed.addAll(ASKS);
         }
-        List<Right> missing = new Rights(api).missing(needed);
+        List<Right> missing = new AccessReviewer(api).missing(needed);
         if (!missing.isEmpty()) {
-            return undecided("nothing was done: " + who + " may not " + Rights.text(missing));
+            return undecided("nothing was done: " + who + " may not " + AccessReviewer.text(missing));
         }
         Optional<String> unasked = gpus.isEmpty() ? Optional.empty() : unasked(api);
         DrainProgress progress = new DrainProgress(node, this::tell);
-        DrainByHand drain = new DrainByHand(api, options.settings(gpus, unasked, dryRun), clock, progress);
+        ManualDrain drain = new ManualDrain(api, options.settings(gpus, unasked, dryRun), clock, progress);
         try (Stop.Registration running = stop.register()) {
             Thread stopping = new Thread(() -> stopOn(running, drain), "gpuwarden-drain-stop");
             stopping.setDaemon(true);
@@ -116,10 +117,10 @@ public final class DrainCommand extends ClusterCommand {
         }
     }
 
-    private NodeRead there(ClusterApi api) throws ClusterException, InterruptedException {
+    private CachedNode there(KubeClient api) throws ApiException, InterruptedException {
         try {
-            return NodeRead.of(api.get(Fleet.NODES.path(node)));
-        } catch (ClusterException e) {
+            return CachedNode.of(api.get(NodeCache.NODES.path(node)));
+        } catch (ApiException e) {
             if (e.notFound()) {
                 throw new UserError("the cluster has no Node " + node + ": kubectl get nodes lists those it has");
             }
@@ -127,32 +128,32 @@ public final class DrainCommand extends ClusterCommand {
         }
     }
 
-    private ByHand.Plan cordon(NodeRead read, String who) {
+    private ManualCordon.Plan cordon(CachedNode read, String who) {
         if (read.unschedulable()) {
-            return new ByHand.Plan(
+            return new ManualCordon.Plan(
                     true,
-                    Inspection.marked(read)
+                    QuarantineSummary.marked(read)
                             ? "it is in quarantine, and cordoned until that is over"
                             : "it was cordoned already",
                     List.of());
         }
-        ByHand.Plan plan = ByHand.cordon(read, reason, who);
-        return plan.done() ? new ByHand.Plan(true, "it takes no new pods", plan.patch()) : plan;
+        ManualCordon.Plan plan = ManualCordon.cordon(read, reason, who);
+        return plan.done() ? new ManualCordon.Plan(true, "it takes no new pods", plan.patch()) : plan;
     }
 
     /** Why the node's daemon cannot be asked who holds its GPUs; empty where it can. */
-    private Optional<String> unasked(ClusterApi api) throws ClusterException, InterruptedException {
+    private Optional<String> unasked(KubeClient api) throws ApiException, InterruptedException {
         if (dryRun) {
             return Optional.of("a dry run does not ask its daemon");
         }
-        List<Right> missing = new Rights(api).missing(ASKS);
+        List<Right> missing = new AccessReviewer(api).missing(ASKS);
         if (!missing.isEmpty()) {
-            return Optional.of("to ask its daemon you would have to " + Rights.text(missing));
+            return Optional.of("to ask its daemon you would have to " + AccessReviewer.text(missing));
         }
         try {
-            var unused = api.get(NodeHealths.ALL.path(node));
+            var unused = api.get(NodeHealthClient.ALL.path(node));
             return Optional.empty();
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             return Optional.of(
                     e.notFound()
                             ? "it has no daemon that reports to an aggregator"
@@ -160,7 +161,7 @@ public final class DrainCommand extends ClusterCommand {
         }
     }
 
-    private void stopOn(Stop.Registration running, DrainByHand drain) {
+    private void stopOn(Stop.Registration running, ManualDrain drain) {
         try {
             running.await();
             tell(node

@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.drain.DrainByHand;
-import dev.gpuwarden.aggregator.drain.HandLook;
 import dev.gpuwarden.aggregator.drain.HandPod;
 import dev.gpuwarden.aggregator.drain.HandPod.State;
+import dev.gpuwarden.aggregator.drain.ManualDrain;
+import dev.gpuwarden.aggregator.drain.ManualDrainState;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Table;
 import java.time.Duration;
@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** What whoever waits for a drain reads meanwhile: a line for each change, and now and then one where nothing changes. */
-final class DrainProgress implements DrainByHand.Listener {
+final class DrainProgress implements ManualDrain.Listener {
 
     private static final Duration SILENCE = Duration.ofSeconds(10);
     private static final Duration LONG_SILENCE = Duration.ofMinutes(1);
@@ -46,7 +46,7 @@ final class DrainProgress implements DrainByHand.Listener {
     }
 
     @Override
-    public void looked(HandLook look, Instant now) {
+    public void looked(ManualDrainState look, Instant now) {
         boolean news = false;
         if (began == null) {
             began = now;

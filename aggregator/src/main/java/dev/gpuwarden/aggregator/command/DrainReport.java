@@ -4,7 +4,7 @@ import dev.gpuwarden.aggregator.drain.HandPod;
 import dev.gpuwarden.aggregator.drain.HandPod.State;
 import dev.gpuwarden.aggregator.drain.HandResult;
 import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
-import dev.gpuwarden.aggregator.quarantine.ByHand;
+import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
@@ -97,7 +97,7 @@ record DrainReport(
         String of = gpus.isEmpty() ? "" : " of the pods that hold " + String.join(", ", gpus);
         boolean released = dryRun || result.outcome() == Outcome.RELEASED;
         // The cordons of others are theirs.
-        boolean ours = cordon.read().flatMap(ByHand::reason).isPresent();
+        boolean ours = cordon.read().flatMap(ManualCordon::reason).isPresent();
         String back = released ? "" : "; it stays cordoned" + (ours ? " until gpuwarden release " + node : "");
         return node + " "
                 + switch (result.outcome()) {

@@ -1,7 +1,10 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.fleet.FleetState;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment;
+import dev.gpuwarden.aggregator.fleet.NodeStory;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
 import java.time.Clock;
@@ -35,15 +38,15 @@ public final class ExplainCommand extends LookCommand {
     }
 
     @Override
-    int ask(ClusterApi api) throws ClusterException, InterruptedException {
-        HandCommand.named(node);
+    int ask(KubeClient api) throws ApiException, InterruptedException {
+        NodeCommand.named(node);
         Optional<NodeStory> story = reader(api).node(node, clock.instant());
         if (story.isEmpty()) {
             throw new UserError("the cluster has no Node " + node + ": kubectl get nodes lists those it has");
         }
         ExplainReport report = new ExplainReport(story.get());
         show(report.tree(), out -> ExplainTable.print(report, out));
-        NodeLook look = story.get().look();
+        NodeAssessment look = story.get().look();
         boolean unknown = look.state() == FleetState.SILENT || look.state() == FleetState.OTHER;
         return look.unfit() ? ExitCode.NOT_FIT : unknown ? ExitCode.UNDECIDED : ExitCode.OK;
     }

@@ -1,9 +1,14 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.Pool;
-import dev.gpuwarden.aggregator.json.Trees;
-import dev.gpuwarden.aggregator.quarantine.Inspection;
-import dev.gpuwarden.aggregator.quarantine.QuarantineNews;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.fleet.BreakerView;
+import dev.gpuwarden.aggregator.fleet.Leader;
+import dev.gpuwarden.aggregator.fleet.NodeJson;
+import dev.gpuwarden.aggregator.fleet.NodeStory;
+import dev.gpuwarden.aggregator.fleet.Seen;
+import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -21,22 +26,22 @@ record ExplainReport(NodeStory story) {
     /** One of Kubernetes. */
     record Event(String at, String type, String reason, String message, String from) {
         private static Event of(Map<String, Object> tree) {
-            String source = Trees.text(Trees.object(tree, "source"), "component");
+            String source = JsonTrees.text(JsonTrees.object(tree, "source"), "component");
             return new Event(
                     time(tree),
-                    Trees.text(tree, "type"),
-                    Trees.text(tree, "reason"),
-                    Trees.text(tree, "message"),
-                    source.isEmpty() ? Trees.text(tree, "reportingComponent") : source);
+                    JsonTrees.text(tree, "type"),
+                    JsonTrees.text(tree, "reason"),
+                    JsonTrees.text(tree, "message"),
+                    source.isEmpty() ? JsonTrees.text(tree, "reportingComponent") : source);
         }
 
         private static String time(Map<String, Object> tree) {
             for (String field : List.of("lastTimestamp", "eventTime")) {
-                if (!Trees.text(tree, field).isEmpty()) {
-                    return Trees.text(tree, field);
+                if (!JsonTrees.text(tree, field).isEmpty()) {
+                    return JsonTrees.text(tree, field);
                 }
             }
-            return Trees.text(Trees.object(tree, "metadata"), "creationTimestamp");
+            return JsonTrees.text(JsonTrees.object(tree, "metadata"), "creationTimestamp");
         }
     }
 
@@ -50,8 +55,8 @@ record ExplainReport(NodeStory story) {
     }
 
     /** What was decided last, as far as the Node says it. */
-    Optional<QuarantineNews> decided() {
-        return QuarantineNews.of(story.facts().node());
+    Optional<QuarantineEvents> decided() {
+        return QuarantineEvents.of(story.facts().node());
     }
 
     /** Pools of the breaker that have this node, as far as their selectors are known. */
@@ -67,7 +72,7 @@ record ExplainReport(NodeStory story) {
         if (!story.look().unschedulable()) {
             return "none";
         }
-        Optional<Inspection> inspection = story.look().inspection();
+        Optional<QuarantineSummary> inspection = story.look().inspection();
         if (inspection.isPresent()
                 && inspection.get().cordoned()
                 && !inspection.get().cordonPreExisting()) {
@@ -97,12 +102,12 @@ record ExplainReport(NodeStory story) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("schema", SCHEMA);
         tree.put("at", story.at().toString());
-        tree.put("node", NodeView.tree(story.look()));
+        tree.put("node", NodeJson.tree(story.look()));
         tree.put("cordon", cordon());
         tree.put("decided", decided().map(ExplainReport::tree));
         tree.put(
                 "unanswered",
-                story.look().inspection().map(Inspection::unanswered).orElse(List.of()));
+                story.look().inspection().map(QuarantineSummary::unanswered).orElse(List.of()));
         tree.put("pools", pools());
         tree.put("breaker", BreakerView.tree(story.around()));
         tree.put("aggregator", aggregator());
@@ -119,7 +124,7 @@ record ExplainReport(NodeStory story) {
         return notes;
     }
 
-    private static Map<String, Object> tree(QuarantineNews news) {
+    private static Map<String, Object> tree(QuarantineEvents news) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("at", news.at().toString());
         tree.put("reason", news.reason());

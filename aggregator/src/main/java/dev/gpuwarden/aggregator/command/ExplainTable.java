@@ -1,7 +1,10 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.drain.DrainText;
-import dev.gpuwarden.aggregator.quarantine.Inspection;
+import dev.gpuwarden.aggregator.fleet.BreakerStatus;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment;
+import dev.gpuwarden.aggregator.fleet.NodeJson;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.event.ActionText;
@@ -16,7 +19,7 @@ final class ExplainTable {
     private ExplainTable() {}
 
     static void print(ExplainReport report, PrintWriter out) {
-        NodeLook look = report.story().look();
+        NodeAssessment look = report.story().look();
         line(out, "node", look.name());
         line(
                 out,
@@ -34,8 +37,12 @@ final class ExplainTable {
         line(
                 out,
                 "rules",
-                String.join(", ", look.inspection().map(Inspection::rules).orElse(List.of())));
-        look.inspection().map(Inspection::unanswered).orElse(List.of()).forEach(rule -> line(out, "unanswered", rule));
+                String.join(
+                        ", ", look.inspection().map(QuarantineSummary::rules).orElse(List.of())));
+        look.inspection()
+                .map(QuarantineSummary::unanswered)
+                .orElse(List.of())
+                .forEach(rule -> line(out, "unanswered", rule));
         line(out, "cordon", report.cordon());
         report.decided()
                 .ifPresent(news -> line(
@@ -58,7 +65,7 @@ final class ExplainTable {
     }
 
     private static String breaker(ExplainReport report) {
-        BreakerLook breaker = report.story().around().breaker();
+        BreakerStatus breaker = report.story().around().breaker();
         if (breaker.limits().value().isEmpty()) {
             return "not known: " + breaker.limits().why();
         }
@@ -79,14 +86,14 @@ final class ExplainTable {
             return;
         }
         Table table = new Table("FAULT", "CODE", "OF", "SEVERITY", "AGE", "SEEN", "ACTION", "EVENT");
-        List<List<Fault>> raised = NodeView.raised(faults);
+        List<List<Fault>> raised = NodeJson.raised(faults);
         for (List<Fault> each : raised) {
             Fault first = each.get(0);
             HealthEvent cause = first.cause();
             table.row(
                     cause.checkName(),
-                    String.join(", ", NodeView.codes(each)),
-                    NodeView.parts(each),
+                    String.join(", ", NodeJson.codes(each)),
+                    NodeJson.parts(each),
                     cause.fatal() ? Table.styled(Style.BAD, "fatal") : Table.styled(Style.WARNING, "not fatal"),
                     FleetTable.age(first.since(), report.story().at()),
                     first.occurrences() + "x",

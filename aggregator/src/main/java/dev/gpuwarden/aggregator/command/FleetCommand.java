@@ -1,8 +1,9 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.fleet.FleetState;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.health.Verdict;
@@ -55,7 +56,7 @@ public final class FleetCommand extends LookCommand {
     }
 
     @Override
-    int ask(ClusterApi api) throws ClusterException, InterruptedException {
+    int ask(KubeClient api) throws ApiException, InterruptedException {
         NodeSelector selected;
         try {
             selected = NodeSelector.parse(selector);

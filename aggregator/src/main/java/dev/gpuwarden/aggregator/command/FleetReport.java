@@ -1,7 +1,14 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.fleet.BreakerView;
+import dev.gpuwarden.aggregator.fleet.ClusterContext;
+import dev.gpuwarden.aggregator.fleet.FleetLook;
+import dev.gpuwarden.aggregator.fleet.FleetState;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment;
+import dev.gpuwarden.aggregator.fleet.NodeFacts;
+import dev.gpuwarden.aggregator.fleet.NodeJson;
 import dev.gpuwarden.core.health.Verdict;
 import java.time.Instant;
 import java.util.EnumMap;
@@ -17,7 +24,7 @@ import java.util.stream.Collectors;
  * @param nodes that were asked for, the worst first
  * @param shown those of them that are listed
  */
-record FleetReport(Instant at, List<NodeLook> nodes, List<NodeLook> shown, Around around) {
+record FleetReport(Instant at, List<NodeAssessment> nodes, List<NodeAssessment> shown, ClusterContext around) {
 
     static final String SCHEMA = "gpuwarden.fleet/v1";
 
@@ -25,9 +32,9 @@ record FleetReport(Instant at, List<NodeLook> nodes, List<NodeLook> shown, Aroun
         Set<String> selected = look.facts().stream()
                 .map(NodeFacts::node)
                 .filter(node -> selector.matches(node.labels()))
-                .map(NodeRead::name)
+                .map(CachedNode::name)
                 .collect(Collectors.toSet());
-        List<NodeLook> nodes = look.nodes().stream()
+        List<NodeAssessment> nodes = look.nodes().stream()
                 .filter(node -> selected.contains(node.name()))
                 .toList();
         return new FleetReport(
@@ -39,7 +46,7 @@ record FleetReport(Instant at, List<NodeLook> nodes, List<NodeLook> shown, Aroun
 
     /** A node that is not fit outweighs one of which nothing is known; of no node nothing is known. */
     Verdict verdict() {
-        if (nodes.stream().anyMatch(NodeLook::unfit)) {
+        if (nodes.stream().anyMatch(NodeAssessment::unfit)) {
             return Verdict.NOT_FIT;
         }
         Map<FleetState, Long> counts = counts();
@@ -67,7 +74,7 @@ record FleetReport(Instant at, List<NodeLook> nodes, List<NodeLook> shown, Aroun
         tree.put("states", states);
         tree.put("breaker", BreakerView.tree(around));
         tree.put("notes", around.notes(at));
-        tree.put("nodes", shown.stream().map(NodeView::tree).toList());
+        tree.put("nodes", shown.stream().map(NodeJson::tree).toList());
         return tree;
     }
 }

@@ -2,6 +2,11 @@ package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.PoolState;
 import dev.gpuwarden.aggregator.drain.DrainText;
+import dev.gpuwarden.aggregator.fleet.BreakerStatus;
+import dev.gpuwarden.aggregator.fleet.BreakerView;
+import dev.gpuwarden.aggregator.fleet.FleetState;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment;
+import dev.gpuwarden.aggregator.fleet.NodeJson;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
@@ -26,7 +31,7 @@ final class FleetTable {
         });
         states.print(out);
         out.println();
-        BreakerLook breaker = report.around().breaker();
+        BreakerStatus breaker = report.around().breaker();
         for (String pool : breaker.pools()) {
             breaker.state(pool)
                     .filter(state -> state.status() != PoolState.Status.CLOSED)
@@ -44,12 +49,12 @@ final class FleetTable {
         out.println("verdict: " + verdict(report));
     }
 
-    private static void row(Table table, NodeLook node, Instant now) {
+    private static void row(Table table, NodeAssessment node, Instant now) {
         table.row(
                 node.name(),
                 styled(node.state(), node.state().label()),
                 node.since().map(since -> age(since, now)).orElse(""),
-                NodeView.worst(node.faults()).orElse(""),
+                NodeJson.worst(node.faults()).orElse(""),
                 node.faults().stream()
                         .findFirst()
                         .map(Fault::cause)
@@ -59,7 +64,7 @@ final class FleetTable {
     }
 
     /** What was written on a node in quarantine tells its faults once more, which the column before has. */
-    private static String because(NodeLook node) {
+    private static String because(NodeAssessment node) {
         List<String> parts =
                 node.state() == FleetState.QUARANTINED && node.inspection().isPresent()
                         ? List.of(rules(node), node.drain().map(DrainText::of).orElse(""), node.next())
@@ -67,7 +72,7 @@ final class FleetTable {
         return String.join("; ", parts.stream().filter(part -> !part.isEmpty()).toList());
     }
 
-    private static String rules(NodeLook node) {
+    private static String rules(NodeAssessment node) {
         List<String> rules = node.inspection().orElseThrow().rules();
         return rules.isEmpty() ? "" : "for " + String.join(", ", rules);
     }
@@ -91,7 +96,7 @@ final class FleetTable {
     }
 
     private static String verdict(FleetReport report) {
-        long unfit = report.nodes().stream().filter(NodeLook::unfit).count();
+        long unfit = report.nodes().stream().filter(NodeAssessment::unfit).count();
         long gpus = report.nodes().size() - report.counts().getOrDefault(FleetState.OTHER, 0L);
         long silent = report.counts().getOrDefault(FleetState.SILENT, 0L);
         return switch (report.verdict()) {

@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.fleet.Fleet;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.quarantine.ByHand;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +17,7 @@ import java.util.function.Function;
  * @param program by which name the API server knows who has written
  * @param dryRun whether nothing is to be written
  */
-record HandPatch(ClusterApi api, String program, boolean dryRun) {
+record HandPatch(KubeClient api, String program, boolean dryRun) {
 
     /** Of a node that changes all the time, each try reads it anew. */
     private static final int TRIES = 5;
@@ -27,7 +27,7 @@ record HandPatch(ClusterApi api, String program, boolean dryRun) {
      *
      * @param read as it is now, as far as it was read or written; empty where it could not be
      */
-    record Outcome(String node, ByHand.Plan plan, boolean written, Optional<NodeRead> read) {
+    record Outcome(String node, ManualCordon.Plan plan, boolean written, Optional<CachedNode> read) {
         Map<String, Object> tree() {
             Map<String, Object> tree = new LinkedHashMap<>();
             tree.put("name", node);
@@ -40,18 +40,18 @@ record HandPatch(ClusterApi api, String program, boolean dryRun) {
     }
 
     /** Blocks. */
-    Outcome settle(String node, Function<NodeRead, ByHand.Plan> decide) throws InterruptedException {
+    Outcome settle(String node, Function<CachedNode, ManualCordon.Plan> decide) throws InterruptedException {
         for (int left = TRIES; ; left--) {
             try {
-                NodeRead read = NodeRead.of(api.get(Fleet.NODES.path(node)));
-                ByHand.Plan plan = decide.apply(read);
+                CachedNode read = CachedNode.of(api.get(NodeCache.NODES.path(node)));
+                ManualCordon.Plan plan = decide.apply(read);
                 if (dryRun || plan.patch().isEmpty()) {
                     return new Outcome(node, plan, false, Optional.of(read));
                 }
                 Map<String, Object> now =
-                        api.patch(Fleet.NODES.path(node) + "?fieldManager=gpuwarden-" + program, plan.patch());
-                return new Outcome(node, plan, true, Optional.of(NodeRead.of(now)));
-            } catch (ClusterException e) {
+                        api.patch(NodeCache.NODES.path(node) + "?fieldManager=gpuwarden-" + program, plan.patch());
+                return new Outcome(node, plan, true, Optional.of(CachedNode.of(now)));
+            } catch (ApiException e) {
                 if (e.notFound()) {
                     return failed(node, "the cluster has no such Node");
                 }
@@ -65,6 +65,6 @@ record HandPatch(ClusterApi api, String program, boolean dryRun) {
     }
 
     private static Outcome failed(String node, String why) {
-        return new Outcome(node, new ByHand.Plan(false, why, List.of()), false, Optional.empty());
+        return new Outcome(node, new ManualCordon.Plan(false, why, List.of()), false, Optional.empty());
     }
 }

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.cli.UserError;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
@@ -34,13 +34,13 @@ final class KubeOptions {
     @Nullable String context;
 
     /** Throws {@link UserError} where there is nothing to connect with. */
-    ClusterApi connect(Map<String, String> environment) {
+    KubeClient connect(Map<String, String> environment) {
         List<Path> files = files(environment);
         if (files.isEmpty()) {
             if (context != null) {
                 throw new UserError("--context " + context + ": a pod's ServiceAccount has no contexts");
             }
-            return ClusterApi.connect(Config.autoConfigure(null));
+            return KubeClient.connect(Config.autoConfigure(null));
         }
         String named =
                 "kubeconfig " + files.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
@@ -52,7 +52,7 @@ final class KubeOptions {
                 throw new UserError(named + " has no context "
                         + (context == null ? "that is the current one: give --context" : context));
             }
-            return ClusterApi.connect(config);
+            return KubeClient.connect(config);
         } catch (UserError e) {
             throw e;
         } catch (RuntimeException e) {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.fleet.FleetReader;
 import java.time.Clock;
 import java.util.Map;
 import picocli.CommandLine.Mixin;
@@ -15,7 +16,7 @@ abstract class LookCommand extends ClusterCommand {
         super(environment, clock);
     }
 
-    ClusterReader reader(ClusterApi api) {
-        return new ClusterReader(api, breaker.namespace(), breaker.given());
+    FleetReader reader(KubeClient api) {
+        return new FleetReader(api, breaker.namespace(), breaker.given());
     }
 }

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.json.Trees;
-import dev.gpuwarden.aggregator.monitor.PlainTree;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.objectmonitor.PlainTree;
 import dev.gpuwarden.cli.UserError;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,8 +40,8 @@ final class ObjectFiles {
     }
 
     private static void add(Map<String, Object> object, List<Map<String, Object>> objects) {
-        if (Trees.text(object, "kind").endsWith("List") && object.get("items") instanceof List<?>) {
-            Trees.objects(object, "items").forEach(objects::add);
+        if (JsonTrees.text(object, "kind").endsWith("List") && object.get("items") instanceof List<?>) {
+            JsonTrees.objects(object, "items").forEach(objects::add);
         } else {
             objects.add(object);
         }

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.monitor.PolicySummary;
-import dev.gpuwarden.aggregator.monitor.PolicyTrial;
-import dev.gpuwarden.aggregator.rules.EventTree;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyDryRun;
+import dev.gpuwarden.aggregator.objectmonitor.PolicySummary;
+import dev.gpuwarden.aggregator.ruleset.HealthEventFields;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
@@ -14,16 +14,16 @@ import java.util.List;
 import java.util.Map;
 
 /** What policies say of objects: gpuwarden.policy-test/v1, see docs/object-monitor.md. Pure. */
-record PolicyReport(Instant at, List<PolicyTrial> trials, List<PolicySummary> summaries) {
+record PolicyReport(Instant at, List<PolicyDryRun> trials, List<PolicySummary> summaries) {
 
     static final String SCHEMA = "gpuwarden.policy-test/v1";
 
     /** What cannot be answered outweighs what matches. */
     int exitCode() {
-        if (trials.stream().anyMatch(trial -> trial.verdict() == PolicyTrial.Verdict.UNDECIDED)) {
+        if (trials.stream().anyMatch(trial -> trial.verdict() == PolicyDryRun.Verdict.UNDECIDED)) {
             return ExitCode.UNDECIDED;
         }
-        return trials.stream().anyMatch(trial -> trial.verdict() == PolicyTrial.Verdict.MATCHES)
+        return trials.stream().anyMatch(trial -> trial.verdict() == PolicyDryRun.Verdict.MATCHES)
                 ? ExitCode.NOT_FIT
                 : ExitCode.OK;
     }
@@ -44,11 +44,11 @@ record PolicyReport(Instant at, List<PolicyTrial> trials, List<PolicySummary> su
             tree.put("node", summary.node());
         }
         tree.put("text", summary.text());
-        summary.event().ifPresent(event -> tree.put("event", EventTree.of(event)));
+        summary.event().ifPresent(event -> tree.put("event", HealthEventFields.of(event)));
         return tree;
     }
 
-    private static Map<String, Object> tree(PolicyTrial trial) {
+    private static Map<String, Object> tree(PolicyDryRun trial) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("policy", trial.policy());
         tree.put("object", trial.object());
@@ -60,13 +60,13 @@ record PolicyReport(Instant at, List<PolicyTrial> trials, List<PolicySummary> su
             tree.put("why", trial.why());
         }
         trial.changes().ifPresent(when -> tree.put("changes", when.toString()));
-        trial.event().ifPresent(event -> tree.put("event", EventTree.of(event)));
+        trial.event().ifPresent(event -> tree.put("event", HealthEventFields.of(event)));
         return tree;
     }
 
     void print(PrintWriter out) {
         Table table = new Table("POLICY", "OBJECT", "VERDICT", "NODE", "CHANGES", "EVENT, OR WHY NOT");
-        for (PolicyTrial trial : trials) {
+        for (PolicyDryRun trial : trials) {
             table.row(
                     trial.policy(),
                     trial.object(),
@@ -87,7 +87,7 @@ record PolicyReport(Instant at, List<PolicyTrial> trials, List<PolicySummary> su
                 + " " + event.action().name() + ": " + event.message();
     }
 
-    private static Style style(PolicyTrial.Verdict verdict) {
+    private static Style style(PolicyDryRun.Verdict verdict) {
         return switch (verdict) {
             case MATCHES -> Style.BAD;
             case UNDECIDED -> Style.WARNING;

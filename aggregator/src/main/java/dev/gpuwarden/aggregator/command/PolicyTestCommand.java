@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.json.Trees;
-import dev.gpuwarden.aggregator.monitor.CompiledPolicy;
-import dev.gpuwarden.aggregator.monitor.MonitorPolicy;
-import dev.gpuwarden.aggregator.monitor.PolicyProblem;
-import dev.gpuwarden.aggregator.monitor.PolicySummary;
-import dev.gpuwarden.aggregator.monitor.PolicyTrial;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyDryRun;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyProblem;
+import dev.gpuwarden.aggregator.objectmonitor.PolicySummary;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
@@ -74,9 +74,9 @@ final class PolicyTestCommand implements Callable<Integer> {
         }
         List<Map<String, Object>> all = new ArrayList<>();
         objects.forEach(file -> all.addAll(ObjectFiles.read(file)));
-        List<PolicyTrial> trials = PolicyTrial.of(compiled, all, at);
+        List<PolicyDryRun> trials = PolicyDryRun.of(compiled, all, at);
         int nodes = (int) all.stream()
-                .filter(object -> Trees.text(object, "kind").equals("Node"))
+                .filter(object -> JsonTrees.text(object, "kind").equals("Node"))
                 .count();
         PolicyReport report = new PolicyReport(at, trials, PolicySummary.of(compiled, trials, nodes, at));
         output.write(spec.commandLine().getOut(), report.tree(), report::print);

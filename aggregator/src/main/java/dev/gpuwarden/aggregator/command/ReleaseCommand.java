@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.quarantine.ByHand;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import java.time.Clock;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -23,14 +23,14 @@ import picocli.CommandLine.Command;
             "2:wrong usage or configuration",
             "3:undecided: the cluster does not answer"
         })
-public final class ReleaseCommand extends HandCommand {
+public final class ReleaseCommand extends NodeCommand {
 
     public ReleaseCommand(Map<String, String> environment, Clock clock) {
         super(environment, clock);
     }
 
     @Override
-    ByHand.Plan plan(NodeRead node, String who) {
-        return ByHand.release(node);
+    ManualCordon.Plan plan(CachedNode node, String who) {
+        return ManualCordon.release(node);
     }
 }

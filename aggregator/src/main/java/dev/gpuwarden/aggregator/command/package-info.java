@@ -1,2 +1,2 @@
-/** Commands for people: what is with a cluster's nodes and why, and what only people decide. */
+/** Commands for operators: the state of a cluster's nodes with its reasons, and the decisions that only an operator makes. */
 package dev.gpuwarden.aggregator.command;

@@ -38,7 +38,7 @@ record Checkpoint(String signal, Duration grace, Optional<String> odd, String sa
         return Optional.of(new Checkpoint(
                 signal,
                 grace.orElse(USUAL),
-                odd.map(DrainRecord::cut),
+                odd.map(DrainAnnotation::cut),
                 annotations.getOrDefault(SAVED, "").strip()));
     }
 

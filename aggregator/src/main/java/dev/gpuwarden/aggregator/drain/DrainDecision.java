@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.drain.DrainRecord.Waiting;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeAnnotations;
+import dev.gpuwarden.aggregator.drain.DrainAnnotation.Waiting;
 import dev.gpuwarden.aggregator.drain.PodPlan.Step;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.quarantine.Marks;
 import dev.gpuwarden.aggregator.quarantine.NodePatch;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,7 +32,7 @@ import java.util.stream.Stream;
  * @param behind whether something is to be written later
  */
 public record DrainDecision(
-        Kind kind, DrainRecord record, List<PodPlan> plan, List<Map<String, Object>> patch, boolean behind) {
+        Kind kind, DrainAnnotation record, List<PodPlan> plan, List<Map<String, Object>> patch, boolean behind) {
 
     public enum Kind {
         NONE,
@@ -63,31 +63,31 @@ public record DrainDecision(
      * @param quiet whether something was written just now: what only has become less waits for the next time
      */
     public static DrainDecision decide(
-            NodeRead node,
-            DrainRecord before,
-            DrainRecord asked,
-            Collection<PodRead> pods,
-            GpuPods.Answer answer,
+            CachedNode node,
+            DrainAnnotation before,
+            DrainAnnotation asked,
+            Collection<PodView> pods,
+            GpuHolderSource.Answer answer,
             Map<String, Refusal> refusals,
             DrainPolicies policies,
             UnaryOperator<List<PodPlan>> moved,
             boolean quiet,
             Instant now) {
-        DrainRecord record = asked;
+        DrainAnnotation record = asked;
         Map<String, Set<String>> holders = Map.of();
         Set<String> unknown = new HashSet<>();
         if (!record.partial().isEmpty()) {
-            if (answer instanceof GpuPods.Answer.Known known) {
+            if (answer instanceof GpuHolderSource.Answer.Known known) {
                 holders = known.holders();
             } else if (record.succeeded().isPresent()) {
                 // Those that were there before hold none of the GPUs.
                 holders = since(record, pods)
-                        .collect(Collectors.toMap(PodRead::path, pod -> asked.partial(), (a, b) -> a));
+                        .collect(Collectors.toMap(PodView::path, pod -> asked.partial(), (a, b) -> a));
                 unknown.addAll(holders.keySet());
-            } else if (answer instanceof GpuPods.Answer.Unknown nobody) {
+            } else if (answer instanceof GpuHolderSource.Answer.Unknown nobody) {
                 record = record.escalated(nobody.why(), now);
-            } else if (answer instanceof GpuPods.Answer.Asked asks) {
-                Waiting wait = new Waiting("", "ask", DrainRecord.cut(asks.what()), DrainRecord.milli(now));
+            } else if (answer instanceof GpuHolderSource.Answer.Asked asks) {
+                Waiting wait = new Waiting("", "ask", DrainAnnotation.cut(asks.what()), DrainAnnotation.milli(now));
                 return write(node, before, record.waiting(0, false, since(before, List.of(wait))), List.of(), quiet);
             }
         }
@@ -114,13 +114,13 @@ public record DrainDecision(
     }
 
     /** Whether somebody has to be asked which pods hold the GPUs. */
-    static boolean asks(DrainRecord asked, Collection<PodRead> pods) {
+    static boolean asks(DrainAnnotation asked, Collection<PodView> pods) {
         return !asked.partial().isEmpty()
                 && (asked.succeeded().isEmpty() || since(asked, pods).findAny().isPresent());
     }
 
     /** Pods that may have been given a GPU since the drain had succeeded last. */
-    private static Stream<PodRead> since(DrainRecord record, Collection<PodRead> pods) {
+    private static Stream<PodView> since(DrainAnnotation record, Collection<PodView> pods) {
         // Kubelets write whole seconds.
         Instant from = record.succeeded().orElseThrow().truncatedTo(ChronoUnit.SECONDS);
         return pods.stream()
@@ -129,7 +129,7 @@ public record DrainDecision(
     }
 
     /** What keeps a drain from having succeeded: GPUs that pods hold, or pods that hold any where all have to go. */
-    private static Set<String> held(DrainRecord record, Map<String, Set<String>> holders, List<PodPlan> plan) {
+    private static Set<String> held(DrainAnnotation record, Map<String, Set<String>> holders, List<PodPlan> plan) {
         return plan.stream()
                 .filter(pod -> pod.inTheWay() && DrainPlan.holds(record, holders, pod.pod()))
                 .map(pod -> pod.pod().path())
@@ -171,12 +171,12 @@ public record DrainDecision(
         return new Waiting(
                 plan.pod().path(),
                 plan.step().name().toLowerCase(Locale.ROOT),
-                DrainRecord.cut(why),
-                DrainRecord.milli(since));
+                DrainAnnotation.cut(why),
+                DrainAnnotation.milli(since));
     }
 
     /** With the times that are written already, for the same that is waited for. */
-    private static List<Waiting> since(DrainRecord before, List<Waiting> waiting) {
+    private static List<Waiting> since(DrainAnnotation before, List<Waiting> waiting) {
         List<Waiting> same = new ArrayList<>();
         for (Waiting now : waiting) {
             same.add(before.waiting().stream()
@@ -189,29 +189,29 @@ public record DrainDecision(
     }
 
     private static DrainDecision write(
-            NodeRead node, DrainRecord before, DrainRecord record, List<PodPlan> plan, boolean quiet) {
+            CachedNode node, DrainAnnotation before, DrainAnnotation record, List<PodPlan> plan, boolean quiet) {
         Kind kind = kind(before, record, quiet);
         if (kind == Kind.NONE) {
             return new DrainDecision(kind, before, plan, List.of(), before.active() && !record.equals(before));
         }
         NodePatch patch = new NodePatch(node);
-        patch.annotate(Marks.DRAIN, Optional.of(record.text()));
-        patch.label(Marks.STATE, Optional.of(record.state()));
+        patch.annotate(NodeAnnotations.DRAIN, Optional.of(record.text()));
+        patch.label(NodeAnnotations.STATE, Optional.of(record.state()));
         return new DrainDecision(kind, record, plan, patch.operations(tests(node)), false);
     }
 
     /** All that was read of it for this: a condition, or a kubelet's image list, that came meanwhile is none of it. */
-    private static Map<String, Object> tests(NodeRead node) {
+    private static Map<String, Object> tests(CachedNode node) {
         Map<String, Object> tests = new HashMap<>();
         tests.put("/spec/unschedulable", true);
-        for (String name : List.of(Marks.EVENTS, Marks.DRAIN)) {
+        for (String name : List.of(NodeAnnotations.EVENTS, NodeAnnotations.DRAIN)) {
             Optional.ofNullable(node.annotations().get(name))
                     .ifPresent(text -> tests.put(NodePatch.annotation(name), text));
         }
         return tests;
     }
 
-    private static Kind kind(DrainRecord before, DrainRecord record, boolean quiet) {
+    private static Kind kind(DrainAnnotation before, DrainAnnotation record, boolean quiet) {
         if (record.equals(before)) {
             return Kind.NONE;
         }

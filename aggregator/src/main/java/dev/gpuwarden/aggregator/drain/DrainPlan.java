@@ -17,14 +17,18 @@ public final class DrainPlan {
     /** What a scheduler had begun before it knew of the cordon is created within this, by whatever clocks. */
     static final Duration ARRIVAL = Duration.ofMinutes(1);
 
-    private final DrainRecord drain;
+    private final DrainAnnotation drain;
     private final Map<String, Set<String>> holders;
     private final DrainPolicies policies;
     private final Instant latest;
     private final Instant now;
 
     private DrainPlan(
-            DrainRecord drain, Map<String, Set<String>> holders, DrainPolicies policies, Instant latest, Instant now) {
+            DrainAnnotation drain,
+            Map<String, Set<String>> holders,
+            DrainPolicies policies,
+            Instant latest,
+            Instant now) {
         this.drain = drain;
         this.holders = holders;
         this.policies = policies;
@@ -37,8 +41,8 @@ public final class DrainPlan {
      * @param holders which pods, by `NAMESPACE/NAME`, hold which of the drain's GPUs; of no use to a full one
      */
     public static List<PodPlan> of(
-            DrainRecord drain,
-            Collection<PodRead> pods,
+            DrainAnnotation drain,
+            Collection<PodView> pods,
             Map<String, Set<String>> holders,
             DrainPolicies policies,
             Instant now) {
@@ -47,22 +51,22 @@ public final class DrainPlan {
 
     /** The same without a person: a pod that was created after the cordon is not asked to go, since its controller would create it again. */
     static List<PodPlan> ofQuarantine(
-            DrainRecord drain,
-            Collection<PodRead> pods,
+            DrainAnnotation drain,
+            Collection<PodView> pods,
             Map<String, Set<String>> holders,
             DrainPolicies policies,
             Instant now) {
         return new DrainPlan(drain, holders, policies, drain.began().plus(ARRIVAL), now).of(pods);
     }
 
-    private List<PodPlan> of(Collection<PodRead> pods) {
+    private List<PodPlan> of(Collection<PodView> pods) {
         return pods.stream()
-                .sorted(Comparator.comparing(PodRead::path).thenComparing(PodRead::uid))
+                .sorted(Comparator.comparing(PodView::path).thenComparing(PodView::uid))
                 .map(this::of)
                 .toList();
     }
 
-    private PodPlan of(PodRead pod) {
+    private PodPlan of(PodView pod) {
         Optional<Instant> asked = began(pod);
         Instant began = asked.orElse(now);
         if (pod.ended()) {
@@ -107,7 +111,7 @@ public final class DrainPlan {
                 : moved(pod, mode.get(), began);
     }
 
-    private PodPlan moved(PodRead pod, DrainMode mode, Instant began) {
+    private PodPlan moved(PodView pod, DrainMode mode, Instant began) {
         if (pod.emptyDir() && !policies.emptyDir()) {
             return stays(pod, "its emptyDir would be lost (--drain.empty-dir)", began);
         }
@@ -123,32 +127,32 @@ public final class DrainPlan {
     }
 
     /** Since when it has to go; empty where it has not. */
-    private Optional<Instant> began(PodRead pod) {
+    private Optional<Instant> began(PodView pod) {
         Stream<Instant> ofGpus = holders.getOrDefault(pod.path(), Set.of()).stream()
                 .flatMap(gpu -> Optional.ofNullable(drain.gpus().get(gpu)).stream());
         return Stream.concat(drain.full().stream(), ofGpus).min(Instant::compareTo);
     }
 
     /** A pod that is not asked to go. Where it holds what is to be reset, a person has to see to it. */
-    private PodPlan unasked(PodRead pod, String why, Instant began) {
+    private PodPlan unasked(PodView pod, String why, Instant began) {
         return holds(drain, holders, pod)
                 ? new PodPlan(pod, Step.STAYS, "it holds a GPU, and " + why, Optional.empty(), began, true)
                 : left(pod, why);
     }
 
     /** Not what the reset itself stops: the services that NVIDIA's operator runs on nodes with GPUs. */
-    static boolean holds(DrainRecord drain, Map<String, Set<String>> holders, PodRead pod) {
+    static boolean holds(DrainAnnotation drain, Map<String, Set<String>> holders, PodView pod) {
         boolean holder = drain.full().isPresent()
                 ? pod.wantsGpu()
                 : holders.getOrDefault(pod.path(), Set.of()).stream().anyMatch(drain.gpus()::containsKey);
         return holder && !pod.gpuService();
     }
 
-    private PodPlan left(PodRead pod, String why) {
+    private PodPlan left(PodView pod, String why) {
         return new PodPlan(pod, Step.LEFT, why, Optional.empty(), now);
     }
 
-    private static PodPlan stays(PodRead pod, String why, Instant began) {
+    private static PodPlan stays(PodView pod, String why, Instant began) {
         return new PodPlan(pod, Step.STAYS, why, Optional.empty(), began);
     }
 }

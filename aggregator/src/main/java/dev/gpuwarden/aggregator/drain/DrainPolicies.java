@@ -76,7 +76,7 @@ public record DrainPolicies(
     }
 
     /** Empty where no rule fits. */
-    Optional<DrainMode> mode(PodRead pod) {
+    Optional<DrainMode> mode(PodView pod) {
         Optional<DrainMode> own = pods.stream()
                 .filter(rule -> rule.namespace()
                                 .map(glob -> glob.matches(pod.namespace()))

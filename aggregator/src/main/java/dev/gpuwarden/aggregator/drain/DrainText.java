@@ -9,14 +9,14 @@ public final class DrainText {
     private DrainText() {}
 
     /** Of what. */
-    static String what(DrainRecord drain) {
+    static String what(DrainAnnotation drain) {
         return drain.full().isPresent()
                 ? "all pods"
                 : "the pods of " + String.join(", ", drain.gpus().keySet());
     }
 
     /** How far it is, and what keeps it. */
-    public static String of(DrainRecord drain) {
+    public static String of(DrainAnnotation drain) {
         if (drain.finished().isPresent()) {
             return "drained of " + what(drain) + " at " + drain.finished().get();
         }
@@ -28,20 +28,20 @@ public final class DrainText {
                 + drain.reopened().map(again -> "; " + of(again)).orElse("");
     }
 
-    static String of(DrainRecord.Reopened again) {
+    static String of(DrainAnnotation.Reopened again) {
         return "it was drained at " + again.finished() + ", and is open again since " + again.at();
     }
 
-    static String waiting(List<DrainRecord.Waiting> waiting) {
+    static String waiting(List<DrainAnnotation.Waiting> waiting) {
         return waiting.stream().map(DrainText::of).collect(Collectors.joining("; "));
     }
 
-    private static String of(DrainRecord.Waiting pod) {
+    private static String of(DrainAnnotation.Waiting pod) {
         return (pod.pod().isEmpty() ? "" : pod.pod() + ": ") + pod.why() + ", since " + pod.since();
     }
 
     /** What has to happen. */
-    public static String next(DrainRecord drain) {
+    public static String next(DrainAnnotation drain) {
         if (!drain.active()) {
             return "";
         }

@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.Kind;
-import dev.gpuwarden.aggregator.cluster.Mirror;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.client.ResourceKind;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -15,14 +15,14 @@ import java.util.function.Consumer;
 /** Nodes whose pods are watched, each with what is known of its drain. Thread-safe; one node is changed by one thread. */
 final class FollowedNodes {
 
-    private static final Kind PODS = Kind.ofCluster("", "v1", "pods", "Pod");
+    private static final ResourceKind PODS = ResourceKind.ofCluster("", "v1", "pods", "Pod");
 
     /** Those whose drain has succeeded: each watch is a connection. */
     private static final int MOST_OVER = 256;
 
-    private record Followed(String uid, NodeDrain drain, Mirror watch) {}
+    private record Followed(String uid, DrainState drain, ResourceInformer watch) {}
 
-    private final ClusterApi api;
+    private final KubeClient api;
     private final Consumer<String> again;
     private final Duration retry;
     private final Map<String, Followed> followed = new ConcurrentHashMap<>();
@@ -31,7 +31,7 @@ final class FollowedNodes {
      * @param again has a node looked at: its pods have changed
      * @param retry after a pod was refused first
      */
-    FollowedNodes(ClusterApi api, Consumer<String> again, Duration retry) {
+    FollowedNodes(KubeClient api, Consumer<String> again, Duration retry) {
         this.api = api;
         this.again = again;
         this.retry = retry;
@@ -41,7 +41,7 @@ final class FollowedNodes {
         return followed.containsKey(node);
     }
 
-    Optional<NodeDrain> find(String node) {
+    Optional<DrainState> find(String node) {
         return Optional.ofNullable(followed.get(node)).map(Followed::drain);
     }
 
@@ -50,7 +50,7 @@ final class FollowedNodes {
     }
 
     /** Those whose drain is under way. */
-    Collection<NodeDrain> underWay() {
+    Collection<DrainState> underWay() {
         return followed.values().stream()
                 .map(Followed::drain)
                 .filter(drain -> !drain.isOver())
@@ -63,14 +63,14 @@ final class FollowedNodes {
     }
 
     /** Whose pods it has, complete in a while. Another Node of the same name is another node. */
-    NodeDrain follow(NodeRead node) {
+    DrainState follow(CachedNode node) {
         Followed there = followed.get(node.name());
         if (there != null && there.uid().equals(node.uid())) {
             return there.drain();
         }
         forget(node.name());
-        NodeDrain drain = new NodeDrain(() -> again.accept(node.name()), retry);
-        Mirror watch = api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain);
+        DrainState drain = new DrainState(() -> again.accept(node.name()), retry);
+        ResourceInformer watch = api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain);
         followed.put(node.name(), new Followed(node.uid(), drain, watch));
         return drain;
     }

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.fleet.Fleet;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collection;
@@ -14,27 +14,27 @@ import java.util.function.Consumer;
  * Which pods have which GPUs of one node, for a person: the API server is believed first, and then the node's daemon asked, unless
  * something stands against that.
  */
-final class HandHolders implements GpuPods, AutoCloseable {
+final class HandHolders implements GpuHolderSource, AutoCloseable {
 
-    private final GpuPods told;
+    private final GpuHolderSource told;
     private final Optional<String> unasked;
-    private final Optional<AskedGpuPods> daemon;
+    private final Optional<KubeletGpuHolders> daemon;
 
     /**
      * @param unasked why the daemon is not asked; empty where it is
      * @param fleet follows the node's NodeHealth where it is
      * @param again told when there may be an answer
      */
-    HandHolders(ClusterApi api, Optional<String> unasked, Fleet fleet, Clock clock, Consumer<String> again) {
-        this.told = new StatusGpuPods(clock);
+    HandHolders(KubeClient api, Optional<String> unasked, NodeCache fleet, Clock clock, Consumer<String> again) {
+        this.told = new PodStatusGpuHolders(clock);
         this.unasked = unasked;
         this.daemon = unasked.isPresent()
                 ? Optional.empty()
-                : Optional.of(new AskedGpuPods(told, api, fleet, clock, DrainTimes.DEFAULT.holders(), again));
+                : Optional.of(new KubeletGpuHolders(told, api, fleet, clock, DrainTimes.DEFAULT.holders(), again));
     }
 
     @Override
-    public Answer holders(NodeRead node, Set<String> gpus, Collection<PodRead> pods, Instant since) {
+    public Answer holders(CachedNode node, Set<String> gpus, Collection<PodView> pods, Instant since) {
         if (daemon.isPresent()) {
             return daemon.get().holders(node, gpus, pods, since);
         }
@@ -47,6 +47,6 @@ final class HandHolders implements GpuPods, AutoCloseable {
 
     @Override
     public void close() {
-        daemon.ifPresent(AskedGpuPods::close);
+        daemon.ifPresent(KubeletGpuHolders::close);
     }
 }

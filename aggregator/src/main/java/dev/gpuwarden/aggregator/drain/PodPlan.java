@@ -11,10 +11,10 @@ import java.util.Optional;
  * @param began since when it has to go
  * @param holds whether it is not asked to go, and holds a GPU nevertheless
  */
-public record PodPlan(PodRead pod, Step step, String reason, Optional<Instant> at, Instant began, boolean holds) {
+public record PodPlan(PodView pod, Step step, String reason, Optional<Instant> at, Instant began, boolean holds) {
 
     /** Of a pod that goes, or holds nothing up. */
-    public PodPlan(PodRead pod, Step step, String reason, Optional<Instant> at, Instant began) {
+    public PodPlan(PodView pod, Step step, String reason, Optional<Instant> at, Instant began) {
         this(pod, step, reason, at, began, false);
     }
 

@@ -1,2 +1,2 @@
-/** Takes the pods off nodes in quarantine: which, how, when, and what keeps them there. */
+/** Drains nodes in quarantine: selects pods, evicts them, and reports what keeps them there. */
 package dev.gpuwarden.aggregator.drain;

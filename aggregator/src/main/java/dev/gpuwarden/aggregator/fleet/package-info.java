@@ -1,2 +1,2 @@
-/** What the cluster says of its nodes now, in memory. */
+/** The assessment of each node: its state, the reason and the next action, for the commands and the page. */
 package dev.gpuwarden.aggregator.fleet;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.page.Visitors;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.web.PageAuthorizer;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.v1.AccessOutcome;
 import dev.gpuwarden.api.v1.AccessReview;
@@ -43,11 +43,11 @@ final class AccessReviews implements AutoCloseable {
 
     /** Asks the API server, and blocks meanwhile. */
     interface Judge {
-        Visitors.Verdict judge(String token, String node) throws ClusterException, InterruptedException;
+        PageAuthorizer.Verdict judge(String token, String node) throws ApiException, InterruptedException;
     }
 
     private final Judge judge;
-    private final IngestTally tally;
+    private final IngestMetrics tally;
     private final LongSupplier nanoTime;
     private final RateLimit ofOne;
     private final RateLimit ofAll;
@@ -55,7 +55,7 @@ final class AccessReviews implements AutoCloseable {
     private final Map<String, Integer> open = new HashMap<>();
     private final AtomicBoolean failureLogged = new AtomicBoolean();
 
-    AccessReviews(Judge judge, IngestTally tally, LongSupplier nanoTime) {
+    AccessReviews(Judge judge, IngestMetrics tally, LongSupplier nanoTime) {
         this.judge = judge;
         this.tally = tally;
         this.nanoTime = nanoTime;
@@ -101,7 +101,8 @@ final class AccessReviews implements AutoCloseable {
     }
 
     private void work(String node, AccessReview review, long since, Consumer<Acknowledgement> answer) {
-        Visitors.Verdict verdict = new Visitors.Verdict(false, "the API server does not answer the aggregator");
+        PageAuthorizer.Verdict verdict =
+                new PageAuthorizer.Verdict(false, "the API server does not answer the aggregator");
         AccessOutcome outcome = AccessOutcome.ACCESS_OUTCOME_UNKNOWN;
         try {
             if (nanoTime.getAsLong() - since < AccessCodec.PATIENCE.toNanos()) {
@@ -110,7 +111,7 @@ final class AccessReviews implements AutoCloseable {
                         verdict.welcome() ? AccessOutcome.ACCESS_OUTCOME_ALLOWED : AccessOutcome.ACCESS_OUTCOME_DENIED;
                 failureLogged.set(false);
             }
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             failed(String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
             failed(e.toString());

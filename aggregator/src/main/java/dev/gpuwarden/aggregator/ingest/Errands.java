@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.client.ApiException;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -17,10 +17,10 @@ final class Errands implements AutoCloseable {
     /** A minute in all; whoever waits has asked anew by then, or goes on without. */
     private static final int MOST_TRIES = 8;
 
-    private final IngestTally tally;
+    private final IngestMetrics tally;
     private final ScheduledThreadPoolExecutor threads;
 
-    Errands(IngestTally tally) {
+    Errands(IngestMetrics tally) {
         this.tally = tally;
         this.threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
             Thread thread = new Thread(task, "gpuwarden-questions");
@@ -32,7 +32,7 @@ final class Errands implements AutoCloseable {
 
     /** A write of an answer: whether it is kept, or nobody wants it any more. */
     interface Write {
-        boolean kept() throws ClusterException, InterruptedException;
+        boolean kept() throws ApiException, InterruptedException;
     }
 
     /** Never waits. */
@@ -54,7 +54,7 @@ final class Errands implements AutoCloseable {
             if (!write.kept()) {
                 tally.looked("late");
             }
-        } catch (ClusterException e) {
+        } catch (ApiException e) {
             if (tries < MOST_TRIES) {
                 later(() -> write(what, write, tries + 1), FIRST_RETRY_MILLIS << Math.min(tries - 1, MOST_DOUBLINGS));
             } else {

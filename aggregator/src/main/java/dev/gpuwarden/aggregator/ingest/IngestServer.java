@@ -1,12 +1,12 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.checkpoint.PodSignals;
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.health.Memory;
-import dev.gpuwarden.aggregator.health.NodeHealths;
-import dev.gpuwarden.aggregator.holdings.HolderLookups;
-import dev.gpuwarden.aggregator.page.Right;
-import dev.gpuwarden.aggregator.page.Visitors;
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import dev.gpuwarden.aggregator.web.PageAuthorizer;
+import dev.gpuwarden.aggregator.web.PageRight;
 import dev.gpuwarden.cli.UserError;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
@@ -40,23 +40,25 @@ public final class IngestServer implements AutoCloseable {
     private static final int THREADS = 16;
 
     private final IngestOptions options;
-    private final Reports reports;
-    private final IngestTally tally = new IngestTally();
+    private final UplinkService reports;
+    private final IngestMetrics tally = new IngestMetrics();
     private final ThreadPoolExecutor threads;
     private final ScheduledExecutorService files;
     private final Server server;
     private volatile boolean listens;
 
-    private IngestServer(IngestOptions options, ClusterApi api, String replica, Memory memory, WritePace pace) {
+    private IngestServer(
+            IngestOptions options, KubeClient api, String replica, NodeHealthCache memory, WritePace pace) {
         this.options = options;
-        NodeHealths healths = new NodeHealths(api, memory);
+        NodeHealthClient healths = new NodeHealthClient(api, memory);
         Clock clock = Clock.systemUTC();
-        Visitors visitors = new Visitors(api, System::nanoTime);
-        this.reports = new Reports(
+        PageAuthorizer visitors = new PageAuthorizer(api, System::nanoTime);
+        this.reports = new UplinkService(
                 healths,
-                new HolderLookups(api, memory, clock),
-                new PodSignals(api, memory, clock),
-                new AccessReviews((token, node) -> visitors.token(token, Right.page(node)), tally, System::nanoTime),
+                new GpuHolderRequests(api, memory, clock),
+                new SignalRequests(api, memory, clock),
+                new AccessReviews(
+                        (token, node) -> visitors.token(token, PageRight.page(node)), tally, System::nanoTime),
                 memory,
                 tally,
                 clock,
@@ -64,15 +66,15 @@ public final class IngestServer implements AutoCloseable {
                 pace);
         this.threads = threads();
         this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
-        TokenReviews tokens =
-                new TokenReviews(api, options.audience, options.account(), options.monitors(), System::nanoTime);
+        TokenAuthenticator tokens =
+                new TokenAuthenticator(api, options.audience, options.account(), options.monitors(), System::nanoTime);
         try {
             this.server = NettyServerBuilder.forAddress(options.address().resolve())
                     .sslContext(options.tls().context(files))
                     .executor(threads)
-                    .intercept(new CallerCheck(tokens, tally))
+                    .intercept(new AuthInterceptor(tokens, tally))
                     .addService(reports)
-                    .addService(new MonitorEvents(healths, tally, clock))
+                    .addService(new MonitorEventService(healths, tally, clock))
                     .maxInboundMessageSize(MAX_MESSAGE_BYTES)
                     .maxInboundMetadataSize(MAX_METADATA_BYTES)
                     .maxConcurrentCallsPerConnection(MAX_CALLS)
@@ -98,12 +100,13 @@ public final class IngestServer implements AutoCloseable {
      *
      * @param memory what is known of the cluster here, which saves requests
      */
-    public static IngestServer of(IngestOptions options, ClusterApi api, Memory memory) {
+    public static IngestServer of(IngestOptions options, KubeClient api, NodeHealthCache memory) {
         return of(options, api, hostName(), memory, WritePace.DEFAULT);
     }
 
     /** @param replica which of several aggregators this is, for people and to tell them apart */
-    static IngestServer of(IngestOptions options, ClusterApi api, String replica, Memory memory, WritePace pace) {
+    static IngestServer of(
+            IngestOptions options, KubeClient api, String replica, NodeHealthCache memory, WritePace pace) {
         return new IngestServer(options, api, replica, memory, pace);
     }
 
@@ -156,7 +159,7 @@ public final class IngestServer implements AutoCloseable {
         return (InetSocketAddress) server.getListenSockets().get(0);
     }
 
-    public IngestTally tally() {
+    public IngestMetrics tally() {
         return tally;
     }
 

@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.checkpoint.PodSignals;
-import dev.gpuwarden.aggregator.checkpoint.SignalAnswer;
-import dev.gpuwarden.aggregator.checkpoint.SignalRequest;
-import dev.gpuwarden.aggregator.health.Memory;
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.nodehealth.SignalAnswer;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.api.v1.Signalled;
 import java.time.Clock;
 import java.util.List;
@@ -14,18 +14,18 @@ import java.util.function.Function;
 /** Hands requests for signals that stand in `NodeHealth`s to the nodes that report here, and writes their answers there. */
 final class Signals {
 
-    private final PodSignals signals;
-    private final IngestTally tally;
+    private final SignalRequests signals;
+    private final IngestMetrics tally;
     private final Clock clock;
-    private final Function<String, Optional<Stream>> streams;
+    private final Function<String, Optional<NodeStream>> streams;
     private final Errands errands;
 
     Signals(
-            PodSignals signals,
-            Memory memory,
-            IngestTally tally,
+            SignalRequests signals,
+            NodeHealthCache memory,
+            IngestMetrics tally,
             Clock clock,
-            Function<String, Optional<Stream>> streams,
+            Function<String, Optional<NodeStream>> streams,
             Errands errands) {
         this.signals = signals;
         this.tally = tally;
@@ -44,7 +44,7 @@ final class Signals {
     }
 
     private void ask(String node, SignalRequest request) {
-        Optional<Stream> stream = streams.apply(node);
+        Optional<NodeStream> stream = streams.apply(node);
         if (stream.isEmpty()) {
             return;
         }
@@ -59,7 +59,7 @@ final class Signals {
     }
 
     /** What a node has answered. Never waits. */
-    void heard(Stream stream, String node, Signalled said) {
+    void heard(NodeStream stream, String node, Signalled said) {
         Optional<SignalRequest> request = stream.signalled(said.getId());
         if (request.isEmpty()) {
             tally.looked("unasked");

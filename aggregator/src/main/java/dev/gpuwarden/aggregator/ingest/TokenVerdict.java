@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,14 +24,14 @@ record TokenVerdict(Optional<Caller> caller, String why) {
      * @param monitors `namespace/name` of the service accounts that may report faults of any node
      */
     static TokenVerdict of(Map<?, ?> status, String audience, String account, Set<String> monitors) {
-        if (!Trees.isTrue(status, "authenticated")) {
+        if (!JsonTrees.isTrue(status, "authenticated")) {
             return no("the API server does not know the token, or it is of another audience than '" + audience + "'");
         }
-        if (!Trees.textList(status, "audiences").contains(audience)) {
+        if (!JsonTrees.textList(status, "audiences").contains(audience)) {
             return no("the token is of another audience than '" + audience + "'");
         }
-        Map<?, ?> user = Trees.object(status, "user");
-        String name = Trees.text(user, "username");
+        Map<?, ?> user = JsonTrees.object(status, "user");
+        String name = JsonTrees.text(user, "username");
         if (name.startsWith(ACCOUNT)) {
             String monitor = name.substring(ACCOUNT.length()).replace(':', '/');
             if (monitors.contains(monitor)) {
@@ -41,9 +41,9 @@ record TokenVerdict(Optional<Caller> caller, String why) {
         if (!name.equals(ACCOUNT + account)) {
             return no("the token is of '" + name + "', neither of '" + ACCOUNT + account + "' nor of a monitor");
         }
-        Map<?, ?> extra = Trees.object(user, "extra");
-        List<String> nodes = Trees.textList(extra, NODE);
-        List<String> pods = Trees.textList(extra, POD);
+        Map<?, ?> extra = JsonTrees.object(user, "extra");
+        List<String> nodes = JsonTrees.textList(extra, NODE);
+        List<String> pods = JsonTrees.textList(extra, POD);
         if (nodes.size() != 1 || pods.size() != 1) {
             return no("the token is not bound to one pod on one node, as projected tokens are");
         }

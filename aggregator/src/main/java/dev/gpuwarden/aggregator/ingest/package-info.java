@@ -1,2 +1,2 @@
-/** Takes the reports of nodes (uplink.proto). */
+/** Receives the reports of nodes (uplink.proto) and writes their NodeHealths. */
 package dev.gpuwarden.aggregator.ingest;

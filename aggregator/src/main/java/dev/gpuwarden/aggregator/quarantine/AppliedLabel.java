@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.rules.Label;
+import dev.gpuwarden.aggregator.ruleset.Label;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;

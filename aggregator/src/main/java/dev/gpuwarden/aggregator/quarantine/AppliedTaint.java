@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.rules.Taint;
+import dev.gpuwarden.aggregator.cache.Taint;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

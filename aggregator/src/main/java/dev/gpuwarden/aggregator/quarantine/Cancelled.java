@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** Faults that a person has decided to live with. One that ends and comes again is another one: since when is part of it. */
-final class Cancelled {
+public final class Cancelled {
 
     private static final int BYTES = 6;
 

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,24 +20,24 @@ public record CleanUp(List<String> takes, List<String> stays, List<Map<String, O
 
     /** Those that this program alone writes. */
     private static final List<String> OWN = List.of(
-            Marks.REASON,
-            Marks.BY_MONITORS,
-            Marks.CANCELLED,
-            Marks.LET_THROUGH,
-            Marks.DECIDED,
-            Marks.DRAIN,
-            Marks.CORDONED_BY_HAND);
+            NodeAnnotations.REASON,
+            NodeAnnotations.BY_MONITORS,
+            NodeAnnotations.CANCELLED,
+            NodeAnnotations.LET_THROUGH,
+            NodeAnnotations.DECIDED,
+            NodeAnnotations.DRAIN,
+            NodeAnnotations.CORDONED_BY_HAND);
 
     /** @throws IOException where what is written on it cannot be read: whose cordon it has cannot be known then */
-    public static CleanUp of(NodeRead node) throws IOException {
-        Session session = Session.of(node);
+    public static CleanUp of(CachedNode node) throws IOException {
+        QuarantineState session = QuarantineState.of(node);
         NodePatch patch = new NodePatch(node);
         List<String> stays = new ArrayList<>();
         // NVSentinel has the same annotations; this one it has not.
-        boolean ours = node.annotations().containsKey(Marks.REASON);
+        boolean ours = node.annotations().containsKey(NodeAnnotations.REASON);
         boolean cordonGoes = false;
         if (session.active() && ours) {
-            Quarantine.undo(node, session, patch);
+            QuarantineDecider.undo(node, session, patch);
             cordonGoes = session.cordoned() && !session.cordonPreExisting();
         } else if (session.active()) {
             stays.add("a quarantine that another program has put there");
@@ -44,13 +45,13 @@ public record CleanUp(List<String> takes, List<String> stays, List<Map<String, O
         if (node.unschedulable() && cordonGoes) {
             patch.unschedulable(false);
         } else if (node.unschedulable()) {
-            stays.add(ByHand.reason(node)
+            stays.add(ManualCordon.reason(node)
                     .map(why -> "the cordon of " + why)
                     .orElse("a cordon that this program has not made"));
         }
-        if (node.annotations().containsKey(Marks.DECIDED)) {
-            patch.annotate(Marks.UNCORDONED_MANUALLY, Optional.empty());
-            patch.annotate(Marks.UNTAINTED_MANUALLY, Optional.empty());
+        if (node.annotations().containsKey(NodeAnnotations.DECIDED)) {
+            patch.annotate(NodeAnnotations.UNCORDONED_MANUALLY, Optional.empty());
+            patch.annotate(NodeAnnotations.UNTAINTED_MANUALLY, Optional.empty());
         }
         OWN.forEach(name -> patch.annotate(name, Optional.empty()));
         CordonLabels.forgotten(patch, node);

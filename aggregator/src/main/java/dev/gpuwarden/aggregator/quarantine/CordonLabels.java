@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.fleet.NodeRead;
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -29,7 +29,7 @@ final class CordonLabels {
 
     private CordonLabels() {}
 
-    static void cordoned(NodePatch patch, Held held, Instant now) {
+    static void cordoned(NodePatch patch, QuarantineReasons held, Instant now) {
         patch.label(CORDON_BY, US);
         patch.label(CORDON_REASON, Optional.of(value(String.join("_", Explanation.names(held.met())))));
         patch.label(CORDON_TIME, Optional.of(TIME.format(now)));
@@ -42,7 +42,7 @@ final class CordonLabels {
     }
 
     /** What is left of a cordon that is over, and that was ours. */
-    static void forgotten(NodePatch patch, NodeRead node) {
+    static void forgotten(NodePatch patch, CachedNode node) {
         if (US.get().equals(node.labels().get(UNCORDON_BY))) {
             patch.label(UNCORDON_BY, Optional.empty());
             patch.label(UNCORDON_TIME, Optional.empty());
@@ -55,7 +55,7 @@ final class CordonLabels {
     }
 
     /** When we cordoned it; empty where no label says so. */
-    static Optional<Instant> since(NodeRead node) {
+    static Optional<Instant> since(CachedNode node) {
         try {
             return Optional.ofNullable(node.labels().get(CORDON_TIME)).map(text -> TIME.parse(text, Instant::from));
         } catch (DateTimeException e) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
+import dev.gpuwarden.aggregator.controller.ActionMode;
 import java.util.List;
 import java.util.Map;
 
@@ -21,11 +22,11 @@ public sealed interface Decision {
     /**
      * @param patch one JSON patch of the Node, that fails if the Node is not as it was read any more
      */
-    record Act(Kind kind, String reason, List<Map<String, Object>> patch, Audit audit) implements Decision {
+    record Act(Kind kind, String reason, List<Map<String, Object>> patch, AuditRecord audit) implements Decision {
 
         /** False in a dry run. */
         public boolean writes() {
-            return audit.mode() == Mode.ARMED;
+            return audit.mode() == ActionMode.ARMED;
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.rules.RuleSet;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
@@ -16,7 +16,7 @@ public final class Explanation {
 
     private Explanation() {}
 
-    static String of(Held held, Effects effects) {
+    static String of(QuarantineReasons held, DesiredTaintsAndLabels effects) {
         String faults =
                 held.faults().stream().limit(MOST_FAULTS).map(Explanation::of).collect(Collectors.joining("; "));
         int more = held.faults().size() - MOST_FAULTS;
@@ -51,8 +51,8 @@ public final class Explanation {
                 + (entity.equals(Entity.WHOLE) ? "" : " on " + entity.type() + " " + entity.value());
     }
 
-    static List<String> names(List<RuleSet> sets) {
-        return sets.stream().map(RuleSet::name).toList();
+    static List<String> names(List<QuarantineRuleSet> sets) {
+        return sets.stream().map(QuarantineRuleSet::name).toList();
     }
 
     private static String cut(String message) {

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,13 +19,13 @@ public final class NodePatch {
     /** Paths of what is made where a Node has none, so that something can be put there. */
     static final Set<String> ROOM = Set.of("/metadata/annotations", "/metadata/labels");
 
-    private final NodeRead node;
+    private final CachedNode node;
     private final Map<String, Optional<String>> annotations = new TreeMap<>();
     private final Map<String, Optional<String>> labels = new TreeMap<>();
     private List<Map<String, Object>> taints;
     private boolean unschedulable;
 
-    public NodePatch(NodeRead node) {
+    public NodePatch(CachedNode node) {
         this.node = node;
         this.taints = node.taints();
         this.unschedulable = node.unschedulable();
@@ -44,14 +44,14 @@ public final class NodePatch {
     }
 
     /** Those of others stay as they are, fields included that nobody here knows. */
-    void removeTaint(dev.gpuwarden.aggregator.rules.Taint taint) {
+    void removeTaint(dev.gpuwarden.aggregator.cache.Taint taint) {
         taints = taints.stream()
-                .filter(there -> !NodeRead.taint(there).equals(taint))
+                .filter(there -> !CachedNode.taint(there).equals(taint))
                 .toList();
     }
 
-    void addTaint(dev.gpuwarden.aggregator.rules.Taint taint) {
-        if (taints.stream().noneMatch(there -> NodeRead.taint(there).equals(taint))) {
+    void addTaint(dev.gpuwarden.aggregator.cache.Taint taint) {
+        if (taints.stream().noneMatch(there -> CachedNode.taint(there).equals(taint))) {
             Map<String, Object> tree = new LinkedHashMap<>();
             tree.put("key", taint.key());
             if (!taint.value().isEmpty()) {
@@ -102,7 +102,7 @@ public final class NodePatch {
             String field,
             Map<String, String> there,
             Map<String, Optional<String>> wanted) {
-        boolean missing = !Trees.object(node.tree(), "metadata").containsKey(field);
+        boolean missing = !JsonTrees.object(node.tree(), "metadata").containsKey(field);
         for (Map.Entry<String, Optional<String>> want : wanted.entrySet()) {
             Optional<String> is = Optional.ofNullable(there.get(want.getKey()));
             if (is.equals(want.getValue())) {

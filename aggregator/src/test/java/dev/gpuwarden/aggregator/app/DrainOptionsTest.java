@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
-import dev.gpuwarden.aggregator.drain.Drains;
+import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
@@ -29,7 +29,7 @@ class DrainOptionsTest {
 
     @Test
     void whereNothingIsSaidItIsADryRunWithNVSentinelsDefaultsAndThePodsOwnGrace() {
-        Drains.Settings settings = options().settings(true).orElseThrow();
+        DrainReconciler.Settings settings = options().settings(true).orElseThrow();
         assertThat(settings.armed()).isFalse();
         assertThat(settings.policies().namespaces()).isEqualTo(DrainPolicies.DEFAULT.namespaces());
         assertThat(settings.policies().grace()).isEmpty();

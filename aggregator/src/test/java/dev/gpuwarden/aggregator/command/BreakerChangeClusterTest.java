@@ -4,12 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpuwarden.aggregator.breaker.BreakerConfigMap;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
 import dev.gpuwarden.aggregator.breaker.PoolState;
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.json.Trees;
-import dev.gpuwarden.aggregator.quarantine.BreakerStore;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
@@ -32,7 +33,7 @@ class BreakerChangeClusterTest {
     private static final Instant TRIPPED = Instant.parse("2026-01-01T00:00:00Z");
 
     private ControlPlane plane;
-    private ClusterApi api;
+    private KubeClient api;
 
     @BeforeEach
     void start() {
@@ -66,11 +67,11 @@ class BreakerChangeClusterTest {
     }
 
     private Map<String, Object> kept() throws Exception {
-        return api.get(BreakerStore.kind(NAMESPACE).path(BreakerStore.NAME));
+        return api.get(BreakerConfigMap.kind(NAMESPACE).path(BreakerConfigMap.NAME));
     }
 
     private PoolState pool(String name) throws Exception {
-        return BreakerState.of(Trees.texts(kept(), "data"), Instant.EPOCH)
+        return BreakerState.of(JsonTrees.texts(kept(), "data"), Instant.EPOCH)
                 .pools()
                 .get(name);
     }
@@ -85,7 +86,8 @@ class BreakerChangeClusterTest {
         assertThat(pool("all").status()).isEqualTo(PoolState.Status.CLOSED);
         assertThat(pool("all").since()).isBetween(before, Instant.now());
         assertThat(pool("other").since()).isEqualTo(TRIPPED);
-        assertThat(Trees.object(Trees.object(kept(), "metadata"), "labels")).containsEntry("mine", "yes");
+        assertThat(JsonTrees.object(JsonTrees.object(kept(), "metadata"), "labels"))
+                .containsEntry("mine", "yes");
     }
 
     @Test
@@ -94,7 +96,7 @@ class BreakerChangeClusterTest {
         change(Clock.systemUTC()).write(change(Clock.systemUTC()).plan("all", 2));
         assertThatThrownBy(() -> change(Clock.systemUTC()).write(plan))
                 .isInstanceOfSatisfying(
-                        ClusterException.class,
+                        ApiException.class,
                         e -> assertThat(e.invalid() || e.conflict()).isTrue());
         assertThat(pool("all").status()).isEqualTo(PoolState.Status.HALF_OPEN);
         assertThat(pool("all").letThrough()).isEqualTo(2);
@@ -129,6 +131,6 @@ class BreakerChangeClusterTest {
         assertThatThrownBy(() -> change(Clock.systemUTC()).plan("all", 0))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining("there is no ConfigMap");
-        assertThat(ClusterReader.user(api).value()).isPresent();
+        assertThat(FleetReader.user(api).value()).isPresent();
     }
 }

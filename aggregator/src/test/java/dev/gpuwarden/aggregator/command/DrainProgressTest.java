@@ -2,9 +2,9 @@ package dev.gpuwarden.aggregator.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.drain.HandLook;
 import dev.gpuwarden.aggregator.drain.HandPod;
 import dev.gpuwarden.aggregator.drain.HandPod.State;
+import dev.gpuwarden.aggregator.drain.ManualDrainState;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +20,7 @@ class DrainProgressTest {
 
     private void look(long seconds, HandPod... pods) {
         lines.clear();
-        progress.looked(new HandLook(List.of(pods), List.of(), Optional.empty()), NOW.plusSeconds(seconds));
+        progress.looked(new ManualDrainState(List.of(pods), List.of(), Optional.empty()), NOW.plusSeconds(seconds));
     }
 
     private static HandPod pod(String name, State state, String why) {

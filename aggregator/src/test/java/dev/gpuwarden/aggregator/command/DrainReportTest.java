@@ -2,12 +2,12 @@ package dev.gpuwarden.aggregator.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.drain.HandPod;
 import dev.gpuwarden.aggregator.drain.HandPod.State;
 import dev.gpuwarden.aggregator.drain.HandResult;
 import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.quarantine.ByHand;
+import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.Output;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -43,9 +43,9 @@ class DrainReportTest {
                 dryRun,
                 new HandPatch.Outcome(
                         "n",
-                        new ByHand.Plan(true, "it takes no new pods", List.of()),
+                        new ManualCordon.Plan(true, "it takes no new pods", List.of()),
                         !dryRun,
-                        Optional.of(NodeRead.of(cordon))),
+                        Optional.of(CachedNode.of(cordon))),
                 new HandResult(outcome, why, pods, NOW.minusSeconds(90), NOW));
     }
 

@@ -3,13 +3,23 @@ package dev.gpuwarden.aggregator.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.breaker.Census;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
-import dev.gpuwarden.aggregator.json.JsonText;
-import dev.gpuwarden.aggregator.quarantine.Mode;
-import dev.gpuwarden.aggregator.rules.Clause;
-import dev.gpuwarden.aggregator.rules.RuleBook;
-import dev.gpuwarden.aggregator.rules.RuleSet;
+import dev.gpuwarden.aggregator.breaker.PoolCount;
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.fleet.BreakerStatus;
+import dev.gpuwarden.aggregator.fleet.ClusterContext;
+import dev.gpuwarden.aggregator.fleet.FleetLook;
+import dev.gpuwarden.aggregator.fleet.FleetState;
+import dev.gpuwarden.aggregator.fleet.Leader;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment;
+import dev.gpuwarden.aggregator.fleet.NodeAssessor;
+import dev.gpuwarden.aggregator.fleet.NodeAssessorTest;
+import dev.gpuwarden.aggregator.fleet.NodeFacts;
+import dev.gpuwarden.aggregator.fleet.Seen;
+import dev.gpuwarden.aggregator.ruleset.Clause;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.health.Verdict;
 import java.io.PrintWriter;
@@ -27,7 +37,7 @@ class FleetReportTest {
 
     private static final Path DOCS = Path.of(System.getProperty("gpuwarden.repository"), "aggregator/docs/fleet.md");
 
-    private static final RuleBook RULES = RuleBook.compile(List.of(new RuleSet(
+    private static final RuleEvaluator RULES = RuleEvaluator.compile(List.of(new QuarantineRuleSet(
             "fatal",
             1,
             true,
@@ -38,28 +48,28 @@ class FleetReportTest {
             Optional.empty(),
             Optional.empty())));
 
-    private static Around around(String status) {
-        return new Around(
+    private static ClusterContext around(String status) {
+        return new ClusterContext(
                 Seen.of(RULES),
-                new BreakerLook(
+                new BreakerStatus(
                         Seen.of(BreakerState.of(
                                 Map.of(
                                         "all",
                                         "{\"status\": \"" + status
                                                 + "\", \"reason\": \"3 of 4\", \"since\": \"2026-11-22T05:00:00Z\"}"),
-                                NodeLooksTest.NOW)),
-                        Seen.of(NodeLooksTest.LIMITS),
-                        Seen.of(Mode.ARMED)),
-                Seen.of(Map.of("all", new Census(2, Set.of(), Map.of(), Map.of()))),
-                Seen.of(new Leader("one", NodeLooksTest.NOW.plusSeconds(10))));
+                                NodeAssessorTest.NOW)),
+                        Seen.of(NodeAssessorTest.LIMITS),
+                        Seen.of(ActionMode.ARMED)),
+                Seen.of(Map.of("all", new PoolCount(2, Set.of(), Map.of(), Map.of()))),
+                Seen.of(new Leader("one", NodeAssessorTest.NOW.plusSeconds(10))));
     }
 
     private static FleetReport report(Optional<Map<String, Object>> health, FleetState... shown) {
-        NodeFacts facts = NodeFacts.of(
-                NodeLooksTest.tree("{\"metadata\": {\"name\": \"n\", \"uid\": \"u\", \"labels\": {\"zone\": \"a\"}}}"));
-        NodeLook look = NodeLooks.of(facts, health, around("open"), NodeLooksTest.NOW);
+        NodeFacts facts = NodeFacts.of(NodeAssessorTest.tree(
+                "{\"metadata\": {\"name\": \"n\", \"uid\": \"u\", \"labels\": {\"zone\": \"a\"}}}"));
+        NodeAssessment look = NodeAssessor.of(facts, health, around("open"), NodeAssessorTest.NOW);
         return FleetReport.of(
-                new FleetLook(NodeLooksTest.NOW, List.of(look), List.of(facts), around("open")),
+                new FleetLook(NodeAssessorTest.NOW, List.of(look), List.of(facts), around("open")),
                 NodeSelector.parse("zone=a"),
                 EnumSet.copyOf(List.of(shown)));
     }
@@ -68,29 +78,29 @@ class FleetReportTest {
     void theDocumentedJsonIsWhatIsWritten() throws Exception {
         String docs = Files.readString(DOCS);
         String documented = docs.substring(docs.indexOf("```json\n") + 8);
-        FleetReport report =
-                report(NodeLooksTest.health("2026-11-22T05:59:30Z", NodeLooksTest.fault(true, "")), FleetState.FAULTY);
-        assertThat(JsonText.readObject(Output.json(report.tree())))
-                .isEqualTo(JsonText.readObject(documented.substring(0, documented.indexOf("```"))));
+        FleetReport report = report(
+                NodeAssessorTest.health("2026-11-22T05:59:30Z", NodeAssessorTest.fault(true, "")), FleetState.FAULTY);
+        assertThat(Json.readObject(Output.json(report.tree())))
+                .isEqualTo(Json.readObject(documented.substring(0, documented.indexOf("```"))));
     }
 
     @Test
     void ofNothingNothingIsKnown() {
         assertThat(report(Optional.empty(), FleetState.FAULTY).verdict()).isEqualTo(Verdict.UNDECIDED);
-        assertThat(report(NodeLooksTest.health("2026-11-22T05:00:00Z"), FleetState.FAULTY)
+        assertThat(report(NodeAssessorTest.health("2026-11-22T05:00:00Z"), FleetState.FAULTY)
                         .verdict())
                 .as("silent")
                 .isEqualTo(Verdict.UNDECIDED);
-        assertThat(report(NodeLooksTest.health("2026-11-22T05:59:00Z"), FleetState.FAULTY)
+        assertThat(report(NodeAssessorTest.health("2026-11-22T05:59:00Z"), FleetState.FAULTY)
                         .verdict())
                 .isEqualTo(Verdict.FIT);
     }
 
     @Test
     void theTableHasWhatWasAskedFor() {
-        String fault = NodeLooksTest.fault(true, "").replace("off the bus", "off \\u001b[31m the bus");
+        String fault = NodeAssessorTest.fault(true, "").replace("off the bus", "off \\u001b[31m the bus");
         FleetReport report = report(
-                NodeLooksTest.health("2026-11-22T05:59:30Z", fault.replace("\"e\"", "\"\\u001b[31m\"")),
+                NodeAssessorTest.health("2026-11-22T05:59:30Z", fault.replace("\"e\"", "\"\\u001b[31m\"")),
                 FleetState.FAULTY);
         StringWriter text = new StringWriter();
         FleetTable.print(report, new PrintWriter(text, true));
@@ -101,7 +111,8 @@ class FleetReportTest {
                 .doesNotContain("\u001b");
         StringWriter none = new StringWriter();
         FleetTable.print(
-                report(NodeLooksTest.health("2026-11-22T05:59:30Z"), FleetState.FAULTY), new PrintWriter(none, true));
+                report(NodeAssessorTest.health("2026-11-22T05:59:30Z"), FleetState.FAULTY),
+                new PrintWriter(none, true));
         assertThat(none.toString()).contains("healthy  1").doesNotContain("NODE ");
     }
 }

@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.command;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.cluster.ClusterException;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.cli.UserError;
 import java.io.File;
 import java.nio.file.Files;
@@ -39,9 +39,9 @@ class KubeOptionsTest {
     }
 
     private void asks(String server) {
-        try (ClusterApi api = options.connect(environment)) {
+        try (KubeClient api = options.connect(environment)) {
             assertThatThrownBy(() -> api.get("/version"))
-                    .isInstanceOf(ClusterException.class)
+                    .isInstanceOf(ApiException.class)
                     .hasMessageContaining("no answer from http://127.0.0.1:" + server);
         }
     }

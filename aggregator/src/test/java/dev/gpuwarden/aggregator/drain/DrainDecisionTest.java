@@ -3,8 +3,8 @@ package dev.gpuwarden.aggregator.drain;
 import static dev.gpuwarden.aggregator.drain.Some.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.drain.DrainDecision.Kind;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -15,15 +15,16 @@ import org.junit.jupiter.api.Test;
 
 class DrainDecisionTest {
 
-    private static final GpuPods.Answer NOBODY = new GpuPods.Answer.Known(Map.of(), NOW);
+    private static final GpuHolderSource.Answer NOBODY = new GpuHolderSource.Answer.Known(Map.of(), NOW);
 
-    private DrainRecord written = DrainRecord.NONE;
+    private DrainAnnotation written = DrainAnnotation.NONE;
     private Map<String, Refusal> refusals = Map.of();
     private DrainPolicies policies = Some.policies("*=Immediate");
     private boolean quiet;
 
-    private DrainDecision decide(DrainRecord asked, GpuPods.Answer answer, Instant now, String... pods) {
-        NodeRead node = Some.node(written.equals(DrainRecord.NONE) ? Optional.empty() : Optional.of(written.text()));
+    private DrainDecision decide(DrainAnnotation asked, GpuHolderSource.Answer answer, Instant now, String... pods) {
+        CachedNode node =
+                Some.node(written.equals(DrainAnnotation.NONE) ? Optional.empty() : Optional.of(written.text()));
         DrainDecision decision = DrainDecision.decide(
                 node,
                 written,
@@ -82,7 +83,7 @@ class DrainDecisionTest {
         assertThat(DrainText.of(written))
                 .contains("not drained of all pods", "team/late: it holds a GPU, and it was created at")
                 .contains("it was drained at 2026-11-22T06:00:00Z, and is open again since 2026-11-22T06:01:10Z");
-        assertThat(DrainNews.of(written).stream().map(news -> news.reason()))
+        assertThat(DrainEvents.of(written).stream().map(news -> news.reason()))
                 .containsExactly("DrainReopened", "DrainNeedsHelp");
         assertThat(decide(written, NOBODY, NOW.plusSeconds(71), late, Some.pod("no-gpu")).plan().stream()
                         .map(PodPlan::step))
@@ -116,10 +117,10 @@ class DrainDecisionTest {
         assertThat(DrainDecision.asks(written, List.of(Some.read(before)))).isFalse();
         assertThat(DrainDecision.asks(written, List.of(Some.read(before), Some.read(late))))
                 .isTrue();
-        GpuPods.Answer other = new GpuPods.Answer.Known(Map.of(), then);
+        GpuHolderSource.Answer other = new GpuHolderSource.Answer.Known(Map.of(), then);
         assertThat(decide(written, other, then, before, late).kind()).isEqualTo(Kind.NONE);
 
-        DrainDecision unknown = decide(written, new GpuPods.Answer.Unknown("no daemon"), then, before, late);
+        DrainDecision unknown = decide(written, new GpuHolderSource.Answer.Unknown("no daemon"), then, before, late);
         assertThat(unknown.kind()).isEqualTo(Kind.REOPEN);
         assertThat(unknown.record().full()).isEmpty();
         assertThat(unknown.record().done()).isEmpty();
@@ -159,12 +160,12 @@ class DrainDecisionTest {
         assertThat(decide(written, NOBODY, NOW.plusSeconds(1), Some.pod("a")).kind())
                 .isEqualTo(Kind.PROGRESS);
         assertThat(written.waiting())
-                .containsExactly(new DrainRecord.Waiting("team/a", "evict", "budget web", NOW.plusSeconds(1)));
+                .containsExactly(new DrainAnnotation.Waiting("team/a", "evict", "budget web", NOW.plusSeconds(1)));
         // By the next leader, who was refused later.
         refusals = Map.of("uid-a", new Refusal(1, NOW.plusSeconds(60), "budget web", NOW.plusSeconds(66)));
         assertThat(decide(written, NOBODY, NOW.plusSeconds(60), Some.pod("a")).kind())
                 .isEqualTo(Kind.NONE);
-        assertThat(DrainNews.of(written))
+        assertThat(DrainEvents.of(written))
                 .singleElement()
                 .satisfies(news -> assertThat(news.reason()).isEqualTo("DrainBlocked"))
                 .satisfies(news -> assertThat(news.text()).contains("team/a: budget web, since 2026-11-22T06:00:01Z"));
@@ -201,7 +202,7 @@ class DrainDecisionTest {
 
     @Test
     void whereNobodyKnowsWhoHasTheGpuAllGo() {
-        GpuPods.Answer unknown = new GpuPods.Answer.Unknown("pod team/b does not tell");
+        GpuHolderSource.Answer unknown = new GpuHolderSource.Answer.Unknown("pod team/b does not tell");
         DrainDecision start = decide(Some.partial("GPU-1"), unknown, NOW, Some.pod("a"), Some.pod("b"));
         assertThat(start.record().full()).isPresent();
         assertThat(start.record().why()).contains("all pods", "pod team/b does not tell");
@@ -210,19 +211,19 @@ class DrainDecisionTest {
 
     @Test
     void whoIsBeingAskedIsWaitedFor() {
-        GpuPods.Answer asks = new GpuPods.Answer.Asked("asking the node");
+        GpuHolderSource.Answer asks = new GpuHolderSource.Answer.Asked("asking the node");
         DrainDecision start = decide(Some.partial("GPU-1"), asks, NOW, Some.pod("a"));
         assertThat(start.kind()).isEqualTo(Kind.START);
         assertThat(start.plan()).isEmpty();
         assertThat(decide(written, asks, NOW.plusSeconds(1), Some.pod("a")).kind())
                 .isEqualTo(Kind.NONE);
-        GpuPods.Answer known = new GpuPods.Answer.Known(Map.of("team/a", Set.of("GPU-1")), NOW);
+        GpuHolderSource.Answer known = new GpuHolderSource.Answer.Known(Map.of("team/a", Set.of("GPU-1")), NOW);
         assertThat(decide(written, known, NOW.plusSeconds(2), Some.pod("a"))
                         .plan()
                         .get(0)
                         .step())
                 .isEqualTo(PodPlan.Step.EVICT);
-        assertThat(decide(written, new GpuPods.Answer.Known(Map.of(), NOW), NOW.plusSeconds(9), Some.pod("b"))
+        assertThat(decide(written, new GpuHolderSource.Answer.Known(Map.of(), NOW), NOW.plusSeconds(9), Some.pod("b"))
                         .kind())
                 .isEqualTo(Kind.FINISH);
     }

@@ -198,7 +198,7 @@ class DrainPlanTest {
 
     @Test
     void whoIsForcedGoesWhateverPoliciesSay() {
-        DrainRecord forced = DrainRecord.NONE.with(new DrainAsk(true, Set.of(), true, "Xid"), NOW);
+        DrainAnnotation forced = DrainAnnotation.NONE.with(new DrainRequest(true, Set.of(), true, "Xid"), NOW);
         List<String> pods = List.of(
                 unmanaged(withFiles(Some.pod("a"))),
                 notReady(Some.pod("b"), "2026-11-22T01:00:00Z"),
@@ -212,7 +212,7 @@ class DrainPlanTest {
 
     @Test
     void aPartialDrainTakesThoseWhoHoldItsGpus() {
-        List<PodRead> pods =
+        List<PodView> pods =
                 Stream.of("a", "b", "c").map(Some::pod).map(Some::read).toList();
         List<PodPlan> plan = DrainPlan.of(
                 Some.partial("GPU-1", "GPU-2"),

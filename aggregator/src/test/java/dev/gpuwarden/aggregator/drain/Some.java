@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.json.JsonText;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
@@ -21,7 +21,7 @@ final class Some {
 
     static Map<String, Object> tree(String json) {
         try {
-            return JsonText.readObject(json);
+            return Json.readObject(json);
         } catch (IOException e) {
             throw new AssertionError(json, e);
         }
@@ -37,8 +37,8 @@ final class Some {
                 "containerStatuses": [{"name": "main", "state": {"running": {}}}]}}""".formatted(name, name);
     }
 
-    static PodRead read(String json) {
-        return PodRead.of(tree(json));
+    static PodView read(String json) {
+        return PodView.of(tree(json));
     }
 
     static HealthEvent event(RecommendedAction action, String... gpus) {
@@ -54,19 +54,19 @@ final class Some {
                 .build();
     }
 
-    static DrainRecord full() {
-        return DrainRecord.NONE.with(new DrainAsk(true, java.util.Set.of(), false, "Xid 79"), NOW);
+    static DrainAnnotation full() {
+        return DrainAnnotation.NONE.with(new DrainRequest(true, java.util.Set.of(), false, "Xid 79"), NOW);
     }
 
-    static DrainRecord partial(String... gpus) {
-        return DrainRecord.NONE.with(new DrainAsk(false, java.util.Set.of(gpus), false, "Xid 48"), NOW);
+    static DrainAnnotation partial(String... gpus) {
+        return DrainAnnotation.NONE.with(new DrainRequest(false, java.util.Set.of(gpus), false, "Xid 48"), NOW);
     }
 
     /** In quarantine, with this drain. */
-    static NodeRead node(Optional<String> drain) {
-        String more = drain.map(text -> ", \"gpuwarden.dev/drain\": " + JsonText.write(text))
+    static CachedNode node(Optional<String> drain) {
+        String more = drain.map(text -> ", \"gpuwarden.dev/drain\": " + Json.write(text))
                 .orElse("");
-        return NodeRead.of(tree("""
+        return CachedNode.of(tree("""
                 {"metadata": {"name": "n", "uid": "u", "resourceVersion": "7", "labels": {},
                 "annotations": {"quarantineHealthEvent": "[]"%s}}, "spec": {"unschedulable": true}}
                 """.formatted(more)));

@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.page.Visitors.Verdict;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.web.PageAuthorizer.Verdict;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.AccessVerdict;
@@ -21,15 +21,15 @@ import org.junit.jupiter.api.Timeout;
 class AccessReviewsTest {
 
     private final AtomicLong now = new AtomicLong();
-    private final IngestTally tally = new IngestTally();
+    private final IngestMetrics tally = new IngestMetrics();
     private final BlockingQueue<AccessVerdict> answers = new LinkedBlockingQueue<>();
     private final CountDownLatch slow = new CountDownLatch(1);
     private final AccessReviews reviews = new AccessReviews(this::judge, tally, now::get);
 
-    private Verdict judge(String token, String node) throws ClusterException, InterruptedException {
+    private Verdict judge(String token, String node) throws ApiException, InterruptedException {
         switch (token) {
             case "slow" -> slow.await();
-            case "dead" -> throw ClusterException.noAnswer("no answer from https://10.0.0.1:443");
+            case "dead" -> throw ApiException.noAnswer("no answer from https://10.0.0.1:443");
             case "bug" -> throw new IllegalStateException("a bug");
             default -> {}
         }

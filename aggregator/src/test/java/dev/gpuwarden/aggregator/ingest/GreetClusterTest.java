@@ -2,13 +2,13 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.health.Claim;
-import dev.gpuwarden.aggregator.health.Held;
-import dev.gpuwarden.aggregator.health.Memory;
-import dev.gpuwarden.aggregator.health.NodeHealths;
-import dev.gpuwarden.aggregator.health.NodeState;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.ReportedState;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
+import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.util.List;
@@ -23,14 +23,14 @@ class GreetClusterTest extends IngestSetup {
     private Optional<String> uid = Optional.empty();
     private Optional<Map<String, Object>> health = Optional.empty();
     private FaultyApi between;
-    private ClusterApi api;
-    private NodeHealths healths;
+    private KubeClient api;
+    private NodeHealthClient healths;
 
     @BeforeEach
     void between() throws Exception {
         between = parts.add(new FaultyApi(plane));
         api = api(between.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
-        healths = new NodeHealths(api, new Memory() {
+        healths = new NodeHealthClient(api, new NodeHealthCache() {
             @Override
             public Optional<String> nodeUid(String any) {
                 return uid;
@@ -43,7 +43,7 @@ class GreetClusterTest extends IngestSetup {
 
             @Override
             public Optional<String> healthVersion(String any) {
-                return health.map(tree -> Trees.text(Trees.object(tree, "metadata"), "resourceVersion"));
+                return health.map(tree -> JsonTrees.text(JsonTrees.object(tree, "metadata"), "resourceVersion"));
             }
 
             @Override
@@ -57,7 +57,7 @@ class GreetClusterTest extends IngestSetup {
 
     @Test
     void nothingKnownIsAskedForAndMade() throws Exception {
-        Held held = healths.greet(node);
+        StoredHealth held = healths.greet(node);
         assertThat(held.nodeUid()).isEqualTo(uid().orElseThrow());
         assertThat(between.count(ApiCall.any())).isEqualTo(3);
     }
@@ -65,12 +65,12 @@ class GreetClusterTest extends IngestSetup {
     @Test
     void whatIsMissingIsMadeWithOneRequestAndWhatIsThereWithNone() throws Exception {
         uid = uid();
-        Held held = healths.greet(node);
+        StoredHealth held = healths.greet(node);
         assertThat(held.nodeUid()).isEqualTo(uid.orElseThrow());
         assertThat(health(".metadata.ownerReferences[0].uid")).isEqualTo(uid.orElseThrow());
         assertThat(between.count(ApiCall.any())).isEqualTo(1);
 
-        health = Optional.of(api.get(NodeHealths.ALL.path(node)));
+        health = Optional.of(api.get(NodeHealthClient.ALL.path(node)));
         assertThat(healths.greet(node)).isEqualTo(held);
         assertThat(between.count(ApiCall.any())).isEqualTo(2);
     }
@@ -78,11 +78,19 @@ class GreetClusterTest extends IngestSetup {
     @Test
     void aChangeByAnotherWriterThatIsKnownCostsNoSecondWrite() throws Exception {
         uid = uid();
-        Held greeted = healths.greet(node);
+        StoredHealth greeted = healths.greet(node);
         plane.kubectl("annotate", "nodehealth", node, "another=writer");
-        health = Optional.of(api.get(NodeHealths.ALL.path(node)));
-        NodeState state = new NodeState(
-                node, "", "1", Samples.SEEN, new Claim(Samples.SEEN, "a"), 1, 7, 0, List.of(Samples.fault(node, "79")));
+        health = Optional.of(api.get(NodeHealthClient.ALL.path(node)));
+        ReportedState state = new ReportedState(
+                node,
+                "",
+                "1",
+                Samples.SEEN,
+                new StreamEpoch(Samples.SEEN, "a"),
+                1,
+                7,
+                0,
+                List.of(Samples.fault(node, "79")));
         long before = between.count(ApiCall.any());
         assertThat(healths.write(state, greeted).acknowledged()).isEqualTo(7);
         assertThat(between.count(ApiCall.any())).isEqualTo(before + 1);
@@ -91,7 +99,7 @@ class GreetClusterTest extends IngestSetup {
     @Test
     void whatBelongsToAnotherNodeOfThatNameIsAskedFor() throws Exception {
         uid = uid();
-        Held held = healths.greet(node);
+        StoredHealth held = healths.greet(node);
         health = Optional.of(Map.of(
                 "metadata",
                 Map.of(

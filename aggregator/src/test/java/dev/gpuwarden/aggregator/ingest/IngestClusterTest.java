@@ -3,10 +3,10 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.health.NodeHealth;
-import dev.gpuwarden.aggregator.health.NodeHealthReader;
-import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthParser;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.testkit.cluster.Relay;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class IngestClusterTest extends IngestSetup {
 
     private Relay relay;
-    private ClusterApi api;
+    private KubeClient api;
     private IngestServer server;
 
     @BeforeEach
@@ -235,7 +235,7 @@ class IngestClusterTest extends IngestSetup {
             told.hear();
             told.faults(1, 0, faults);
             assertThat(told.hear().getGeneration()).isEqualTo(1);
-            NodeHealth read = NodeHealthReader.read(api.get(NodeHealths.ALL.path(node)));
+            NodeHealth read = NodeHealthParser.read(api.get(NodeHealthClient.ALL.path(node)));
             assertThat(read.nodeUid()).contains(plane.client().get("node/" + node, ".metadata.uid"));
             assertThat(read.faults())
                     .hasSizeGreaterThan(20)

@@ -3,9 +3,9 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.health.NodeHealths;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
@@ -34,7 +34,7 @@ class IngestFaultsTest extends IngestSetup {
 
     private FaultyApi faulty;
     private String kubeconfig;
-    private ClusterApi direct;
+    private KubeClient direct;
     private IngestServer server;
     private String token;
 
@@ -52,7 +52,7 @@ class IngestFaultsTest extends IngestSetup {
     }
 
     private Map<String, Object> status() throws Exception {
-        return Trees.object(direct.get(NodeHealths.ALL.path(node)), "status");
+        return JsonTrees.object(direct.get(NodeHealthClient.ALL.path(node)), "status");
     }
 
     static Stream<Arguments> faults() {
@@ -167,7 +167,7 @@ class IngestFaultsTest extends IngestSetup {
 
     @Test
     void aNodeThatConnectsAllTheTimeCostsTheApiServerNothingMore() throws Exception {
-        for (int i = 0; i < Reports.CONNECTS; i++) {
+        for (int i = 0; i < UplinkService.CONNECTS; i++) {
             try (TestNode told = connect()) {
                 assertThat(told.hear().hasWelcome()).isTrue();
             }

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.health.Memory;
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
@@ -59,22 +59,22 @@ abstract class IngestSetup {
     }
 
     /** With the rights of an aggregator, and no more. */
-    ClusterApi api() throws Exception {
+    KubeClient api() throws Exception {
         return api(Files.readString(TestCluster.aggregatorKubeconfig(plane)));
     }
 
     /** The same through somebody who can be away. */
-    ClusterApi api(Relay through) throws Exception {
+    KubeClient api(Relay through) throws Exception {
         return api(Files.readString(TestCluster.aggregatorKubeconfig(plane))
                 .replace(plane.url(), "https://127.0.0.1:" + through.port()));
     }
 
-    ClusterApi api(String kubeconfig) {
-        return parts.add(ClusterApi.connect(config(kubeconfig)));
+    KubeClient api(String kubeconfig) {
+        return parts.add(KubeClient.connect(config(kubeconfig)));
     }
 
-    ClusterApi api(String kubeconfig, Duration patience) {
-        return parts.add(ClusterApi.connect(config(kubeconfig), patience));
+    KubeClient api(String kubeconfig, Duration patience) {
+        return parts.add(KubeClient.connect(config(kubeconfig), patience));
     }
 
     private static Config config(String kubeconfig) {
@@ -83,11 +83,11 @@ abstract class IngestSetup {
         return config;
     }
 
-    IngestServer aggregator(ClusterApi api, String name) {
-        return aggregator(api, name, Memory.NONE);
+    IngestServer aggregator(KubeClient api, String name) {
+        return aggregator(api, name, NodeHealthCache.NONE);
     }
 
-    IngestServer aggregator(ClusterApi api, String name, Memory memory) {
+    IngestServer aggregator(KubeClient api, String name, NodeHealthCache memory) {
         return parts.add(IngestServer.of(options, api, name, memory, PACE).listen());
     }
 

@@ -4,11 +4,11 @@ import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gpuwarden.aggregator.cluster.ClusterException;
-import dev.gpuwarden.aggregator.holdings.LookupAnswer.Answered;
-import dev.gpuwarden.aggregator.holdings.LookupAnswer.Failed;
-import dev.gpuwarden.aggregator.holdings.LookupAnswer.Pending;
-import dev.gpuwarden.aggregator.holdings.LookupRequest;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Answered;
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Failed;
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Pending;
+import dev.gpuwarden.aggregator.nodehealth.LookupRequest;
 import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.core.holder.GpuHolder;
@@ -182,7 +182,7 @@ class LookupClusterTest extends QuestionsSetup {
         Replica a = new Replica(api(), "a");
         assertThatThrownBy(() -> a.lookups.ask(node))
                 .isInstanceOfSatisfying(
-                        ClusterException.class, e -> assertThat(e.notFound()).isTrue());
+                        ApiException.class, e -> assertThat(e.notFound()).isTrue());
         assertThat(health(".metadata.name")).isEmpty();
     }
 }

@@ -2,10 +2,10 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.health.NodeHealth;
-import dev.gpuwarden.aggregator.health.NodeHealthReader;
-import dev.gpuwarden.aggregator.health.NodeHealths;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthParser;
 import dev.gpuwarden.api.HealthEventCodec;
 import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 /** Programs that watch the whole cluster report of its nodes, to two aggregators before a real API server. */
 class MonitorClusterTest extends IngestSetup {
 
-    private ClusterApi api;
+    private KubeClient api;
     private IngestServer server;
     private IngestServer second;
 
@@ -91,7 +91,7 @@ class MonitorClusterTest extends IngestSetup {
     }
 
     private NodeHealth read() throws Exception {
-        return NodeHealthReader.read(api.get(NodeHealths.ALL.path(node)));
+        return NodeHealthParser.read(api.get(NodeHealthClient.ALL.path(node)));
     }
 
     private List<String> checks() throws Exception {

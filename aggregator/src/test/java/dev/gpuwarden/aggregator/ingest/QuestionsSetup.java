@@ -3,15 +3,15 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cluster.ClusterApi;
-import dev.gpuwarden.aggregator.fleet.Fleet;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.health.NodeHealths;
-import dev.gpuwarden.aggregator.holdings.HolderLookups;
-import dev.gpuwarden.aggregator.holdings.HoldingsReader;
-import dev.gpuwarden.aggregator.holdings.LookupAnswer;
-import dev.gpuwarden.aggregator.holdings.LookupAnswer.Pending;
-import dev.gpuwarden.aggregator.holdings.LookupRequest;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
+import dev.gpuwarden.aggregator.nodehealth.HoldingsReader;
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer;
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Pending;
+import dev.gpuwarden.aggregator.nodehealth.LookupRequest;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.api.HoldingsCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.NodeReport;
@@ -33,24 +33,24 @@ abstract class QuestionsSetup extends IngestSetup {
 
     /** An aggregator that follows the cluster, as one that steers does. */
     final class Replica {
-        final Fleet fleet = new Fleet(
-                new Fleet.Listener() {
+        final NodeCache fleet = new NodeCache(
+                new NodeCache.Listener() {
                     @Override
-                    public void node(String name, Optional<NodeRead> node, boolean ours) {}
+                    public void node(String name, Optional<CachedNode> node, boolean ours) {}
 
                     @Override
                     public void health(String name, Optional<Map<String, Object>> health) {}
                 },
                 Clock.systemUTC());
         final IngestServer server;
-        final HolderLookups lookups;
-        final ClusterApi api;
+        final GpuHolderRequests lookups;
+        final KubeClient api;
 
-        Replica(ClusterApi api, String name) {
+        Replica(KubeClient api, String name) {
             this.api = api;
             server = aggregator(api, name, fleet);
-            lookups = new HolderLookups(api, fleet, Clock.systemUTC());
-            parts.add(api.mirror(NodeHealths.ALL, fleet.healths()));
+            lookups = new GpuHolderRequests(api, fleet, Clock.systemUTC());
+            parts.add(api.mirror(NodeHealthClient.ALL, fleet.healths()));
         }
 
         LookupRequest ask() throws Exception {

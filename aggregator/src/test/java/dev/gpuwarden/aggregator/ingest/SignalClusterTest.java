@@ -3,11 +3,11 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.checkpoint.PodSignals;
-import dev.gpuwarden.aggregator.checkpoint.SignalAnswer;
-import dev.gpuwarden.aggregator.checkpoint.SignalRequest;
-import dev.gpuwarden.aggregator.holdings.LookupAnswer.Answered;
-import dev.gpuwarden.aggregator.holdings.LookupRequest;
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Answered;
+import dev.gpuwarden.aggregator.nodehealth.LookupRequest;
+import dev.gpuwarden.aggregator.nodehealth.SignalAnswer;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Signal;
@@ -43,7 +43,7 @@ class SignalClusterTest extends QuestionsSetup {
     void aPodsSignalIsAskedForAtOneAggregatorAndSentByTheOthersNode() throws Exception {
         Replica a = new Replica(api(), "a");
         Replica b = new Replica(api(), "b");
-        PodSignals signals = new PodSignals(a.api, a.fleet, Clock.systemUTC());
+        SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
         try (TestNode told = connect(b, true)) {
             await(() -> a.fleet.health(node).isPresent());
             SignalRequest first = signals.ask(node, POD, "SIGUSR1");
@@ -83,7 +83,7 @@ class SignalClusterTest extends QuestionsSetup {
     @Test
     void aSignalThatWasNotAnsweredIsAskedForAgainAndOldDaemonsAreNotAsked() throws Exception {
         Replica a = new Replica(api(), "a");
-        PodSignals signals = new PodSignals(a.api, a.fleet, Clock.systemUTC());
+        SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
         SignalRequest request;
         try (TestNode told = connect(a, true)) {
             await(() -> a.fleet.health(node).isPresent());

@@ -44,7 +44,7 @@ class CleanUpTest extends QuarantineSetup {
 
     @Test
     void cordonsOfOthersStayAndAreListed() throws Exception {
-        node.apply(ByHand.cordon(node.read(), "new cables", "ann").patch());
+        node.apply(ManualCordon.cordon(node.read(), "new cables", "ann").patch());
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(clean().stays()).containsExactly("the cordon of ann: new cables");

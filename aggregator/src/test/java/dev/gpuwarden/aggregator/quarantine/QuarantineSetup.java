@@ -2,14 +2,15 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.breaker.Breaker;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.rules.Clause;
-import dev.gpuwarden.aggregator.rules.Label;
-import dev.gpuwarden.aggregator.rules.RuleBook;
-import dev.gpuwarden.aggregator.rules.RuleSet;
-import dev.gpuwarden.aggregator.rules.Taint;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.Taint;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.ruleset.Clause;
+import dev.gpuwarden.aggregator.ruleset.Label;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -23,11 +24,11 @@ import java.util.Optional;
 abstract class QuarantineSetup {
 
     static final Instant T0 = Instant.parse("2026-11-22T03:00:00Z");
-    static final Breaker.Answer YES = new Breaker.Answer(true, "room", BreakerState.NEW);
-    static final Breaker.Answer NO = new Breaker.Answer(false, "breaker open", BreakerState.NEW);
+    static final BreakerPolicy.Answer YES = new BreakerPolicy.Answer(true, "room", BreakerState.NEW);
+    static final BreakerPolicy.Answer NO = new BreakerPolicy.Answer(false, "breaker open", BreakerState.NEW);
     static final Taint GPU_ERROR = new Taint("nvidia.com/gpu-error", "true", "NoSchedule");
 
-    private static final RuleBook RULES = RuleBook.compile(List.of(
+    private static final RuleEvaluator RULES = RuleEvaluator.compile(List.of(
             rule("fatal", "event.isFatal && event.componentClass == 'GPU'", 0, true, null, null),
             rule("taints", "event.checkName == 'Taints'", 5, false, GPU_ERROR, null),
             rule("labels", "event.checkName == 'Labels'", 5, false, null, new Label("gpu-fault", "active")),
@@ -40,12 +41,12 @@ abstract class QuarantineSetup {
              "spec": {"podCIDR": "10.0.0.0/24",
                       "taints": [{"key": "dedicated", "value": "ml", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"}]}}
             """);
-    final NodeRead before = node.read();
-    RuleBook rules = RULES;
+    final CachedNode before = node.read();
+    RuleEvaluator rules = RULES;
     private int seconds;
 
-    static RuleSet rule(String name, String cel, int priority, boolean cordon, Taint taint, Label label) {
-        return new RuleSet(
+    static QuarantineRuleSet rule(String name, String cel, int priority, boolean cordon, Taint taint, Label label) {
+        return new QuarantineRuleSet(
                 name,
                 1,
                 true,
@@ -80,20 +81,20 @@ abstract class QuarantineSetup {
         tell(event.healthy(true).fatal(false));
     }
 
-    Decision decide(Breaker.Answer breaker) {
-        return decide(Report.trusted("node-1", table.faults()), breaker);
+    Decision decide(BreakerPolicy.Answer breaker) {
+        return decide(FaultReport.trusted("node-1", table.faults()), breaker);
     }
 
-    Decision decide(Report report, Breaker.Answer breaker) {
-        return Quarantine.decide(node.read(), report, rules, any -> breaker, Mode.ARMED, T0);
+    Decision decide(FaultReport report, BreakerPolicy.Answer breaker) {
+        return QuarantineDecider.decide(node.read(), report, rules, any -> breaker, ActionMode.ARMED, T0);
     }
 
     Decision.Act act(Decision.Kind kind) {
-        return act(kind, Report.trusted("node-1", table.faults()));
+        return act(kind, FaultReport.trusted("node-1", table.faults()));
     }
 
     /** Decides, writes, and sees that there is nothing left to decide. */
-    Decision.Act act(Decision.Kind kind, Report report) {
+    Decision.Act act(Decision.Kind kind, FaultReport report) {
         Decision decision = decide(report, YES);
         assertThat(decision).isInstanceOf(Decision.Act.class);
         Decision.Act act = (Decision.Act) decision;
@@ -118,7 +119,7 @@ abstract class QuarantineSetup {
     }
 
     void isAsBefore() {
-        NodeRead now = node.read();
+        CachedNode now = node.read();
         assertThat(without(now.labels(), "k8saas.nvidia.com/uncordon-")).isEqualTo(before.labels());
         assertThat(without(now.annotations(), "gpuwarden.dev/quarantine")).isEqualTo(before.annotations());
         assertThat(now.taints()).isEqualTo(before.taints());

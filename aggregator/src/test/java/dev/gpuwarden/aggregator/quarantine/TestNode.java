@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.fleet.NodeRead;
-import dev.gpuwarden.aggregator.json.JsonText;
-import dev.gpuwarden.aggregator.json.Trees;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -17,7 +17,7 @@ final class TestNode {
 
     TestNode(String json) {
         try {
-            tree = JsonText.readObject(json);
+            tree = Json.readObject(json);
         } catch (IOException e) {
             throw new AssertionError(e);
         }
@@ -43,9 +43,9 @@ final class TestNode {
         return (Map<String, Object>) metadata().computeIfAbsent(field, any -> new LinkedHashMap<>());
     }
 
-    NodeRead read() {
+    CachedNode read() {
         try {
-            return NodeRead.of(JsonText.readObject(JsonText.write(tree)));
+            return CachedNode.of(Json.readObject(Json.write(tree)));
         } catch (IOException e) {
             throw new AssertionError(e);
         }
@@ -71,7 +71,7 @@ final class TestNode {
     @SuppressWarnings("unchecked")
     private void apply(Map<String, Object> operation) {
         List<String> path = new ArrayList<>();
-        for (String part : Trees.text(operation, "path").substring(1).split("/")) {
+        for (String part : JsonTrees.text(operation, "path").substring(1).split("/")) {
             path.add(part.replace("~1", "/").replace("~0", "~"));
         }
         Map<String, Object> parent = tree;
@@ -82,7 +82,7 @@ final class TestNode {
             parent = (Map<String, Object>) parent.get(part);
         }
         String last = path.get(path.size() - 1);
-        switch (Trees.text(operation, "op")) {
+        switch (JsonTrees.text(operation, "op")) {
             case "test" -> {
                 if (!operation.get("value").equals(parent.get(last))) {
                     throw new IllegalStateException("the test failed: " + operation);
@@ -90,7 +90,7 @@ final class TestNode {
             }
             case "add" -> {
                 try {
-                    parent.put(last, JsonText.read(JsonText.write(operation.get("value"))));
+                    parent.put(last, Json.read(Json.write(operation.get("value"))));
                 } catch (IOException e) {
                     throw new AssertionError(e);
                 }

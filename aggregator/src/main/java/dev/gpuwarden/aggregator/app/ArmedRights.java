@@ -1,0 +1,72 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.client.AccessReviewer;
+import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.DrainReconciler;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.cli.UserError;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What an armed aggregator may do besides what a dry run uses. The manifests give these rights with the component that arms it, so
+ * that they are looked for once, at the start, and not missed node by node.
+ */
+public final class ArmedRights {
+
+    private static final System.Logger LOG = System.getLogger(ArmedRights.class.getName());
+
+    private static final List<Right> QUARANTINE =
+            List.of(new Right("patch", "", "nodes"), new Right("patch", "", "nodes/status"));
+    private static final Right EVICT = new Right("create", "", "pods/eviction");
+    private static final Right DELETE = new Right("delete", "", "pods");
+
+    private ArmedRights() {}
+
+    /**
+     * Throws {@link UserError} where a right is missing. Blocks while the API server is asked; where it does not answer, nothing is
+     * known and nothing is thrown.
+     */
+    public static void check(
+            KubeClient api, Optional<QuarantineSettings> steering, Optional<DrainReconciler.Settings> drains)
+            throws InterruptedException {
+        AccessReviewer rights = new AccessReviewer(api);
+        try {
+            if (steering.filter(set -> set.mode() == ActionMode.ARMED).isPresent()) {
+                check(rights, "quarantine", QUARANTINE);
+            }
+            Optional<DrainReconciler.Settings> armed = drains.filter(DrainReconciler.Settings::armed);
+            if (armed.isPresent()) {
+                check(rights, "drain", ofDrain(armed.get().policies()));
+            }
+        } catch (ApiException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "the API server does not answer which rights this program has: " + e.getMessage());
+        }
+    }
+
+    private static List<Right> ofDrain(DrainPolicies policies) {
+        List<Right> needed = new ArrayList<>(List.of(EVICT));
+        if (policies.uses(DrainMode.DELETE_AFTER_TIMEOUT)) {
+            needed.add(DELETE);
+        }
+        return needed;
+    }
+
+    private static void check(AccessReviewer rights, String what, List<Right> needed)
+            throws ApiException, InterruptedException {
+        List<Right> missing = rights.missing(needed);
+        if (!missing.isEmpty()) {
+            throw new UserError("--" + what + ".mode=armed needs rights that this ServiceAccount does not have: "
+                    + AccessReviewer.text(missing) + ". Apply the manifests with their component components/" + what
+                    + "-armed, or start with --" + what + ".mode=dry-run");
+        }
+    }
+}

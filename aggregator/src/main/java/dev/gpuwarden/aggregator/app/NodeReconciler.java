@@ -1,0 +1,117 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.CachedNodeHealth;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.drain.DrainDryRun;
+import dev.gpuwarden.aggregator.drain.DrainEvents;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
+import dev.gpuwarden.aggregator.nodestatus.News;
+import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
+import dev.gpuwarden.aggregator.quarantine.Decision;
+import dev.gpuwarden.aggregator.quarantine.FaultReport;
+import dev.gpuwarden.aggregator.quarantine.FaultReports;
+import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
+import dev.gpuwarden.aggregator.quarantine.QuarantineMetrics;
+import dev.gpuwarden.aggregator.quarantine.QuarantineReconciler;
+import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/** What is to be done about one node: first what is urgent, then what is told of it. */
+final class NodeReconciler {
+
+    private final KubeClient api;
+    private final ActionMode mode;
+    private final NodeCache fleet;
+    private final RuleSetStore rules;
+    private final QuarantineReconciler quarantine;
+    private final ConditionReconciler conditions;
+    private final NodeEventRecorder teller;
+    private final Clock clock;
+    private final QuarantineMetrics tally;
+    private final BooleanSupplier followed;
+    private final Function<String, Optional<DrainDryRun>> rehearsals;
+
+    /**
+     * @param followed whether NodeHealths are watched at this moment
+     * @param rehearsals what a dry run would do to the pods of a node
+     */
+    NodeReconciler(
+            KubeClient api,
+            ActionMode mode,
+            NodeCache fleet,
+            RuleSetStore rules,
+            QuarantineReconciler quarantine,
+            ConditionReconciler conditions,
+            NodeEventRecorder teller,
+            Clock clock,
+            QuarantineMetrics tally,
+            BooleanSupplier followed,
+            Function<String, Optional<DrainDryRun>> rehearsals) {
+        this.api = api;
+        this.mode = mode;
+        this.fleet = fleet;
+        this.rules = rules;
+        this.quarantine = quarantine;
+        this.conditions = conditions;
+        this.teller = teller;
+        this.clock = clock;
+        this.tally = tally;
+        this.followed = followed;
+        this.rehearsals = rehearsals;
+    }
+
+    /** Out of service, or back. */
+    void decide(String node) throws ApiException, InterruptedException {
+        long start = System.nanoTime();
+        Decision decision = quarantine.settle(report(node, clock.instant()), rules.book(), mode);
+        tally.decided(decision, System.nanoTime() - start);
+    }
+
+    /** What people read of it. */
+    void tell(String node) throws ApiException, InterruptedException {
+        Optional<CachedNode> there = fleet.node(node);
+        if (there.isEmpty()) {
+            teller.forget(node);
+            return;
+        }
+        Instant now = clock.instant();
+        FaultReport report = FaultReports.of(node, fleet.health(node), now);
+        if (mode == ActionMode.ARMED && report.unfitFor(there.get()).isEmpty()) {
+            conditions.settle(there.get(), report.faults(), report.isWhole());
+        }
+        Optional<QuarantineEvents> quarantined = mode == ActionMode.ARMED
+                ? QuarantineEvents.of(there.get())
+                : QuarantineEvents.would(
+                        quarantine.look(report, rules.book()), report.youngest().orElse(now));
+        List<QuarantineEvents> news = new ArrayList<>(quarantined.stream().toList());
+        news.addAll(DrainEvents.of(there.get()));
+        news.addAll(DrainEvents.would(rehearsals.apply(node)));
+        teller.tell(node, News.of(there.get(), news, report.faults(), now));
+    }
+
+    /** What is acted on is what is so now, and not what a watch tells that has been away. */
+    private FaultReport report(String node, Instant now) throws ApiException, InterruptedException {
+        Optional<CachedNodeHealth> health = fleet.healthRead(node);
+        FaultReport report = FaultReports.of(node, health.map(CachedNodeHealth::tree), now);
+        if (health.isPresent()
+                && (!followed.getAsBoolean() || FaultReports.isOld(health.get(), now))
+                && quarantine.look(report, rules.book()) instanceof Decision.Act) {
+            Map<String, Object> newest = api.get(NodeHealthClient.ALL.path(node));
+            fleet.answered(newest);
+            return FaultReports.of(node, Optional.of(newest), now);
+        }
+        return report;
+    }
+}

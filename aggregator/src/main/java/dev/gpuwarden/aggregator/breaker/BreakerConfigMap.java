@@ -1,0 +1,142 @@
+package dev.gpuwarden.aggregator.breaker;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.client.ResourceKind;
+import java.time.Clock;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A ConfigMap that keeps what the breaker must remember, where people close it, and that says by its annotations what whoever
+ * leads goes by. Thread-safe.
+ */
+public final class BreakerConfigMap {
+
+    public static final String NAME = "gpuwarden-breaker";
+
+    /** @param metadata all of it but what the API server keeps for itself: what others have put there stays */
+    private record Kept(Map<String, Object> metadata, Map<String, String> data) {
+        static Kept of(Map<String, Object> tree) {
+            Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(tree, "metadata"));
+            metadata.remove("managedFields");
+            return new Kept(metadata, JsonTrees.texts(tree, "data"));
+        }
+
+        Map<String, String> annotations() {
+            return JsonTrees.texts(metadata, "annotations");
+        }
+    }
+
+    private final ResourceKind kind;
+    private final Map<String, String> published;
+    private final KubeClient api;
+    private final CircuitBreaker gate;
+    private final Clock clock;
+    private final Runnable changed;
+    private final Runnable outdated;
+    private Optional<Kept> kept = Optional.empty();
+
+    /**
+     * @param changed told when somebody has changed it, so that nodes that were refused may ask again
+     * @param outdated told when it is gone or says something else of the settings: who leads must save it
+     */
+    public BreakerConfigMap(
+            String namespace,
+            BreakerSettingsAnnotation published,
+            KubeClient api,
+            CircuitBreaker gate,
+            Clock clock,
+            Runnable changed,
+            Runnable outdated) {
+        this.kind = kind(namespace);
+        this.published = published.annotations();
+        this.api = api;
+        this.gate = gate;
+        this.clock = clock;
+        this.changed = changed;
+        this.outdated = outdated;
+    }
+
+    /** Where it lies. */
+    public static ResourceKind kind(String namespace) {
+        return new ResourceKind("", "v1", "configmaps", "ConfigMap", Optional.of(namespace), Optional.of(NAME));
+    }
+
+    public ResourceKind kind() {
+        return kind;
+    }
+
+    /** What follows it. */
+    public ResourceInformer.Listener listener() {
+        return new ResourceInformer.Listener() {
+            @Override
+            public void there(String name, Map<String, Object> tree) {
+                seen(tree);
+            }
+
+            @Override
+            public void gone(String name) {
+                synchronized (BreakerConfigMap.this) {
+                    kept = Optional.empty();
+                }
+                changed.run();
+                outdated.run();
+            }
+
+            @Override
+            public void complete() {}
+        };
+    }
+
+    private void seen(Map<String, Object> tree) {
+        Kept there = Kept.of(tree);
+        synchronized (this) {
+            kept = Optional.of(there);
+            gate.kept(BreakerState.of(there.data(), clock.instant()));
+        }
+        changed.run();
+        if (!says(there)) {
+            outdated.run();
+        }
+    }
+
+    private boolean says(Kept there) {
+        return there.annotations().entrySet().containsAll(published.entrySet());
+    }
+
+    /**
+     * Writes what the breaker remembers and the settings, if there is nothing or something else. Blocks until it is kept.
+     *
+     * @throws ApiException also where somebody has changed it meanwhile, which comes here by itself
+     */
+    public void save() throws ApiException, InterruptedException {
+        Optional<Kept> before;
+        Map<String, String> data;
+        synchronized (this) {
+            before = kept;
+            data = gate.state().toData();
+        }
+        if (before.isPresent() && before.get().data().equals(data) && says(before.get())) {
+            return;
+        }
+        Map<String, Object> metadata =
+                new LinkedHashMap<>(before.map(Kept::metadata).orElse(Map.of("name", NAME)));
+        Map<String, String> annotations =
+                new LinkedHashMap<>(before.map(Kept::annotations).orElse(Map.of()));
+        annotations.putAll(published);
+        metadata.put("annotations", annotations);
+        Map<String, Object> body = Map.of("apiVersion", "v1", "kind", "ConfigMap", "metadata", metadata, "data", data);
+        Map<String, Object> answer =
+                before.isPresent() ? api.replace(kind.path(NAME), body) : api.create(kind.path(), body);
+        synchronized (this) {
+            // What came meanwhile is as new as the answer, or newer.
+            if (kept.equals(before)) {
+                kept = Optional.of(Kept.of(answer));
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package dev.gpuwarden.aggregator.cache;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A Node as the API server had it.
+ *
+ * @param taints as they are there, with fields that nobody here knows
+ * @param tree all of it, but for what is large and nobody asks for: images, volumes, fields of others
+ */
+public record CachedNode(
+        String name,
+        String uid,
+        String resourceVersion,
+        boolean unschedulable,
+        Map<String, String> labels,
+        Map<String, String> annotations,
+        List<Map<String, Object>> taints,
+        Map<String, Object> tree) {
+
+    public static CachedNode of(Map<String, Object> tree) {
+        Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
+        Map<String, Object> spec = JsonTrees.object(tree, "spec");
+        return new CachedNode(
+                JsonTrees.text(metadata, "name"),
+                JsonTrees.text(metadata, "uid"),
+                JsonTrees.text(metadata, "resourceVersion"),
+                JsonTrees.isTrue(spec, "unschedulable"),
+                JsonTrees.texts(metadata, "labels"),
+                JsonTrees.texts(metadata, "annotations"),
+                JsonTrees.objects(spec, "taints"),
+                tree);
+    }
+
+    public static Taint taint(Map<String, Object> tree) {
+        return new Taint(JsonTrees.text(tree, "key"), JsonTrees.text(tree, "value"), JsonTrees.text(tree, "effect"));
+    }
+
+    public boolean has(Taint taint) {
+        return taints.stream().anyMatch(there -> taint(there).equals(taint));
+    }
+
+    /** For expressions, which would stumble over maps that are left out because they are empty. */
+    public Map<String, Object> forRules() {
+        Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(tree, "metadata"));
+        metadata.putIfAbsent("labels", Map.of());
+        metadata.putIfAbsent("annotations", Map.of());
+        Map<String, Object> spec = JsonTrees.copy(JsonTrees.object(tree, "spec"));
+        spec.putIfAbsent("taints", List.of());
+        spec.putIfAbsent("unschedulable", false);
+        Map<String, Object> all = new LinkedHashMap<>(tree);
+        all.put("metadata", metadata);
+        all.put("spec", spec);
+        all.putIfAbsent("status", Map.of());
+        return all;
+    }
+}

@@ -1,0 +1,286 @@
+package dev.gpuwarden.aggregator.cache;
+
+import dev.gpuwarden.aggregator.client.CompressedJson;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.client.ResourceKind;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All Nodes and their NodeHealths, as the API server told them last. Kept packed, since trees of objects would take
+ * nine times the memory, and few are looked at. Thread-safe.
+ */
+public final class NodeCache implements NodeHealthCache {
+
+    public static final ResourceKind NODES = ResourceKind.ofCluster("", "v1", "nodes", "Node");
+
+    /** Nodes that were looked at just now are looked at again, by the same thread and on the next change. */
+    private static final int READ = 128;
+
+    /** Told while nothing else of the fleet changes: must be quick. */
+    public interface Listener {
+        /**
+         * @param node empty if it is gone
+         * @param ours whether this program has written that, so that it knows
+         */
+        void node(String name, Optional<CachedNode> node, boolean ours);
+
+        /** @param health less what is large; empty if it is gone */
+        void health(String name, Optional<Map<String, Object>> health);
+    }
+
+    /** @param told the version that the watch told last; 0 where it is not known */
+    private record Kept(String uid, long version, long told, CompressedJson json) {
+
+        /** Whether the API server's store has gone back, as when it is restored: a watch never does otherwise. */
+        boolean goesBack(String otherUid, long otherVersion) {
+            return uid.equals(otherUid) && otherVersion > 0 && otherVersion < told;
+        }
+
+        Kept told(String otherUid, long otherVersion) {
+            return uid.equals(otherUid) && otherVersion > told ? new Kept(uid, version, otherVersion, json) : this;
+        }
+
+        /** Whether the other one is of the same object and not newer. */
+        boolean covers(String otherUid, long otherVersion) {
+            return uid.equals(otherUid) && version >= otherVersion && otherVersion > 0;
+        }
+
+        boolean is(String otherUid, long otherVersion) {
+            return uid.equals(otherUid) && version == otherVersion;
+        }
+    }
+
+    private record KeptHealth(Kept kept, Instant heard, boolean answered) {}
+
+    private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+    private final Clock clock;
+    private final Map<String, Kept> nodes = new ConcurrentHashMap<>();
+    private final Map<String, CachedNode> read = Collections.synchronizedMap(new LinkedHashMap<>(READ, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, CachedNode> eldest) {
+            return size() > READ;
+        }
+    });
+    private final Map<String, KeptHealth> healths = new ConcurrentHashMap<>();
+
+    public NodeCache(Listener listener, Clock clock) {
+        listeners.add(listener);
+        this.clock = clock;
+    }
+
+    public Optional<CachedNode> node(String name) {
+        CachedNode just = read.get(name);
+        if (just != null) {
+            return Optional.of(just);
+        }
+        return Optional.ofNullable(nodes.get(name))
+                .map(kept -> CachedNode.of(kept.json().tree()));
+    }
+
+    /** Of all Nodes. */
+    public Set<String> names() {
+        return Set.copyOf(nodes.keySet());
+    }
+
+    /** How many Nodes there are. */
+    public int size() {
+        return nodes.size();
+    }
+
+    /** Has somebody else told too, from now on. */
+    public void listen(Listener listener) {
+        listeners.add(listener);
+    }
+
+    @Override
+    public void follow(BiConsumer<String, Map<String, Object>> told) {
+        listen(new Listener() {
+            @Override
+            public void node(String name, Optional<CachedNode> node, boolean ours) {}
+
+            @Override
+            public void health(String name, Optional<Map<String, Object>> health) {
+                health.ifPresent(tree -> told.accept(name, tree));
+            }
+        });
+    }
+
+    @Override
+    public Optional<String> nodeUid(String node) {
+        return Optional.ofNullable(nodes.get(node)).map(Kept::uid);
+    }
+
+    @Override
+    public Optional<Map<String, Object>> health(String node) {
+        return healthRead(node).map(CachedNodeHealth::tree);
+    }
+
+    @Override
+    public Optional<String> healthVersion(String node) {
+        return Optional.ofNullable(healths.get(node))
+                .map(there -> Long.toString(there.kept().version()));
+    }
+
+    /** Names of all nodes that have a NodeHealth. */
+    public List<String> healthNames() {
+        return List.copyOf(healths.keySet());
+    }
+
+    /** Empty where there is none. */
+    public Optional<CachedNodeHealth> healthRead(String name) {
+        return Optional.ofNullable(healths.get(name))
+                .map(there -> new CachedNodeHealth(there.kept().json().tree(), there.heard(), there.answered()));
+    }
+
+    @Override
+    public void answered(Map<String, Object> health) {
+        keepHealth(health, true);
+    }
+
+    private void keepHealth(Map<String, Object> tree, boolean answered) {
+        Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
+        String name = JsonTrees.text(metadata, "name");
+        String uid = JsonTrees.text(metadata, "uid");
+        long version = version(JsonTrees.text(metadata, "resourceVersion"));
+        if (noted(name, uid, version, answered)) {
+            return;
+        }
+        Map<String, Object> lean = Lean.other(tree);
+        CompressedJson packed = CompressedJson.of(lean);
+        synchronized (this) {
+            if (!noted(name, uid, version, answered)) {
+                KeptHealth before = healths.get(name);
+                Kept kept = kept(before == null ? null : before.kept(), uid, version, answered, packed);
+                healths.put(name, new KeptHealth(kept, clock.instant(), answered));
+                listeners.forEach(listener -> listener.health(name, Optional.of(lean)));
+            }
+        }
+    }
+
+    /** Whether there is nothing new in it; that it is an answer is kept even then. */
+    private synchronized boolean noted(String name, String uid, long version, boolean answered) {
+        @Nullable KeptHealth before = healths.get(name);
+        boolean known = isKnown(before == null ? null : before.kept(), uid, version, answered);
+        if (known && !answered && before != null) {
+            healths.put(name, new KeptHealth(before.kept().told(uid, version), before.heard(), before.answered()));
+        }
+        // The watch may have been faster with the same.
+        if (answered && before != null && before.kept().is(uid, version)) {
+            healths.put(name, new KeptHealth(before.kept(), clock.instant(), true));
+        }
+        return known;
+    }
+
+    /** Whether there is nothing new in it. An answer that comes late brings nothing back. */
+    private static boolean isKnown(@Nullable Kept before, String uid, long version, boolean answered) {
+        boolean late = answered && (before == null || !before.uid().equals(uid));
+        boolean back = !answered && before != null && before.goesBack(uid, version);
+        return late || !back && before != null && before.covers(uid, version);
+    }
+
+    private static Kept kept(@Nullable Kept before, String uid, long version, boolean answered, CompressedJson packed) {
+        long toldBefore = before != null && before.uid().equals(uid) ? before.told() : 0;
+        return new Kept(uid, version, answered ? toldBefore : version, packed);
+    }
+
+    /**
+     * What the API server answered to a write of a Node, which is here before the watch tells it. Only of a write that held for
+     * the version that was known here, or if the Node is looked at again: what somebody else has changed would go unseen.
+     */
+    public CachedNode wrote(Map<String, Object> tree) {
+        CachedNode node = CachedNode.of(Lean.node(tree));
+        keep(node, true);
+        return node;
+    }
+
+    private void keep(CachedNode node, boolean answered) {
+        long version = version(node.resourceVersion());
+        if (isKnown(nodes.get(node.name()), node.uid(), version, answered)) {
+            if (!answered) {
+                nodes.computeIfPresent(node.name(), (name, before) -> before.told(node.uid(), version));
+            }
+            return;
+        }
+        CompressedJson packed = CompressedJson.of(node.tree());
+        synchronized (this) {
+            Kept before = nodes.get(node.name());
+            if (!isKnown(before, node.uid(), version, answered)) {
+                nodes.put(node.name(), kept(before, node.uid(), version, answered, packed));
+                read.put(node.name(), node);
+                listeners.forEach(listener -> listener.node(node.name(), Optional.of(node), answered));
+            }
+        }
+    }
+
+    /** Numbers that rise, says Kubernetes since 1.35, until its store is restored; any other text is as old as can be. */
+    private static long version(String resourceVersion) {
+        try {
+            return Long.parseLong(resourceVersion);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    private synchronized void gone(String name) {
+        if (nodes.remove(name) != null) {
+            read.remove(name);
+            listeners.forEach(listener -> listener.node(name, Optional.empty(), false));
+        }
+    }
+
+    private synchronized void healthGone(String name) {
+        if (healths.remove(name) != null) {
+            listeners.forEach(listener -> listener.health(name, Optional.empty()));
+        }
+    }
+
+    /** What follows the Nodes. */
+    public ResourceInformer.Listener nodes() {
+        return new ResourceInformer.Listener() {
+            @Override
+            public void there(String name, Map<String, Object> tree) {
+                keep(CachedNode.of(Lean.node(tree)), false);
+            }
+
+            @Override
+            public void gone(String name) {
+                NodeCache.this.gone(name);
+            }
+
+            @Override
+            public void complete() {}
+        };
+    }
+
+    /** What follows the NodeHealths. */
+    public ResourceInformer.Listener healths() {
+        return new ResourceInformer.Listener() {
+            @Override
+            public void there(String name, Map<String, Object> tree) {
+                keepHealth(tree, false);
+            }
+
+            @Override
+            public void gone(String name) {
+                healthGone(name);
+            }
+
+            @Override
+            public void complete() {}
+        };
+    }
+}

@@ -1,0 +1,62 @@
+package dev.gpuwarden.aggregator.client;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** What the caller may do, as the API server says it before anything is done. Each right is one request. Blocks. */
+public record AccessReviewer(KubeClient api) {
+
+    private static final String REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+    /**
+     * Of all objects of a kind.
+     *
+     * @param group empty for the core group
+     * @param resource plural, with its subresource as in {@code nodes/status}
+     */
+    public record Right(String verb, String group, String resource) {
+        @Override
+        public String toString() {
+            return verb + " " + resource + (group.isEmpty() ? "" : "." + group);
+        }
+    }
+
+    /** Those of these that the caller has not. */
+    public List<Right> missing(List<Right> needed) throws ApiException, InterruptedException {
+        List<Right> missing = new ArrayList<>();
+        for (Right right : needed) {
+            if (!has(right)) {
+                missing.add(right);
+            }
+        }
+        return missing;
+    }
+
+    private boolean has(Right right) throws ApiException, InterruptedException {
+        String[] resource = right.resource().split("/", 2);
+        Map<String, Object> review = api.create(
+                REVIEWS,
+                Map.of(
+                        "apiVersion", "authorization.k8s.io/v1",
+                        "kind", "SelfSubjectAccessReview",
+                        "spec",
+                                Map.of(
+                                        "resourceAttributes",
+                                        Map.of(
+                                                "verb",
+                                                right.verb(),
+                                                "group",
+                                                right.group(),
+                                                "resource",
+                                                resource[0],
+                                                "subresource",
+                                                resource.length == 2 ? resource[1] : ""))));
+        return JsonTrees.isTrue(JsonTrees.object(review, "status"), "allowed");
+    }
+
+    public static String text(List<Right> rights) {
+        return rights.stream().map(Right::toString).collect(Collectors.joining(", "));
+    }
+}

@@ -1,0 +1,82 @@
+package dev.gpuwarden.aggregator.client;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Looks into plain trees. What is not there, or of another kind than asked for, is empty. Objects are handed out as they are and
+ * cannot be changed; whoever wants to change one takes a {@link #copy}.
+ */
+public final class JsonTrees {
+
+    private JsonTrees() {}
+
+    /** The same with texts for keys, to be changed. What is in it is no copy. */
+    public static Map<String, Object> copy(Map<?, ?> map) {
+        Map<String, Object> copy = new LinkedHashMap<>();
+        map.forEach((key, value) -> copy.put(String.valueOf(key), value));
+        return copy;
+    }
+
+    public static Map<String, Object> object(Map<?, ?> tree, String name) {
+        return tree.get(name) instanceof Map<?, ?> map ? view(map) : Map.of();
+    }
+
+    @SuppressWarnings("unchecked") // keys of a JSON object are strings
+    private static Map<String, Object> view(Map<?, ?> map) {
+        return Collections.unmodifiableMap((Map<String, Object>) map);
+    }
+
+    public static List<Map<String, Object>> objects(Map<?, ?> tree, String name) {
+        return tree.get(name) instanceof List<?> list ? objects(list) : List.of();
+    }
+
+    /** Those of the items that are objects. */
+    public static List<Map<String, Object>> objects(List<?> list) {
+        return list.stream()
+                .filter(Map.class::isInstance)
+                .map(item -> view((Map<?, ?>) item))
+                .toList();
+    }
+
+    public static String text(Map<?, ?> tree, String name) {
+        return tree.get(name) instanceof String text ? text : "";
+    }
+
+    /** Those of a list's items that are texts. */
+    public static List<String> textList(Map<?, ?> tree, String name) {
+        return tree.get(name) instanceof List<?> list
+                ? list.stream()
+                        .filter(String.class::isInstance)
+                        .map(String.class::cast)
+                        .toList()
+                : List.of();
+    }
+
+    public static boolean isTrue(Map<?, ?> tree, String name) {
+        return Boolean.TRUE.equals(tree.get(name));
+    }
+
+    /** 0 where there is none. */
+    public static int number(Map<?, ?> tree, String name) {
+        return tree.get(name) instanceof Number number ? number.intValue() : 0;
+    }
+
+    /** 0 where there is none. */
+    public static long longNumber(Map<?, ?> tree, String name) {
+        return tree.get(name) instanceof Number number ? number.longValue() : 0;
+    }
+
+    /** Keys and values that are texts, as in labels and annotations. A copy. */
+    public static Map<String, String> texts(Map<?, ?> tree, String name) {
+        Map<String, String> texts = new LinkedHashMap<>();
+        object(tree, name).forEach((key, value) -> {
+            if (value instanceof String text) {
+                texts.put(key, text);
+            }
+        });
+        return texts;
+    }
+}

@@ -1,0 +1,193 @@
+package dev.gpuwarden.aggregator.client;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.extended.leaderelection.LeaderCallbacks;
+import io.fabric8.kubernetes.client.extended.leaderelection.LeaderElectionConfigBuilder;
+import io.fabric8.kubernetes.client.extended.leaderelection.LeaderElectorBuilder;
+import io.fabric8.kubernetes.client.extended.leaderelection.resourcelock.LeaseLock;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One of several that run leads, by a Lease in the cluster. Given up when this is closed, so that another one goes on at once; one
+ * that is killed is followed when its Lease has run out. A leader that cannot renew stops at its deadline by the monotonic clock, whatever
+ * its requests wait for: fabric8's elector looks at the time between requests only.
+ */
+public final class LeaderElector implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(LeaderElector.class.getName());
+
+    /** So many attempts fit into the time to renew, so that one answer that does not come is not the end. */
+    private static final int ATTEMPTS = 2;
+
+    private final KubernetesClient client;
+    private final String namespace;
+    private final String name;
+    private final String identity;
+    private final LeaderElectionTimes times;
+    private final Runnable begin;
+    private final Runnable end;
+    private final AtomicInteger number = new AtomicInteger();
+    private final ExecutorService thread = Executors.newCachedThreadPool(this::thread);
+    private final ScheduledExecutorService watchdog = Executors.newSingleThreadScheduledExecutor(this::thread);
+    private volatile boolean closed;
+    private volatile CompletableFuture<?> term = CompletableFuture.completedFuture(null);
+    private boolean leads;
+    private @Nullable ScheduledFuture<?> deadline;
+
+    private LeaderElector(
+            KubernetesClient client,
+            String namespace,
+            String name,
+            String identity,
+            LeaderElectionTimes times,
+            Runnable begin,
+            Runnable end) {
+        this.client = client;
+        this.namespace = namespace;
+        this.name = name;
+        this.identity = identity;
+        this.times = times;
+        this.begin = begin;
+        this.end = end;
+    }
+
+    /** With a client of its own, whose requests end before the deadline. */
+    static LeaderElector seek(
+            Config config,
+            String namespace,
+            String name,
+            String identity,
+            LeaderElectionTimes times,
+            Runnable begin,
+            Runnable end) {
+        int patienceMillis = (int) times.renewDeadline().toMillis() / ATTEMPTS;
+        KubernetesClient client = new KubernetesClientBuilder()
+                .withConfig(new ConfigBuilder(config)
+                        .withRequestTimeout(patienceMillis)
+                        .withConnectionTimeout(patienceMillis)
+                        .withRequestRetryBackoffLimit(0)
+                        .build())
+                .build();
+        LeaderElector leadership = new LeaderElector(client, namespace, name, identity, times, begin, end);
+        leadership.again();
+        return leadership;
+    }
+
+    private Thread thread(Runnable task) {
+        Thread made = new Thread(task, "gpuwarden-leadership-" + number.incrementAndGet());
+        made.setDaemon(true);
+        return made;
+    }
+
+    private synchronized void again() {
+        if (closed) {
+            return;
+        }
+        ObservedLease lease = new ObservedLease(new LeaseLock(namespace, name, identity), System::nanoTime);
+        CompletableFuture<?> begun = new LeaderElectorBuilder(client, thread)
+                .withConfig(new LeaderElectionConfigBuilder()
+                        .withName(name)
+                        .withLock(lease)
+                        .withLeaseDuration(times.leaseDuration())
+                        .withRenewDeadline(times.renewDeadline())
+                        .withRetryPeriod(times.retryPeriod())
+                        .withReleaseOnCancel(true)
+                        .withLeaderCallbacks(new LeaderCallbacks(() -> began(lease), this::ended, this::follows))
+                        .build())
+                .build()
+                .start();
+        term = begun;
+        var unused = begun.whenComplete((any, cause) -> {
+            if (!closed) {
+                CompletableFuture.delayedExecutor(times.retryPeriod().toMillis(), TimeUnit.MILLISECONDS, thread)
+                        .execute(this::again);
+            }
+        });
+    }
+
+    private synchronized void began(ObservedLease lease) {
+        if (leftNanos(lease) <= 0) {
+            // It took this thread longer to come here than the Lease is good for: the watchdog ends the term.
+            watch(lease);
+            return;
+        }
+        leads = true;
+        LOG.log(Level.INFO, identity + " leads");
+        begin.run();
+        watch(lease);
+    }
+
+    private long leftNanos(ObservedLease lease) {
+        return lease.renewedNanos() + times.renewDeadline().toNanos() - System.nanoTime();
+    }
+
+    private synchronized void watch(ObservedLease lease) {
+        long left = leftNanos(lease);
+        if (left > 0) {
+            try {
+                deadline = watchdog.schedule(() -> watch(lease), left, TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException e) {
+                // It is being closed, and ends by that.
+            }
+            return;
+        }
+        LOG.log(
+                Level.WARNING,
+                identity + " could not renew its Lease for "
+                        + times.renewDeadline().toSeconds() + " s");
+        ended();
+        // It lets go of the Lease, by a request that may wait as well.
+        CompletableFuture<?> over = term;
+        thread.execute(() -> over.cancel(true));
+    }
+
+    private synchronized void ended() {
+        ScheduledFuture<?> watching = deadline;
+        if (watching != null) {
+            watching.cancel(false);
+            deadline = null;
+        }
+        if (leads) {
+            leads = false;
+            LOG.log(Level.INFO, identity + " leads no more");
+            end.run();
+        }
+    }
+
+    private void follows(String other) {
+        if (!other.equals(identity)) {
+            LOG.log(Level.INFO, other + " leads");
+        }
+    }
+
+    /** Ends leading, then lets go of the Lease. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            ended();
+        }
+        term.cancel(true);
+        watchdog.shutdownNow();
+        try {
+            // It writes the Lease in its own time.
+            thread.shutdown();
+            var unused = thread.awaitTermination(2, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        client.close();
+    }
+}

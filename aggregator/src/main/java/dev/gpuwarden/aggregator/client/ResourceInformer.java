@@ -1,0 +1,232 @@
+package dev.gpuwarden.aggregator.client;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.MixedOperation;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.ItemStore;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.lang.System.Logger.Level;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps somebody told of all objects of a kind: first of each that is there, then of each change, for ever, through lost
+ * connections and outages. Itself it remembers names and versions only.
+ */
+public final class ResourceInformer implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ResourceInformer.class.getName());
+
+    /** 10,000 nodes at once are 100 MB of JSON. */
+    private static final long PAGE = 500;
+
+    /**
+     * Told in one thread, in order. Must not block. Names are `namespace/name` where objects of several namespaces are followed.
+     */
+    public interface Listener {
+        /** It is there, as this says, which is the listener's to keep. Called again with the same after an outage. */
+        void there(String name, Map<String, Object> tree);
+
+        void gone(String name);
+
+        /** All that was there at one moment has been told. */
+        void complete();
+    }
+
+    private final ResourceKind kind;
+    /** For the log. */
+    private final String what;
+
+    private final SharedIndexInformer<GenericKubernetesResource> informer;
+    private final Stubs stubs;
+    private volatile boolean failing;
+
+    private ResourceInformer(
+            KubernetesClient client, ResourceKind kind, Map<String, String> fields, Listener listener) {
+        this.kind = kind;
+        this.what = kind.plural() + (fields.isEmpty() ? "" : " with " + fields);
+        ResourceDefinitionContext.Builder context = new ResourceDefinitionContext.Builder()
+                .withVersion(kind.version())
+                .withPlural(kind.plural())
+                .withKind(kind.kind())
+                .withNamespaced(kind.namespace().isPresent());
+        if (!kind.group().isEmpty()) {
+            context = context.withGroup(kind.group());
+        }
+        MixedOperation<GenericKubernetesResource, GenericKubernetesResourceList, Resource<GenericKubernetesResource>>
+                all = client.genericKubernetesResources(context.build());
+        this.informer = kind.name().isPresent()
+                ? all.inNamespace(kind.namespace().orElseThrow())
+                        .withName(kind.name().get())
+                        .runnableInformer(0)
+                : all.withFields(fields).withLimit(PAGE).runnableInformer(0);
+        this.stubs = new Stubs();
+        informer.itemStore(stubs);
+        informer.exceptionHandler(this::failed);
+        informer.addEventHandler(new Handler(listener, client.getKubernetesSerialization()));
+    }
+
+    /** @param fields only objects that have these, as {@code spec.nodeName} of Pods */
+    static ResourceInformer open(
+            KubernetesClient client, ResourceKind kind, Map<String, String> fields, Listener listener) {
+        ResourceInformer mirror = new ResourceInformer(client, kind, fields, listener);
+        var unused = mirror.informer.start();
+        return mirror;
+    }
+
+    /** Whether it is being told of changes now. */
+    public boolean watching() {
+        return informer.isWatching();
+    }
+
+    /** How many there are. */
+    public int size() {
+        return stubs.size();
+    }
+
+    /** As the listener is told it. */
+    private String name(ObjectMeta metadata) {
+        return kind.namespace().isEmpty() && metadata.getNamespace() != null
+                ? metadata.getNamespace() + "/" + metadata.getName()
+                : metadata.getName();
+    }
+
+    /** Always tried again: without this it would give up for good on the first error that is none of the network's. */
+    private boolean failed(boolean started, Throwable cause) {
+        if (!failing) {
+            failing = true;
+            LOG.log(Level.WARNING, what + " cannot be followed, which is tried again: " + cause.getMessage());
+        }
+        return true;
+    }
+
+    private void works() {
+        if (failing) {
+            failing = false;
+            LOG.log(Level.INFO, what + " are followed again");
+        }
+    }
+
+    @Override
+    public void close() {
+        informer.stop();
+    }
+
+    private final class Handler implements ResourceEventHandler<GenericKubernetesResource> {
+        private final Listener listener;
+        private final KubernetesSerialization json;
+
+        Handler(Listener listener, KubernetesSerialization json) {
+            this.listener = listener;
+            this.json = json;
+        }
+
+        @Override
+        public void onAdd(GenericKubernetesResource resource) {
+            works();
+            listener.there(name(resource.getMetadata()), tree(resource));
+        }
+
+        @SuppressWarnings("unchecked") // fields of a JSON object are named by strings
+        private Map<String, Object> tree(GenericKubernetesResource resource) {
+            Map<String, Object> tree = new LinkedHashMap<>(resource.getAdditionalProperties());
+            tree.put("apiVersion", resource.getApiVersion());
+            tree.put("kind", resource.getKind());
+            tree.put("metadata", json.convertValue(resource.getMetadata(), Map.class));
+            return tree;
+        }
+
+        @Override
+        public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource resource) {
+            onAdd(resource);
+        }
+
+        @Override
+        public void onDelete(GenericKubernetesResource resource, boolean unknown) {
+            listener.gone(name(resource.getMetadata()));
+        }
+
+        @Override
+        public void onList(String resourceVersion, boolean remainedEmpty) {
+            works();
+            listener.complete();
+        }
+    }
+
+    /** What is needed to see that something is new, changed or gone: 190 bytes, with a name of 16 characters. */
+    private final class Stubs implements ItemStore<GenericKubernetesResource> {
+
+        private record Stub(String uid, String version) {}
+
+        private final Map<String, Stub> stubs = new ConcurrentHashMap<>();
+
+        @Override
+        public String getKey(GenericKubernetesResource resource) {
+            return name(resource.getMetadata());
+        }
+
+        @Override
+        public @Nullable GenericKubernetesResource put(String key, GenericKubernetesResource resource) {
+            ObjectMeta full = resource.getMetadata();
+            return whole(key, stubs.put(key, new Stub(full.getUid(), full.getResourceVersion())));
+        }
+
+        private @Nullable GenericKubernetesResource whole(String key, @Nullable Stub stub) {
+            if (stub == null) {
+                return null;
+            }
+            int slash = kind.namespace().isEmpty() ? key.indexOf('/') : -1;
+            ObjectMeta few = new ObjectMeta();
+            if (slash >= 0) {
+                few.setNamespace(key.substring(0, slash));
+            }
+            few.setName(key.substring(slash + 1));
+            few.setUid(stub.uid());
+            few.setResourceVersion(stub.version());
+            GenericKubernetesResource resource = new GenericKubernetesResource();
+            resource.setMetadata(few);
+            return resource;
+        }
+
+        @Override
+        public @Nullable GenericKubernetesResource remove(String key) {
+            return whole(key, stubs.remove(key));
+        }
+
+        @Override
+        public Stream<String> keySet() {
+            return stubs.keySet().stream();
+        }
+
+        @Override
+        public Stream<GenericKubernetesResource> values() {
+            return stubs.entrySet().stream()
+                    .map(entry -> Objects.requireNonNull(whole(entry.getKey(), entry.getValue())));
+        }
+
+        @Override
+        public @Nullable GenericKubernetesResource get(String key) {
+            return whole(key, stubs.get(key));
+        }
+
+        @Override
+        public int size() {
+            return stubs.size();
+        }
+
+        @Override
+        public boolean isFullState() {
+            return false;
+        }
+    }
+}

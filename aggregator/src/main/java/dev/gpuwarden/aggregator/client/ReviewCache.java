@@ -1,0 +1,80 @@
+package dev.gpuwarden.aggregator.client;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+/** What the API server has said of somebody, for a short time. Thread-safe. */
+public final class ReviewCache<V> {
+
+    /** So long he waits who has just been given what he lacked. */
+    private static final long BAD_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final int MOST = 16_384;
+
+    private record Known<V>(V verdict, long untilNanos) {}
+
+    /** Asks the API server, and blocks meanwhile. */
+    public interface Question<V> {
+        V ask() throws ApiException, InterruptedException;
+    }
+
+    private final Predicate<V> good;
+    private final long goodNanos;
+    private final LongSupplier nanoTime;
+
+    /** By a hash; the one that was put in first goes when there are too many. */
+    private final Map<String, Known<V>> known = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Known<V>> eldest) {
+            return size() > MOST;
+        }
+    };
+
+    /**
+     * @param good which verdicts admit the caller
+     * @param goodFor how long such a verdict holds, also after the token, pod or right of the caller is gone
+     */
+    public ReviewCache(Predicate<V> good, Duration goodFor, LongSupplier nanoTime) {
+        this.good = good;
+        this.goodNanos = goodFor.toNanos();
+        this.nanoTime = nanoTime;
+    }
+
+    /** @param who may be a secret: it is not kept */
+    public V of(String who, Question<V> question) throws ApiException, InterruptedException {
+        String hash = hash(who);
+        synchronized (known) {
+            Known<V> before = known.get(hash);
+            if (before != null && before.untilNanos() - nanoTime.getAsLong() > 0) {
+                return before.verdict();
+            }
+        }
+        V verdict = question.ask();
+        long until = nanoTime.getAsLong() + (good.test(verdict) ? goodNanos : BAD_NANOS);
+        synchronized (known) {
+            known.remove(hash);
+            known.put(hash, new Known<>(verdict, until));
+        }
+        return verdict;
+    }
+
+    /** Whoever reads this process's memory finds no tokens in this map. */
+    private static String hash(String who) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(who.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(hash);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

@@ -1,2 +1,0 @@
-/** The Kubernetes API as this program uses it. */
-package dev.gpuwarden.aggregator.cluster;

@@ -1,0 +1,117 @@
+package dev.gpuwarden.aggregator.command;
+
+import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.ManualDrain;
+import dev.gpuwarden.cli.UserError;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import picocli.CommandLine.Option;
+
+/** Which pods a person wants to be gone, and how: kubectl's names where they mean the same. */
+final class ManualDrainOptions {
+
+    private static final Pattern UUID = Pattern.compile("(?i)GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+    private static final Pattern NONE = Pattern.compile("(?!)");
+    /** Pods that are not ready go too: whoever looks at the node can see to those that never answer. */
+    private static final Duration NEVER = Duration.ofDays(36_500);
+
+    private static final int PODS_OWN = -1;
+
+    @Option(
+            names = "--gpu",
+            split = ",",
+            paramLabel = "UUID",
+            description = "Only pods that hold this GPU, or a part of it. May be given more than once.")
+    List<String> gpus = List.of();
+
+    @Option(
+            names = "--grace-period",
+            paramLabel = "SECONDS",
+            description = "How long containers have to end; -1 for what each pod says itself (default: -1).")
+    int graceSeconds = PODS_OWN;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "DURATION",
+            description = "How long to wait for all of it, as 10m; 0s for as long as it takes (default: 0s).")
+    Duration timeout = Duration.ZERO;
+
+    @Option(
+            names = "--notice",
+            paramLabel = "DURATION",
+            description =
+                    "The longest that a pod gets to save its work, if it asks for a signal before its end, as 5m; 0s"
+                            + " for no signals (default: 0s).")
+    Duration notice = Duration.ZERO;
+
+    @Option(names = "--delete-emptydir-data", description = "Pods go too that lose files by it.")
+    boolean emptyDir;
+
+    @Option(names = "--force", description = "Pods go too that nobody starts again.")
+    boolean unmanaged;
+
+    @Option(names = "--ignore-daemonsets", description = "For who is used to it: pods of DaemonSets stay in any case.")
+    boolean ignoreDaemonSets;
+
+    @Option(
+            names = "--system-namespaces",
+            paramLabel = "PATTERN",
+            description = "Pods there stay (default: " + DrainPolicies.SYSTEM + ").")
+    String system = DrainPolicies.SYSTEM;
+
+    /** As the driver writes them. Throws {@link UserError} where one is no UUID. */
+    Set<String> gpus(String node) {
+        Set<String> uuids = new TreeSet<>();
+        for (String gpu : gpus) {
+            if (!UUID.matcher(gpu).matches()) {
+                throw new UserError("--gpu: expected a UUID as GPU-455d8f70-2051-db6c-0430-ffc457bff834, found \"" + gpu
+                        + "\". The cluster does not know which GPU has which index; gpuwarden explain " + node
+                        + " names those with faults, nvidia-smi -L on the node all of them");
+            }
+            uuids.add("GPU-" + gpu.substring(4).toLowerCase(Locale.ROOT));
+        }
+        return uuids;
+    }
+
+    void validate() {
+        if (graceSeconds == 0 || graceSeconds < PODS_OWN) {
+            throw new UserError("--grace-period: expected at least 1 second, or -1, found " + graceSeconds
+                    + ". With 0 pods would be gone for Kubernetes while their containers may run");
+        }
+    }
+
+    /** @param unasked why the node's daemon is not asked; empty where it is */
+    ManualDrain.Settings settings(Set<String> uuids, Optional<String> unasked, boolean dryRun) {
+        Optional<Duration> grace =
+                graceSeconds == PODS_OWN ? Optional.empty() : Optional.of(Duration.ofSeconds(graceSeconds));
+        return new ManualDrain.Settings(
+                uuids,
+                unasked,
+                policies(grace),
+                grace,
+                timeout.isZero() ? Optional.empty() : Optional.of(timeout),
+                dryRun);
+    }
+
+    private DrainPolicies policies(Optional<Duration> grace) {
+        DrainPolicies.NamespaceRule all =
+                new DrainPolicies.NamespaceRule(new DrainPolicies.Glob("*"), DrainMode.IMMEDIATE);
+        return new DrainPolicies(
+                List.of(), List.of(all), systems(), grace, Duration.ZERO, NEVER, notice, emptyDir, unmanaged);
+    }
+
+    private Pattern systems() {
+        try {
+            return system.isEmpty() ? NONE : Pattern.compile(system);
+        } catch (PatternSyntaxException e) {
+            throw new UserError("--system-namespaces: " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.drain.PodPlan.Step;
+import dev.gpuwarden.aggregator.nodehealth.SignalAnswer;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
+import dev.gpuwarden.cli.Durations;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Pods that want it are told by a signal before they go, and go when they have saved their work. Who was told when lies in the node's
+ * `NodeHealth`. Pure.
+ *
+ * @param health the node's `NodeHealth` as the API server's JSON has it; empty where none is known
+ * @param untold by UID of a pod, why its node cannot be asked to tell it
+ * @param most the longest grace that a pod gets; zero where none is told
+ * @param answer so long a node takes at most, as a rule, to answer that it has sent a signal
+ */
+record CheckpointSignals(Map<String, Object> health, Map<String, String> untold, Duration most, Duration answer) {
+
+    /** The same plan with the notice before the end of those that would be evicted or deleted. */
+    List<PodPlan> of(DrainAnnotation drain, List<PodPlan> plan, Instant now) {
+        boolean any = !most.isZero() && !drain.forced();
+        return any ? plan.stream().map(pod -> of(drain, pod, now)).toList() : plan;
+    }
+
+    private PodPlan of(DrainAnnotation drain, PodPlan plan, Instant now) {
+        Optional<Checkpoint> wish = plan.pod().checkpoint();
+        boolean goes = plan.step() == Step.EVICT || plan.step() == Step.DELETE;
+        if (!goes || wish.isEmpty()) {
+            return plan;
+        }
+        String uid = plan.pod().uid();
+        // Told in another drain, from which it came away.
+        Optional<SignalRequest> told = SignalRequest.of(health, uid)
+                .filter(request -> !request.requested().isBefore(drain.began()));
+        return told.isPresent() ? told(plan, wish.get(), told.get(), now) : untold(plan, wish.get(), now);
+    }
+
+    private Duration grace(Checkpoint wish) {
+        return wish.grace().compareTo(most) > 0 ? most : wish.grace();
+    }
+
+    private PodPlan untold(PodPlan plan, Checkpoint wish, Instant now) {
+        String why = untold.getOrDefault(plan.pod().uid(), "");
+        if (!why.isEmpty()) {
+            return goes(plan, why);
+        }
+        Duration grace = grace(wish);
+        Instant tell = plan.at().map(due -> due.minus(grace)).orElse(now);
+        return tell.isAfter(now)
+                ? new PodPlan(
+                        plan.pod(),
+                        plan.step(),
+                        plan.reason() + ", and gets " + wish.signal() + " at " + tell,
+                        Optional.of(tell),
+                        plan.began())
+                : new PodPlan(
+                        plan.pod(),
+                        Step.SIGNAL,
+                        "it gets " + wish.signal() + " and " + Durations.text(grace) + " to save its work" + odd(wish),
+                        Optional.of(tell),
+                        plan.began());
+    }
+
+    private PodPlan told(PodPlan plan, Checkpoint wish, SignalRequest request, Instant now) {
+        PodView pod = plan.pod();
+        Instant at = request.requested();
+        SignalAnswer sentAnswer = SignalAnswer.read(health, pod.uid(), request.id());
+        if (sentAnswer instanceof SignalAnswer.Failed failed) {
+            return goes(plan, request.signal() + " was not sent: " + failed.why());
+        }
+        String sent = request.signal() + " was sent at " + at;
+        if (wish.savedSince(at)) {
+            return early(plan, sent + ", and it says that it has saved its work", now);
+        }
+        if (pod.exited()
+                .filter(exit -> !exit.isBefore(at.truncatedTo(ChronoUnit.SECONDS)))
+                .isPresent()) {
+            return early(plan, sent + ", and its containers have ended", now);
+        }
+        boolean pending = sentAnswer instanceof SignalAnswer.Pending;
+        if (pending && now.isBefore(at.plus(answer))) {
+            // Nobody needs to know of it yet.
+            return new PodPlan(pod, Step.SIGNAL, request.signal() + " is being sent", Optional.of(at.plus(answer)), at);
+        }
+        Instant end = later(plan.at().orElse(plan.began()), at.plus(grace(wish)));
+        if (!end.isAfter(now)) {
+            return goes(plan, sent + ", and its time to save its work is over");
+        }
+        return new PodPlan(
+                pod,
+                Step.CHECKPOINT,
+                (pending ? request.signal() + " is being sent by its node" : sent)
+                        + ", and it goes when it has saved its work (" + Checkpoint.SAVED + "), has ended, or at " + end
+                        + odd(wish),
+                Optional.of(end),
+                at);
+    }
+
+    private static String odd(Checkpoint wish) {
+        return wish.odd().map(why -> "; " + why).orElse("");
+    }
+
+    private static PodPlan goes(PodPlan plan, String why) {
+        String reason = plan.reason().isEmpty() ? why : plan.reason() + "; " + why;
+        return new PodPlan(plan.pod(), plan.step(), reason, plan.at(), plan.began());
+    }
+
+    /** Before its time is over nobody may pass over its budget. */
+    private static PodPlan early(PodPlan plan, String why, Instant now) {
+        boolean due = plan.at().filter(at -> at.isAfter(now)).isEmpty();
+        return due ? goes(plan, why) : new PodPlan(plan.pod(), Step.EVICT, why, Optional.empty(), plan.began());
+    }
+
+    private static Instant later(Instant one, Instant other) {
+        return one.isBefore(other) ? other : one;
+    }
+}

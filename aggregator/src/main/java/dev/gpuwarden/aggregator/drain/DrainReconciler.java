@@ -1,0 +1,341 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * Brings nodes in quarantine to where no pod is in the way. A level like quarantine: what is remembered lies on the Node, what is
+ * there is what the API server tells of the pods, and each look at a node begins with both. Nothing is asked for again and again:
+ * a node is looked at when it or a pod of it changes, or when a time has come. Thread-safe; one node is looked at by one thread.
+ */
+public final class DrainReconciler implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(DrainReconciler.class.getName());
+
+    private static final int MOST_OF_A_NODE = 8;
+    /** How often pods are listed that are not watched, of nodes whose drain has succeeded. */
+    private static final Duration LIST_AGAIN = Duration.ofMinutes(5);
+
+    private static final int MOST_TRIES = 8;
+    /** So long the watch may take to tell what somebody else has written. */
+    private static final Duration WATCH = Duration.ofSeconds(1);
+
+    /**
+     * @param armed else everything is decided and told, and no pod touched
+     * @param force whether senders may have all pods go at once, whatever the policies say
+     */
+    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times, boolean force) {
+
+        public Settings(boolean armed, DrainPolicies policies) {
+            this(armed, policies, DrainTimes.DEFAULT, false);
+        }
+    }
+
+    private final KubeClient api;
+    private final NodeCache fleet;
+    private final Settings settings;
+    private final GpuHolderSource gpuPods;
+    private final Clock clock;
+    private final DrainAuditLog log;
+    private final Consumer<String> written;
+    private final PodEvictor removals;
+    private final WorkloadGroups together;
+    private final DrainMetrics tally = new DrainMetrics();
+    private final FollowedNodes followed;
+    private final Alarms alarms;
+    /** What a dry run has said of a node, so that its pods need not be asked for again. */
+    private final Map<String, DrainDryRun> rehearsed = new ConcurrentHashMap<>();
+
+    private volatile boolean open;
+
+    /**
+     * @param audits gets each decision before it is carried out, and what came of it
+     * @param again has a node looked at, by {@link #settle}
+     * @param written told that a node was written, and may be another one than it was known to be
+     */
+    public DrainReconciler(
+            KubeClient api,
+            NodeCache fleet,
+            Settings settings,
+            GpuHolderSource gpuPods,
+            Clock clock,
+            Consumer<DrainAudit> audits,
+            Consumer<String> again,
+            Consumer<String> written) {
+        this.api = api;
+        this.fleet = fleet;
+        this.settings = settings;
+        this.gpuPods = gpuPods;
+        this.clock = clock;
+        this.log = new DrainAuditLog(audits);
+        this.written = written;
+        this.removals = new PodEvictor(
+                new PodEviction(api, settings.policies().grace(), false),
+                new SignalRequests(api, fleet, clock),
+                fleet,
+                clock,
+                log,
+                tally,
+                again,
+                () -> open,
+                DrainRequest::drainable);
+        this.followed = new FollowedNodes(api, again, settings.times().retry());
+        this.together = new WorkloadGroups(again);
+        this.alarms = new Alarms(again);
+        fleet.follow((node, health) -> {
+            if (followed.has(node) && SignalRequest.any(health)) {
+                again.accept(node);
+            }
+        });
+    }
+
+    /** This one acts from now on. */
+    public void open() {
+        open = true;
+    }
+
+    /** Another one acts: no pod is asked for any more, and none followed. */
+    public void stop() {
+        open = false;
+        followed.names().forEach(this::forget);
+        rehearsed.clear();
+    }
+
+    public DrainMetrics tally() {
+        return tally;
+    }
+
+    /** How many nodes are being drained. */
+    public int nodes() {
+        return followed.underWay().size();
+    }
+
+    /** How many pods were refused, and are tried again. */
+    public int refused() {
+        return followed.underWay().stream()
+                .mapToInt(drain -> drain.refusals().size())
+                .sum();
+    }
+
+    /** How many nodes have only pods that a person has to see to. */
+    public int stuck() {
+        return (int) followed.underWay().stream().filter(DrainState::isStuck).count();
+    }
+
+    /** What a dry run would do to a node; empty where there is nothing, or it is not known yet. */
+    public Optional<DrainDryRun> rehearsal(String node) {
+        return Optional.ofNullable(rehearsed.get(node));
+    }
+
+    /** Looks at a node and does what is to be done. */
+    public void settle(String name) throws ApiException, InterruptedException {
+        Optional<CachedNode> node = fleet.node(name);
+        for (int tries = 1; node.isPresent() && open; tries++) {
+            try {
+                settle(node.get());
+                return;
+            } catch (ApiException e) {
+                if (e.notFound() || !(e.conflict() || e.invalid()) || tries == MOST_TRIES) {
+                    throw e;
+                }
+                node = newer(node.get(), e);
+                if (node.isEmpty()) {
+                    return;
+                }
+            }
+        }
+        if (node.isEmpty()) {
+            forget(name);
+        }
+    }
+
+    /** What somebody else has made of it: as the watch told it, or will in a moment; else empty, and it is looked at again then. */
+    private Optional<CachedNode> newer(CachedNode tried, ApiException refused)
+            throws ApiException, InterruptedException {
+        Optional<CachedNode> now = fleet.node(tried.name());
+        if (now.filter(node -> node.resourceVersion().equals(tried.resourceVersion()))
+                .isEmpty()) {
+            return now;
+        }
+        if (followed.find(tried.name()).filter(DrainState::outrun).isPresent()) {
+            alarms.set(tried.name(), clock.instant().plus(WATCH), clock.instant());
+            return Optional.empty();
+        }
+        CachedNode read = CachedNode.of(api.get(NodeCache.NODES.path(tried.name())));
+        if (read.resourceVersion().equals(tried.resourceVersion())) {
+            throw refused;
+        }
+        return Optional.of(read);
+    }
+
+    private void settle(CachedNode node) throws ApiException, InterruptedException {
+        Instant now = clock.instant();
+        DrainAnnotation before;
+        DrainAnnotation asked;
+        try {
+            before = DrainRequest.drainable(node) ? DrainAnnotation.of(node) : DrainAnnotation.NONE;
+            asked = before.with(DrainRequest.of(node, settings.force()), now);
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "node " + node.name() + " is not drained: " + e.getMessage());
+            forget(node.name());
+            return;
+        }
+        // A pod that comes after the end holds the GPU all the same, so the node is followed until it is released.
+        boolean over = settings.armed() && asked.finished().isPresent();
+        if (!asked.active() && !over) {
+            end(node, now);
+            return;
+        }
+        if (!settings.armed()
+                && rehearsal(node.name()).filter(said -> said.is(node, asked)).isPresent()) {
+            return;
+        }
+        DrainState drain = followed.follow(node);
+        if (!open) {
+            forget(node.name());
+        }
+        drain.over(over);
+        if (!drain.isComplete()) {
+            return;
+        }
+        act(node, drain, before, asked, now);
+    }
+
+    private void act(CachedNode node, DrainState drain, DrainAnnotation before, DrainAnnotation asked, Instant now)
+            throws ApiException, InterruptedException {
+        drain.before(before);
+        GpuHolderSource.Answer answer = DrainDecision.asks(asked, drain.pods())
+                ? gpuPods.holders(
+                        node,
+                        asked.partial(),
+                        drain.pods(),
+                        asked.gpus().values().stream().min(Instant::compareTo).orElse(now))
+                : new GpuHolderSource.Answer.Known(Map.of(), now);
+        boolean quiet = drain.written().plus(settings.times().quiet()).isAfter(now);
+        DrainDecision decision = DrainDecision.decide(
+                node,
+                before,
+                asked,
+                drain.pods(),
+                answer,
+                drain.refusals(),
+                settings.policies(),
+                plan -> notices(node, drain).of(asked, settings.armed() ? together.of(node.name(), plan) : plan, now),
+                quiet,
+                now);
+        if (!settings.armed()) {
+            if (!(answer instanceof GpuHolderSource.Answer.Asked)) {
+                rehearse(node, asked, decision, now);
+            }
+            return;
+        }
+        if (!decision.patch().isEmpty()) {
+            if (decision.kind() != DrainDecision.Kind.PROGRESS
+                    && drain.isNews(decision.kind() + " " + DrainText.what(decision.record()))) {
+                log.decided(node, decision, now);
+            }
+            var unused = fleet.wrote(api.patch(NodeCache.NODES.path(node.name()), decision.patch()));
+            drain.written(now);
+            written.accept(node.name());
+            tally.drain(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
+        }
+        drain.stuck(decision.record().failed());
+        drain.over(!decision.record().active());
+        if (drain.isOver()) {
+            if (!decision.patch().isEmpty()) {
+                tally.finishedAfter(System.nanoTime() - drain.endNanos());
+                removals.untell(node.name());
+            }
+            rest(node.name(), now);
+            return;
+        }
+        List<PodPlan> due =
+                decision.plan().stream().filter(plan -> plan.isDue(now)).toList();
+        for (PodPlan plan : drain.take(due, MOST_OF_A_NODE, now)) {
+            removals.submit(node, drain, plan);
+        }
+        decision.next(
+                        drain.refusals(),
+                        settings.policies(),
+                        drain.written().plus(settings.times().quiet()),
+                        now)
+                .ifPresent(time -> alarms.set(node.name(), time, now));
+    }
+
+    private CheckpointSignals notices(CachedNode node, DrainState drain) {
+        // It lies packed in memory, and few pods want to be told.
+        boolean any = drain.pods().stream().anyMatch(pod -> pod.checkpoint().isPresent());
+        Map<String, Object> health = any ? fleet.health(node.name()).orElse(Map.of()) : Map.of();
+        return new CheckpointSignals(
+                health,
+                drain.untold(),
+                settings.policies().notice(),
+                settings.times().signal());
+    }
+
+    // ---- which nodes ----
+
+    /** It is not drained, or not any more. */
+    private void end(CachedNode node, Instant now) {
+        rehearsed.remove(node.name());
+        Optional<DrainState> there = followed.find(node.name()).filter(drain -> !drain.isOver());
+        if (there.isPresent() && settings.armed() && !DrainRequest.drainable(node)) {
+            List<String> left = there.get().pods().stream()
+                    .filter(pod -> !pod.ended() && pod.deleted().isEmpty())
+                    .map(PodView::path)
+                    .sorted()
+                    .toList();
+            log.cancelled(node, left, now);
+            removals.untell(node.name());
+            tally.drain("cancel");
+        }
+        forget(node.name());
+    }
+
+    /** Its drain has succeeded: it is followed on, or looked at again in a while where too many are. */
+    private void rest(String node, Instant now) {
+        alarms.clear(node);
+        together.forget(node);
+        if (followed.tooManyOver()) {
+            forget(node);
+            alarms.set(node, now.plus(LIST_AGAIN), now);
+        }
+    }
+
+    private void forget(String node) {
+        alarms.clear(node);
+        together.forget(node);
+        followed.forget(node);
+    }
+
+    private void rehearse(CachedNode node, DrainAnnotation asked, DrainDecision decision, Instant now) {
+        DrainDryRun said = DrainDryRun.of(node, asked, decision.plan(), now);
+        if (rehearsed.put(node.name(), said) == null) {
+            tally.drain("dry_run");
+        }
+        log.rehearsed(node, said, decision);
+        forget(node.name());
+        written.accept(node.name());
+    }
+
+    @Override
+    public void close() {
+        stop();
+        alarms.close();
+        removals.close();
+    }
+}

@@ -1,0 +1,233 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
+import dev.gpuwarden.aggregator.nodehealth.HoldingsReader;
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer;
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.holder.GpuHolders;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/**
+ * Asks the node's daemon who holds its GPUs, where the API server cannot tell: after the cordon, so that nobody comes any more, and
+ * once for a drain, or again where nothing came of that. Thread-safe.
+ */
+public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
+
+    private static final int TRIES = 2;
+
+    /** A node is asked anew for a pod that came after it had answered; not more often, and not for ever. */
+    private static final Duration PAUSE = Duration.ofSeconds(2);
+
+    private static final int MOST_ARRIVALS = 5;
+
+    /** Each waits for one answer of the API server. */
+    private static final int THREADS = 4;
+
+    /**
+     * What became of asking a node.
+     *
+     * @param since when the drain began for which it is asked
+     * @param arrivals how often it was asked anew for who came meanwhile
+     * @param id of the question; empty until the API server has it
+     * @param failed why it could not be asked; empty where it could
+     */
+    private record Question(
+            Instant since, Instant asked, int tries, int arrivals, Optional<String> id, Optional<String> failed) {
+
+        Question answered(Optional<String> theId, Optional<String> why) {
+            return new Question(since, asked, tries, arrivals, theId, why);
+        }
+    }
+
+    private final GpuHolderSource told;
+    private final GpuHolderRequests lookups;
+    private final NodeHealthCache memory;
+    private final Clock clock;
+    private final Duration patience;
+    private final Consumer<String> again;
+    private final Map<String, Question> questions = new ConcurrentHashMap<>();
+    private final ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
+        Thread thread = new Thread(task, "gpuwarden-gpu-holders");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /**
+     * @param told what is known without asking
+     * @param memory of the cluster, which tells when an answer is there
+     * @param patience for a daemon, which asks its kubelet for two seconds at most, and comes again where it has just lost its
+     *     connection
+     * @param again has a node looked at
+     */
+    public KubeletGpuHolders(
+            GpuHolderSource told,
+            KubeClient api,
+            NodeHealthCache memory,
+            Clock clock,
+            Duration patience,
+            Consumer<String> again) {
+        this.told = told;
+        this.lookups = new GpuHolderRequests(api, memory, clock);
+        this.memory = memory;
+        this.clock = clock;
+        this.patience = patience;
+        this.again = again;
+        memory.follow((node, health) -> {
+            if (questions.containsKey(node)) {
+                again.accept(node);
+            }
+        });
+    }
+
+    @Override
+    public Answer holders(CachedNode node, Set<String> gpus, Collection<PodView> pods, Instant since) {
+        Answer known = told.holders(node, gpus, pods, since);
+        if (!(known instanceof Answer.Unknown unknown)) {
+            questions.remove(node.name());
+            return known;
+        }
+        Question question = questions.get(node.name());
+        if (question == null || !question.since().equals(since)) {
+            return ask(node.name(), since, 1, 0);
+        }
+        if (question.failed().isPresent()) {
+            return failed(node.name(), question, unknown, question.failed().get());
+        }
+        if (question.id().isEmpty()) {
+            return asks();
+        }
+        LookupAnswer answer = HoldingsReader.read(
+                memory.health(node.name()).orElse(Map.of()), question.id().get());
+        if (answer instanceof LookupAnswer.Answered answered) {
+            return settled(node.name(), question, answered.holders(), gpus, pods);
+        }
+        if (answer instanceof LookupAnswer.Failed why) {
+            return failed(node.name(), question, unknown, why.why());
+        }
+        return clock.instant().isBefore(question.asked().plus(patience))
+                ? asks()
+                : new Answer.Unknown(unknown.why() + ", and its daemon has not answered within "
+                        + Durations.text(patience) + " who holds its GPUs");
+    }
+
+    private static Answer asks() {
+        return new Answer.Asked("its daemon is asked who holds its GPUs");
+    }
+
+    /** What a node has said, once it can have said it of all pods that are there. */
+    private Answer settled(
+            String node, Question question, GpuHolders holders, Set<String> gpus, Collection<PodView> pods) {
+        if (!holders.complete()) {
+            return new Answer.Unknown("its daemon cannot tell of all devices whose they are: "
+                    + holders.unresolved().stream()
+                            .findFirst()
+                            .map(device -> device.namespace() + "/" + device.pod() + " has " + device.deviceId() + ", "
+                                    + device.why())
+                            .orElse(holders.unlisted() + " are not listed"));
+        }
+        List<PodView> came =
+                pods.stream().filter(pod -> cameAfter(pod, holders)).toList();
+        Instant now = clock.instant();
+        boolean taken = came.stream().allMatch(pod -> pod.taken().isPresent());
+        Instant until = question.asked().plus(taken ? PAUSE : patience);
+        if (!came.isEmpty() && now.isBefore(until)) {
+            look(node, Duration.between(now, until));
+            return new Answer.Asked(came.get(0).path() + " has come meanwhile, and may be given one of its GPUs");
+        }
+        return !came.isEmpty() && taken && question.arrivals() < MOST_ARRIVALS
+                ? ask(node, question.since(), question.tries(), question.arrivals() + 1)
+                : read(holders, gpus, pods, came);
+    }
+
+    /** Whether a pod that wants a GPU may have got one since. */
+    private static boolean cameAfter(PodView pod, GpuHolders holders) {
+        boolean before = pod.taken()
+                .filter(second -> !second.plusSeconds(1).isAfter(holders.asOf()))
+                .isPresent();
+        boolean never = pod.taken().isEmpty() && pod.deleted().isPresent();
+        return pod.wantsGpu() && !pod.ended() && !before && !never && !holders.isHolder(pod.namespace(), pod.name());
+    }
+
+    /** @param came who may hold any of them: they have hardly begun, so they lose little */
+    private static Answer read(
+            GpuHolders holders, Set<String> gpus, Collection<PodView> pods, Collection<PodView> came) {
+        Set<String> there = pods.stream().map(PodView::path).collect(Collectors.toSet());
+        Map<String, Set<String>> byPod = new TreeMap<>();
+        for (String gpu : gpus) {
+            for (GpuHolders.Pod pod : holders.podsOf(gpu)) {
+                // Kubelets before 1.34 list those that have ended too.
+                if (there.contains(pod.toString())) {
+                    byPod.computeIfAbsent(pod.toString(), any -> new TreeSet<>())
+                            .add(gpu);
+                }
+            }
+        }
+        came.forEach(pod -> byPod.put(pod.path(), new TreeSet<>(gpus)));
+        return new Answer.Known(byPod, holders.asOf());
+    }
+
+    private Answer failed(String node, Question question, Answer.Unknown unknown, String why) {
+        return question.tries() < TRIES
+                ? ask(node, question.since(), question.tries() + 1, question.arrivals())
+                : new Answer.Unknown(unknown.why() + ", and its daemon does not tell who holds its GPUs: " + why);
+    }
+
+    private Answer ask(String node, Instant since, int tries, int arrivals) {
+        Question question = new Question(since, clock.instant(), tries, arrivals, Optional.empty(), Optional.empty());
+        questions.put(node, question);
+        try {
+            threads.execute(() -> asked(node, question));
+            look(node, patience);
+        } catch (RejectedExecutionException e) {
+            // The program stops; the next one asks anew.
+        }
+        return asks();
+    }
+
+    private void look(String node, Duration after) {
+        try {
+            var unused = threads.schedule(() -> again.accept(node), after.toMillis() + 1, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            // The program stops.
+        }
+    }
+
+    private void asked(String node, Question question) {
+        Optional<String> id = Optional.empty();
+        Optional<String> why = Optional.empty();
+        try {
+            id = Optional.of(lookups.ask(node).id());
+        } catch (ApiException e) {
+            why = Optional.of(String.valueOf(e.getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return;
+        }
+        boolean unused = questions.replace(node, question, question.answered(id, why));
+        again.accept(node);
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

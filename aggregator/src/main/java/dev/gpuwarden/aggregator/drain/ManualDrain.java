@@ -1,0 +1,308 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.client.ToldAll;
+import dev.gpuwarden.aggregator.drain.GpuHolderSource.Answer;
+import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import dev.gpuwarden.cli.run.Parts;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Takes the pods off one node for a person who waits for it, as {@link DrainPlan} says. Follows the node and its pods; nothing is
+ * asked for again and again. {@link #run} blocks, {@link #stop} ends it from any thread.
+ */
+public final class ManualDrain {
+
+    private static final ResourceKind PODS = ResourceKind.ofCluster("", "v1", "pods", "Pod");
+
+    private static final int MOST_OF_A_NODE = 8;
+    /** A node's pods are listed within this, or not at all. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final Duration SOON = Duration.ofSeconds(2);
+    /** Whoever waits hears something so often. */
+    private static final Duration PULSE = Duration.ofSeconds(5);
+
+    /**
+     * What a person wants.
+     *
+     * @param gpus UUIDs, whose pods have to go; empty for all pods
+     * @param unasked why the node's daemon is not asked who holds them; empty where it is
+     * @param grace empty for what each pod says itself
+     * @param timeout empty for as long as it takes
+     * @param dryRun whether nothing is to be changed
+     */
+    public record Settings(
+            Set<String> gpus,
+            Optional<String> unasked,
+            DrainPolicies policies,
+            Optional<Duration> grace,
+            Optional<Duration> timeout,
+            boolean dryRun) {
+
+        private boolean asksDaemon() {
+            return !gpus.isEmpty() && unasked.isEmpty();
+        }
+
+        /** Whether pods are told of their end. */
+        private boolean tells() {
+            return !dryRun && !policies.notice().isZero();
+        }
+
+        private boolean followsHealth() {
+            return asksDaemon() || tells();
+        }
+    }
+
+    /** Told in one thread, while the drain waits. */
+    public interface Listener {
+        /** At least every few seconds, whether anything has changed or not. */
+        void looked(ManualDrainState look, Instant now);
+
+        void waits(String why);
+    }
+
+    private final KubeClient api;
+    private final Settings settings;
+    private final Clock clock;
+    private final Listener listener;
+    private final Semaphore news = new Semaphore(0);
+    private final DrainState drain = new DrainState(news::release, DrainTimes.DEFAULT.retry());
+    private final NodeCache fleet;
+
+    private final ToldAll nodes;
+    private final ToldAll healths;
+
+    private volatile boolean stopped;
+
+    public ManualDrain(KubeClient api, Settings settings, Clock clock, Listener listener) {
+        this.api = api;
+        this.settings = settings;
+        this.clock = clock;
+        this.listener = listener;
+        this.fleet = new NodeCache(new Changes(), clock);
+        this.nodes = new ToldAll(fleet.nodes(), news::release);
+        this.healths = new ToldAll(fleet.healths(), news::release);
+    }
+
+    /** No pod is asked any more; those that were go on ending. */
+    public void stop() {
+        stopped = true;
+        news.release();
+    }
+
+    /** @param node as it is with its cordon */
+    public HandResult run(CachedNode node) throws InterruptedException {
+        Map<String, String> named = Map.of("metadata.name", node.name());
+        try (Parts parts = new Parts()) {
+            List<ResourceInformer> mirrors = new ArrayList<>();
+            mirrors.add(api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain));
+            mirrors.add(api.mirror(NodeCache.NODES, named, nodes));
+            if (settings.followsHealth()) {
+                mirrors.add(api.mirror(NodeHealthClient.ALL, named, healths));
+            }
+            mirrors.forEach(parts::add);
+            Optional<String> unasked = settings.asksDaemon()
+                    ? Optional.empty()
+                    : settings.unasked().or(() -> Optional.of("nobody asks"));
+            HandHolders holders = parts.add(new HandHolders(api, unasked, fleet, clock, name -> news.release()));
+            return new Course(node, holders, parts.add(removals())).run();
+        } finally {
+            drain.close();
+        }
+    }
+
+    private Instant now() {
+        return DrainAnnotation.milli(clock.instant());
+    }
+
+    private boolean known() {
+        return drain.isComplete() && nodes.isComplete() && (healths.isComplete() || !settings.followsHealth());
+    }
+
+    private PodEvictor removals() {
+        return new PodEvictor(
+                new PodEviction(api, settings.grace(), false),
+                new SignalRequests(api, fleet, clock),
+                fleet,
+                clock,
+                new DrainAuditLog(audit -> {}),
+                new DrainMetrics(),
+                node -> news.release(),
+                () -> !stopped,
+                CachedNode::unschedulable);
+    }
+
+    /** From the first look to the last. */
+    private final class Course {
+        private final CachedNode node;
+        private final HandHolders gpuPods;
+        private final PodEvictor removals;
+        private final Instant began = now();
+        private final DrainAnnotation asked = DrainAnnotation.NONE.with(
+                new DrainRequest(settings.gpus().isEmpty(), settings.gpus(), false, "by hand"), began);
+        private final Set<String> told = new HashSet<>();
+        private ManualDrainState look = ManualDrainState.NONE;
+
+        Course(CachedNode node, HandHolders gpuPods, PodEvictor removals) {
+            this.node = node;
+            this.gpuPods = gpuPods;
+            this.removals = removals;
+        }
+
+        HandResult run() throws InterruptedException {
+            Optional<HandResult> end = look(now());
+            while (end.isEmpty()) {
+                await(now());
+                end = look(now());
+            }
+            untell();
+            return end.get();
+        }
+
+        /** What was asked for these is asked no more. */
+        private void untell() throws InterruptedException {
+            SignalRequests signals = new SignalRequests(api, fleet, clock);
+            try {
+                for (String uid : told) {
+                    signals.forget(node.name(), uid);
+                }
+            } catch (ApiException e) {
+                // Only what is asked for in a drain counts in it.
+                listener.waits("signals for its pods stay in its NodeHealth: " + e.getMessage());
+            }
+        }
+
+        private Optional<HandResult> look(Instant now) throws InterruptedException {
+            if (stopped) {
+                return end(Outcome.STOPPED, "");
+            }
+            if (!known()) {
+                if (now.isAfter(began.plus(SOON))) {
+                    listener.waits("the API server is asked for its pods");
+                }
+                return now.isBefore(began.plus(PATIENCE))
+                        ? Optional.empty()
+                        : end(
+                                Outcome.UNDECIDED,
+                                "the API server has not listed its pods within " + PATIENCE.toSeconds() + " s");
+            }
+            Optional<CachedNode> there =
+                    fleet.node(node.name()).filter(one -> one.uid().equals(node.uid()));
+            if (there.isEmpty()) {
+                return end(Outcome.RELEASED, "the cluster has this Node no more");
+            }
+            if (!settings.dryRun() && !there.get().unschedulable()) {
+                return end(
+                        Outcome.RELEASED,
+                        "somebody has put it back into service: pods that were not asked to end stay");
+            }
+            Answer answer = asked.partial().isEmpty()
+                    ? new Answer.Known(Map.of(), now)
+                    : gpuPods.holders(there.get(), asked.partial(), drain.pods(), began);
+            if (answer instanceof Answer.Unknown unknown) {
+                return end(Outcome.UNDECIDED, unknown.why() + "; without --gpu all pods would be asked to go");
+            }
+            if (answer instanceof Answer.Asked asks) {
+                listener.waits(asks.what());
+                return late(now) ? end(Outcome.TIMEOUT, "") : Optional.empty();
+            }
+            Map<String, Set<String>> holders = ((Answer.Known) answer).holders();
+            look = look(holders, drain.refusals(), now);
+            if (settings.dryRun()) {
+                look = look(holders, rehearsed(now), now);
+                return end(look.pods().stream().anyMatch(HandPod::kept) ? Outcome.LEFT : Outcome.DRAINED, "");
+            }
+            listener.looked(look, now);
+            if (look.over()) {
+                return end(look.drained() ? Outcome.DRAINED : Outcome.LEFT, "");
+            }
+            if (late(now)) {
+                return end(Outcome.TIMEOUT, "");
+            }
+            for (PodPlan plan : drain.take(look.due(), MOST_OF_A_NODE, now)) {
+                if (plan.step() == PodPlan.Step.SIGNAL) {
+                    told.add(plan.pod().uid());
+                }
+                removals.submit(there.get(), drain, plan);
+            }
+            return Optional.empty();
+        }
+
+        private ManualDrainState look(Map<String, Set<String>> holders, Map<String, Refusal> refusals, Instant now) {
+            Map<String, Object> health = fleet.health(node.name()).orElse(Map.of());
+            List<PodPlan> plan = new CheckpointSignals(
+                            health, drain.untold(), settings.policies().notice(), DrainTimes.DEFAULT.signal())
+                    .of(asked, DrainPlan.of(asked, drain.pods(), holders, settings.policies(), now), now);
+            return ManualDrainState.of(look, plan, refusals, settings.policies(), began, now);
+        }
+
+        /** What the API server would say to each of them alone. */
+        private Map<String, Refusal> rehearsed(Instant now) throws InterruptedException {
+            PodEviction removal = new PodEviction(api, settings.grace(), true);
+            Map<String, Refusal> refusals = new HashMap<>();
+            for (PodPlan plan : look.due()) {
+                if (plan.step() == PodPlan.Step.EVICT
+                        && removal.evict(plan.pod()) instanceof PodEviction.Outcome.Refused refused) {
+                    refusals.put(
+                            plan.pod().uid(),
+                            Refusal.before(now, "")
+                                    .again(refused.why(), DrainTimes.DEFAULT.retry(), refused.least(), now));
+                }
+            }
+            return refusals;
+        }
+
+        private boolean late(Instant now) {
+            return deadline().filter(end -> !end.isAfter(now)).isPresent();
+        }
+
+        private Optional<Instant> deadline() {
+            return settings.timeout().map(began::plus);
+        }
+
+        private void await(Instant now) throws InterruptedException {
+            Instant next = now.plus(PULSE);
+            for (Optional<Instant> time : List.of(look.next(), deadline())) {
+                next = time.filter(next::isAfter).orElse(next);
+            }
+            long millis = Math.max(1, Duration.between(now, next).toMillis());
+            var unused = news.tryAcquire(millis, TimeUnit.MILLISECONDS);
+            news.drainPermits();
+        }
+
+        private Optional<HandResult> end(Outcome outcome, String why) {
+            return Optional.of(new HandResult(outcome, why, look.pods(), began, now()));
+        }
+    }
+
+    private final class Changes implements NodeCache.Listener {
+        @Override
+        public void node(String name, Optional<CachedNode> node, boolean ours) {
+            news.release();
+        }
+
+        @Override
+        public void health(String name, Optional<Map<String, Object>> health) {
+            news.release();
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Asks the API server to end one pod: exactly this one, and not another one of its name. Blocks. */
+final class PodEviction {
+
+    sealed interface Outcome {
+        /** For metrics and the audit. */
+        String kind();
+
+        record Done(String kind) implements Outcome {}
+
+        /** @param least what the API server wants to be left alone for */
+        record Refused(String kind, String why, Duration least) implements Outcome {}
+    }
+
+    private static final String GONE = "gone";
+
+    private final KubeClient api;
+    private final Optional<Duration> grace;
+    private final boolean dryRun;
+
+    /**
+     * @param grace empty for what each pod says itself
+     * @param dryRun whether the API server is to say what it would do, and to do nothing
+     */
+    PodEviction(KubeClient api, Optional<Duration> grace, boolean dryRun) {
+        this.api = api;
+        this.grace = grace;
+        this.dryRun = dryRun;
+    }
+
+    /** By its own budget's leave. */
+    Outcome evict(PodView pod) throws InterruptedException {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("apiVersion", "policy/v1");
+        body.put("kind", "Eviction");
+        body.put("metadata", Map.of("name", pod.name(), "namespace", pod.namespace()));
+        body.put("deleteOptions", options(pod));
+        try {
+            var unused = api.create(path(pod) + "/eviction", body);
+            return new Outcome.Done("evicted");
+        } catch (ApiException e) {
+            return refused(pod, e);
+        }
+    }
+
+    /** Whatever its budget says. */
+    Outcome delete(PodView pod) throws InterruptedException {
+        try {
+            Map<String, Object> body = options(pod);
+            body.put("apiVersion", "v1");
+            body.put("kind", "DeleteOptions");
+            api.delete(path(pod), body);
+            return new Outcome.Done("deleted");
+        } catch (ApiException e) {
+            return refused(pod, e);
+        }
+    }
+
+    private Map<String, Object> options(PodView pod) {
+        Map<String, Object> options = new LinkedHashMap<>();
+        grace.ifPresent(given -> options.put("gracePeriodSeconds", given.toSeconds()));
+        if (dryRun) {
+            options.put("dryRun", List.of("All"));
+        }
+        options.put("preconditions", Map.of("uid", pod.uid()));
+        return options;
+    }
+
+    private static String path(PodView pod) {
+        return "/api/v1/namespaces/" + pod.namespace() + "/pods/" + pod.name();
+    }
+
+    private static Outcome refused(PodView pod, ApiException e) {
+        Duration least = Duration.ofSeconds(Math.min(e.retryAfterSeconds(), 60));
+        // The name belongs to another pod by now.
+        if (e.notFound() || e.conflict() && e.answer().contains("UID")) {
+            return new Outcome.Done(GONE);
+        }
+        return switch (e.kind()) {
+            case "429" -> {
+                var budget = e.cause("DisruptionBudget");
+                yield budget.isPresent()
+                        ? new Outcome.Refused("budget", budget.get(), least)
+                        : new Outcome.Refused("busy", "the API server is busy: " + e.answer(), least);
+            }
+            case "403" ->
+                e.cause("NamespaceTerminating").isPresent()
+                        ? new Outcome.Refused(
+                                "namespace", "its namespace " + pod.namespace() + " is being deleted", least)
+                        : new Outcome.Refused("forbidden", e.answer(), least);
+            default ->
+                e.answer().contains("more than one PodDisruptionBudget")
+                        ? new Outcome.Refused(
+                                "budgets",
+                                "it has more than one PodDisruptionBudget, and Kubernetes evicts none such",
+                                least)
+                        : new Outcome.Refused("error", e.answer(), least);
+        };
+    }
+}

@@ -1,0 +1,220 @@
+package dev.gpuwarden.aggregator.fleet;
+
+import dev.gpuwarden.aggregator.breaker.BreakerConfigMap;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.breaker.PoolCount;
+import dev.gpuwarden.aggregator.breaker.PoolCounts;
+import dev.gpuwarden.aggregator.cache.Lean;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.Pages;
+import dev.gpuwarden.aggregator.controller.LeaderListener;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reads what there is to be known of a cluster's nodes, with the rights of whoever asks. Blocks. Writes nothing. */
+public final class FleetReader {
+
+    private static final String EVENTS = "/api/v1/namespaces/default/events";
+
+    private final KubeClient api;
+    private final String namespace;
+    private final Optional<List<Pool>> given;
+
+    /**
+     * @param namespace of the aggregator's Lease and ConfigMap
+     * @param given limits of the breaker; empty for those that the aggregator says
+     */
+    public FleetReader(KubeClient api, String namespace, Optional<List<Pool>> given) {
+        this.api = api;
+        this.namespace = namespace;
+        this.given = given;
+    }
+
+    /** All nodes, each as it is now. */
+    public FleetLook fleet(Instant now) throws ApiException, InterruptedException {
+        Aside<Map<String, Map<String, Object>>> told = Aside.begin(this::healths);
+        BreakerStatus breaker = breaker(now);
+        List<NodeFacts> nodes = new ArrayList<>();
+        PoolCounts pools = new PoolCounts(new BreakerPolicy(breaker.limited()));
+        Pages.each(api, NodeCache.NODES.path(), "", tree -> {
+            NodeFacts facts = NodeFacts.of(tree);
+            pools.node(facts.node().name(), Optional.of(facts.node()));
+            nodes.add(facts);
+        });
+        Map<String, Map<String, Object>> healths = told.get();
+        boolean faults = healths.values().stream().anyMatch(FleetReader::faulty);
+        ClusterContext around = around(faults, breaker, Seen.of(pools.census()));
+        return new FleetLook(
+                now,
+                nodes.stream()
+                        .map(facts -> NodeAssessor.of(
+                                facts,
+                                Optional.ofNullable(healths.get(facts.node().name())),
+                                around,
+                                now))
+                        .sorted(NodeAssessment.WORST_NODE_FIRST)
+                        .toList(),
+                nodes,
+                around);
+    }
+
+    private Map<String, Map<String, Object>> healths() throws ApiException, InterruptedException {
+        Map<String, Map<String, Object>> healths = new HashMap<>();
+        Pages.each(api, NodeHealthClient.ALL.path(), "", tree -> {
+            Map<String, Object> health = Lean.other(tree);
+            healths.put(JsonTrees.text(JsonTrees.object(health, "metadata"), "name"), health);
+        });
+        return healths;
+    }
+
+    /** Its own faults, or what monitors of the whole cluster tell of it. */
+    private static boolean faulty(@org.jspecify.annotations.Nullable Map<String, Object> health) {
+        if (health == null) {
+            return false;
+        }
+        Map<String, Object> status = JsonTrees.object(health, "status");
+        return hasFaults(status)
+                || JsonTrees.objects(status, "monitors").stream().anyMatch(FleetReader::hasFaults);
+    }
+
+    private static boolean hasFaults(Map<String, Object> told) {
+        return !JsonTrees.objects(told, "faults").isEmpty();
+    }
+
+    /** One node; empty where there is none of that name. */
+    public Optional<NodeStory> node(String name, Instant now) throws ApiException, InterruptedException {
+        Optional<Map<String, Object>> tree = find(NodeCache.NODES.path(name));
+        if (tree.isEmpty()) {
+            return Optional.empty();
+        }
+        NodeFacts facts = NodeFacts.of(tree.get());
+        Optional<Map<String, Object>> health = find(NodeHealthClient.ALL.path(name));
+        BreakerStatus breaker = breaker(now);
+        boolean faults = faulty(health.orElse(Map.of()));
+        // Only who asks to be taken out of service is measured by the others.
+        Seen<Map<String, PoolCount>> census =
+                faults && !QuarantineSummary.marked(facts.node()) ? census(breaker) : Seen.of(Map.of());
+        ClusterContext around = around(faults, breaker, census);
+        return Optional.of(
+                new NodeStory(now, facts, NodeAssessor.of(facts, health, around, now), around, events(name)));
+    }
+
+    private Seen<Map<String, PoolCount>> census(BreakerStatus breaker) throws InterruptedException {
+        PoolCounts pools = new PoolCounts(new BreakerPolicy(breaker.limited()));
+        return ask(() -> {
+            Pages.each(api, NodeCache.NODES.path(), "", tree -> {
+                NodeFacts facts = NodeFacts.of(tree);
+                pools.node(facts.node().name(), Optional.of(facts.node()));
+            });
+            return pools.census();
+        });
+    }
+
+    private ClusterContext around(boolean faults, BreakerStatus breaker, Seen<Map<String, PoolCount>> census)
+            throws InterruptedException {
+        // To compile them takes a second, for nothing where nothing is wrong.
+        Seen<RuleEvaluator> rules = faults ? ask(this::rules) : Seen.of(RuleEvaluator.EMPTY);
+        return new ClusterContext(rules, breaker, census, leader());
+    }
+
+    private RuleEvaluator rules() throws ApiException, InterruptedException {
+        List<QuarantineRuleSet> sets = new ArrayList<>();
+        Pages.each(api, RuleSetStore.KIND.path(), "", tree -> {
+            try {
+                sets.add(QuarantineRuleSet.of(tree));
+            } catch (IllegalArgumentException e) {
+                // Its own condition says so; the aggregator does not ask it either.
+            }
+        });
+        return RuleEvaluator.compile(sets);
+    }
+
+    private Seen<List<Map<String, Object>>> events(String node) throws InterruptedException {
+        return ask(() -> {
+            List<Map<String, Object>> events = new ArrayList<>();
+            Pages.each(
+                    api,
+                    EVENTS,
+                    "fieldSelector=" + Pages.encoded("involvedObject.kind=Node,involvedObject.name=" + node),
+                    event -> events.add(Lean.other(event)));
+            return events;
+        });
+    }
+
+    private BreakerStatus breaker(Instant now) throws InterruptedException {
+        Seen<Map<String, Object>> map =
+                present(BreakerConfigMap.kind(namespace).path(BreakerConfigMap.NAME), absent(namespace), Optional::of);
+        return BreakerStatus.of(map, given, now);
+    }
+
+    /** What it means that there is no ConfigMap of the breaker. */
+    public static String absent(String namespace) {
+        return "there is no ConfigMap " + BreakerConfigMap.NAME + " in namespace " + namespace
+                + ": no aggregator with quarantine has led here yet, or it keeps it elsewhere (--cluster.namespace)";
+    }
+
+    public Seen<Leader> leader() throws InterruptedException {
+        return present(
+                "/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + LeaderListener.LEASE,
+                "there is no Lease " + LeaderListener.LEASE + " in namespace " + namespace
+                        + ": no aggregator has ever led there",
+                Leader::of);
+    }
+
+    // ---- asking ----
+
+    private interface Reader<T> {
+        Optional<T> read(Map<String, Object> tree);
+    }
+
+    public static <T> Seen<T> ask(Aside.Question<T> question) throws InterruptedException {
+        try {
+            return Seen.of(question.ask());
+        } catch (ApiException e) {
+            return Seen.unknown(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private <T> Seen<T> present(String path, String absent, Reader<T> reader) throws InterruptedException {
+        Seen<Optional<Map<String, Object>>> seen = ask(() -> find(path));
+        if (seen.value().isEmpty()) {
+            return Seen.unknown(seen.why());
+        }
+        Optional<T> value = seen.value().get().flatMap(reader::read);
+        return value.map(Seen::of).orElseGet(() -> Seen.unknown(absent));
+    }
+
+    private Optional<Map<String, Object>> find(String path) throws ApiException, InterruptedException {
+        try {
+            return Optional.of(api.get(path));
+        } catch (ApiException e) {
+            if (e.notFound()) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    /** Who the caller is to the API server. */
+    public static Seen<String> user(KubeClient api) throws InterruptedException {
+        return ask(() -> {
+            Map<String, Object> review = api.create(
+                    "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                    Map.of("apiVersion", "authentication.k8s.io/v1", "kind", "SelfSubjectReview"));
+            return JsonTrees.text(JsonTrees.object(JsonTrees.object(review, "status"), "userInfo"), "username");
+        });
+    }
+}

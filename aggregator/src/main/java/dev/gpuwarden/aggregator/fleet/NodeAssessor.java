@@ -1,0 +1,333 @@
+package dev.gpuwarden.aggregator.fleet;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.drain.DrainAnnotation;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthParser;
+import dev.gpuwarden.aggregator.nodehealth.UnreadableNodeHealth;
+import dev.gpuwarden.aggregator.quarantine.Decision;
+import dev.gpuwarden.aggregator.quarantine.Explanation;
+import dev.gpuwarden.aggregator.quarantine.FaultReport;
+import dev.gpuwarden.aggregator.quarantine.FaultReports;
+import dev.gpuwarden.aggregator.quarantine.ManualCordon;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import dev.gpuwarden.core.event.Fault;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Says how a node is and why: what quarantine would decide about it now, against what is there. Pure. */
+public final class NodeAssessor {
+
+    private static final int MOST_NAMED = 3;
+
+    private final NodeFacts there;
+    private final CachedNode node;
+    private final ClusterContext around;
+    private final Instant now;
+    private final FaultReport report;
+    private final boolean exists;
+    private final Optional<NodeHealth> told;
+    private final Optional<String> unfit;
+    private final List<Fault> faults;
+
+    private NodeAssessor(NodeFacts there, Optional<Map<String, Object>> health, ClusterContext around, Instant now) {
+        this.there = there;
+        this.node = there.node();
+        this.around = around;
+        this.now = now;
+        this.report = FaultReports.of(node.name(), health, now);
+        this.exists = health.isPresent();
+        this.told = health.flatMap(NodeAssessor::read);
+        this.unfit = report.unfitFor(node);
+        // Of another machine that had this name, nothing is true of this one.
+        boolean ofThis =
+                told.flatMap(NodeHealth::nodeUid).filter(node.uid()::equals).isPresent();
+        this.faults = !ofThis
+                ? List.of()
+                : told.map(NodeHealth::faults).orElse(List.of()).stream()
+                        .filter(fault -> fault.cause().strategy().actedOn())
+                        .sorted(NodeAssessment.WORST_FIRST)
+                        .toList();
+    }
+
+    /** @param health as the API server has it; empty where there is none */
+    public static NodeAssessment of(
+            NodeFacts there, Optional<Map<String, Object>> health, ClusterContext around, Instant now) {
+        return new NodeAssessor(there, health, around, now).look();
+    }
+
+    private static Optional<NodeHealth> read(Map<String, Object> health) {
+        try {
+            return Optional.of(NodeHealthParser.read(health));
+        } catch (UnreadableNodeHealth e) {
+            return Optional.empty();
+        }
+    }
+
+    private NodeAssessment look() {
+        RuleEvaluator rules = around.rules().value().orElse(RuleEvaluator.EMPTY);
+        Decision decision =
+                QuarantineDecider.decide(node, report, rules, asks -> around.ask(asks, now), ActionMode.DRY_RUN, now);
+        QuarantineSummary inspection;
+        try {
+            inspection = QuarantineSummary.of(node, report.faults(), rules);
+        } catch (IOException e) {
+            return unreadable(String.valueOf(e.getMessage()));
+        }
+        Optional<QuarantineSummary> seen = Optional.of(inspection);
+        if (inspection.active()) {
+            return look(
+                    FleetState.QUARANTINED, inspection.since(), inspection.reason(), next(decision, inspection), seen);
+        }
+        if (!there.gpus() && !reports()) {
+            return look(FleetState.OTHER, Optional.empty(), "", "", seen);
+        }
+        if (node.unschedulable()) {
+            return look(
+                    FleetState.CORDONED,
+                    there.cordoner().flatMap(NodeFacts.Cordoner::at),
+                    cordonedBy() + faultsToo(),
+                    "returns when somebody uncordons it",
+                    seen);
+        }
+        boolean wanted =
+                decision instanceof Decision.Act || decision instanceof Decision.Leave leave && leave.refused();
+        if (wanted || fatal()) {
+            return faulty(decision, inspection);
+        }
+        if (unfit.isPresent() || report.monitorsAlone()) {
+            return look(
+                    FleetState.SILENT,
+                    reported(),
+                    unfit.orElse(report.why()),
+                    "look at its daemon and at the way from there",
+                    seen);
+        }
+        if (!faults.isEmpty()) {
+            return look(FleetState.DEGRADED, since(), named(faults), "", seen);
+        }
+        return look(FleetState.HEALTHY, Optional.empty(), "", "", seen);
+    }
+
+    private NodeAssessment look(
+            FleetState state,
+            Optional<Instant> since,
+            String why,
+            String next,
+            Optional<QuarantineSummary> inspection) {
+        return new NodeAssessment(
+                node.name(),
+                state,
+                node.unschedulable(),
+                since,
+                Optional.empty(),
+                why,
+                next,
+                faults,
+                reported(),
+                inspection,
+                state == FleetState.QUARANTINED ? drain() : Optional.empty());
+    }
+
+    /** What cannot be read is none; the aggregator leaves such a node alone, and its log says so. */
+    private Optional<DrainAnnotation> drain() {
+        try {
+            return DrainAnnotation.find(node);
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Whether there is anything of it, or there should be: a monitor's place without faults is nothing. */
+    private boolean reports() {
+        return exists
+                && told.map(health -> health.reported().isPresent()
+                                || !health.faults().isEmpty())
+                        .orElse(true);
+    }
+
+    private Optional<Instant> reported() {
+        return told.flatMap(NodeHealth::reported);
+    }
+
+    private boolean fatal() {
+        return faults.stream().anyMatch(fault -> fault.cause().fatal());
+    }
+
+    private Optional<Instant> since() {
+        return faults.stream().map(Fault::since).findFirst();
+    }
+
+    private static String named(List<Fault> faults) {
+        List<String> names = faults.stream()
+                .map(fault -> Explanation.what(fault.key()))
+                .distinct()
+                .toList();
+        int more = names.size() - MOST_NAMED;
+        return names.stream().limit(MOST_NAMED).collect(Collectors.joining("; "))
+                + (more > 0 ? "; and " + more + " more" : "");
+    }
+
+    // ---- out of service ----
+
+    private NodeAssessment unreadable(String why) {
+        FleetState state = QuarantineSummary.marked(node)
+                ? FleetState.QUARANTINED
+                : fatal() ? FleetState.FAULTY : FleetState.SILENT;
+        NodeAssessment look = look(state, Optional.empty(), why, "repair or remove them", Optional.empty());
+        return state == FleetState.FAULTY ? because(look, Cause.MARKS) : look;
+    }
+
+    private String next(Decision decision, QuarantineSummary inspection) {
+        if (decision instanceof Decision.Act act) {
+            switch (act.kind()) {
+                case RETURN:
+                    return acts("returns now: " + act.reason());
+                case CANCEL:
+                    return acts("leaves quarantine now: " + act.reason());
+                case QUARANTINE, CHANGE:
+                    break;
+            }
+        } else if (unfit.isPresent()
+                || inspection.optOut().isPresent()
+                || inspection.holding().isEmpty()) {
+            return "stays as it is: " + decision.reason();
+        }
+        String stays =
+                inspection.cordonPreExisting() ? "leaves quarantine, still cordoned as it was before, " : "returns ";
+        return stays + "when this is over: " + named(inspection.holding());
+    }
+
+    /** What is going to be done is done by somebody. */
+    private String acts(String what) {
+        if (unled()) {
+            return what + "; but no aggregator acts";
+        }
+        return around.breaker().dryRun() ? what + "; but the aggregator makes a dry run" : what;
+    }
+
+    private boolean unled() {
+        return around.leader().value().filter(lease -> !lease.leads(now)).isPresent();
+    }
+
+    private String cordonedBy() {
+        return ManualCordon.reason(node)
+                .map(reason -> "cordoned by " + reason)
+                .or(() -> there.cordoner().map(by -> "cordoned with " + by.program()))
+                .orElse("cordoned by somebody");
+    }
+
+    private String faultsToo() {
+        return faults.isEmpty() ? "" : "; faults: " + named(faults);
+    }
+
+    // ---- in service all the same ----
+
+    private NodeAssessment faulty(Decision decision, QuarantineSummary inspection) {
+        Cause cause = cause(decision, inspection);
+        String why = switch (cause) {
+            case DRY_RUN -> "dry run: " + wanted(inspection) + ", and the aggregator only says so";
+            case BREAKER, OPTED_OUT, REPORT -> decision.reason();
+            case NO_RULE -> "no rule set asks to take it out of service";
+            case OVERRIDDEN -> overridden(inspection);
+            case NO_LEADER -> wanted(inspection) + ", but no aggregator acts";
+            case PENDING -> wanted(inspection) + ": is being taken out of service";
+            case UNKNOWN, MARKS -> unknown(decision, inspection);
+        };
+        return because(look(FleetState.FAULTY, since(), why, next(cause), Optional.of(inspection)), cause);
+    }
+
+    private static NodeAssessment because(NodeAssessment look, Cause cause) {
+        return new NodeAssessment(
+                look.name(),
+                look.state(),
+                look.unschedulable(),
+                look.since(),
+                Optional.of(cause),
+                look.why(),
+                look.next(),
+                look.faults(),
+                look.reported(),
+                look.inspection(),
+                look.drain());
+    }
+
+    private Cause cause(Decision decision, QuarantineSummary inspection) {
+        if (unfit.isPresent()
+                || report.monitorsAlone() && decision instanceof Decision.Leave leave && !leave.refused()) {
+            return Cause.REPORT;
+        }
+        if (inspection.optOut().isPresent()) {
+            return Cause.OPTED_OUT;
+        }
+        if (decision instanceof Decision.Act) {
+            return causeOfDelay();
+        }
+        if (decision instanceof Decision.Leave leave && leave.refused()) {
+            return Cause.BREAKER;
+        }
+        if (!inspection.cancelled().isEmpty() || skipped()) {
+            return Cause.OVERRIDDEN;
+        }
+        return inspection.holding().isEmpty() && around.rules().value().isPresent() ? Cause.NO_RULE : Cause.UNKNOWN;
+    }
+
+    private Cause causeOfDelay() {
+        if (unled()) {
+            return Cause.NO_LEADER;
+        }
+        if (around.breaker().dryRun()) {
+            return Cause.DRY_RUN;
+        }
+        return around.unknown().isPresent() ? Cause.UNKNOWN : Cause.PENDING;
+    }
+
+    private boolean skipped() {
+        return faults.stream().anyMatch(fault -> fault.cause().quarantine().skip());
+    }
+
+    private static String wanted(QuarantineSummary inspection) {
+        return String.join(", ", inspection.rules()) + " asks to take it out of service";
+    }
+
+    private static String overridden(QuarantineSummary inspection) {
+        return inspection.cancelled().isEmpty()
+                ? "whoever told the fault wants the node left in service (quarantineOverrides.skip)"
+                : "somebody uncordoned or untainted it: these faults do not bring it back, others do";
+    }
+
+    private String unknown(Decision decision, QuarantineSummary inspection) {
+        if (around.rules().value().isEmpty()) {
+            return "which rules there are is not known: " + around.rules().why();
+        }
+        if (!(decision instanceof Decision.Act)) {
+            return decision.reason();
+        }
+        return wanted(inspection) + "; " + around.unknown().orElseThrow();
+    }
+
+    private String next(Cause cause) {
+        return switch (cause) {
+            case DRY_RUN -> "cordon it, or run the aggregator with --quarantine.mode=armed";
+            case BREAKER ->
+                around.open(node)
+                        ? "look at the nodes that are out, then gpuwarden breaker close or half-open"
+                        : "cordon it, repair those that are out, or give the breaker another limit";
+            case OPTED_OUT -> "cordon it, or take the label away";
+            case NO_RULE -> "cordon it, or write a QuarantineRuleSet";
+            case REPORT -> "look at its daemon and at the way from there; cordon it";
+            case OVERRIDDEN -> "leave it, or cordon it";
+            case NO_LEADER -> "look at the aggregator; cordon it";
+            case PENDING -> "look again in a minute";
+            case UNKNOWN -> "ask with the rights to read what is missing; cordon it";
+            case MARKS -> "repair or remove them";
+        };
+    }
+}

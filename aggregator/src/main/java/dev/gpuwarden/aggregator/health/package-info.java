@@ -1,2 +1,0 @@
-/** The state of each node, as a resource `NodeHealth` of the cluster. */
-package dev.gpuwarden.aggregator.health;

@@ -1,0 +1,139 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import com.google.protobuf.Empty;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.ingest.Step.Reason;
+import dev.gpuwarden.aggregator.nodehealth.NoRoom;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
+import dev.gpuwarden.aggregator.nodehealth.UnreadableNodeHealth;
+import dev.gpuwarden.api.EventRules;
+import dev.gpuwarden.api.datamodels.HealthEvents;
+import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.core.event.HealthEvent;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes what monitors of the whole cluster report, of any node. Answers OK when all of it is in the cluster. A call that names a
+ * Node that is not there leaves nothing behind.
+ */
+final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorImplBase {
+
+    /** Each costs two requests while its caller waits. */
+    static final int MOST_NODES = 100;
+
+    /** Of the server's threads; the others are for nodes. */
+    private static final int AT_ONCE = 4;
+
+    private final NodeHealthClient healths;
+    private final IngestMetrics tally;
+    private final Clock clock;
+    private final Semaphore room = new Semaphore(AT_ONCE);
+
+    MonitorEventService(NodeHealthClient healths, IngestMetrics tally, Clock clock) {
+        this.healths = healths;
+        this.tally = tally;
+        this.clock = clock;
+    }
+
+    @Override
+    public void healthEventOccurredV1(HealthEvents call, StreamObserver<Empty> client) {
+        Caller caller = AuthInterceptor.CALLER.get();
+        if (caller.monitor().isEmpty()) {
+            refuse(
+                    client,
+                    Reason.OTHER_NODE,
+                    Status.PERMISSION_DENIED,
+                    "the caller (" + caller.proof()
+                            + ") is none of those that may report faults of any node (--ingest.monitor)");
+            return;
+        }
+        Instant now = clock.instant();
+        EventRules.Judgement judgement = EventRules.judgeOfAnyNode(call, now);
+        if (judgement instanceof EventRules.Refused refused) {
+            refuse(client, Reason.LIMIT, Status.INVALID_ARGUMENT, refused.why());
+            return;
+        }
+        Map<String, List<HealthEvent>> byNode = byNode(((EventRules.Taken) judgement).events());
+        if (byNode.size() > MOST_NODES) {
+            refuse(
+                    client,
+                    Reason.LIMIT,
+                    Status.INVALID_ARGUMENT,
+                    "events: of " + byNode.size() + " nodes, at most " + MOST_NODES + " in one call");
+        } else if (room.tryAcquire()) {
+            try {
+                keep(client, caller.monitor().get(), byNode, now);
+            } finally {
+                room.release();
+            }
+        } else {
+            end(
+                    client,
+                    Status.RESOURCE_EXHAUSTED,
+                    "monitors report too much at once; send the same events again later");
+        }
+    }
+
+    private static Map<String, List<HealthEvent>> byNode(List<HealthEvent> events) {
+        Map<String, List<HealthEvent>> byNode = new LinkedHashMap<>();
+        for (HealthEvent event : events) {
+            // By its id the faults of one event are known as such.
+            HealthEvent named =
+                    event.id().isEmpty() ? event.withId(UUID.randomUUID().toString()) : event;
+            byNode.computeIfAbsent(event.nodeName(), any -> new ArrayList<>()).add(named);
+        }
+        return byNode;
+    }
+
+    private void keep(
+            StreamObserver<Empty> client, String monitor, Map<String, List<HealthEvent>> byNode, Instant now) {
+        try {
+            for (String node : byNode.keySet()) {
+                var unused = healths.look(node);
+            }
+            for (Map.Entry<String, List<HealthEvent>> ofNode : byNode.entrySet()) {
+                healths.tell(ofNode.getKey(), monitor, ofNode.getValue(), now);
+                tally.events.add(ofNode.getValue().size());
+            }
+            client.onNext(Empty.getDefaultInstance());
+            client.onCompleted();
+        } catch (NodeHealthException e) {
+            refuse(client, Reason.NO_NODE, Status.NOT_FOUND, e.getMessage());
+        } catch (NoRoom e) {
+            refuse(client, Reason.LIMIT, Status.RESOURCE_EXHAUSTED, e.getMessage());
+        } catch (UnreadableNodeHealth e) {
+            tally.writeFailed("unreadable");
+            end(client, Status.FAILED_PRECONDITION, e.getMessage());
+        } catch (ApiException e) {
+            tally.writeFailed(e.kind());
+            end(
+                    client,
+                    Status.UNAVAILABLE,
+                    "the cluster does not take it; send the same events again later: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            end(client, Status.UNAVAILABLE, "the aggregator stops");
+        }
+    }
+
+    private void refuse(StreamObserver<Empty> client, Reason reason, Status status, @Nullable String why) {
+        tally.refused(reason);
+        end(client, status, why);
+    }
+
+    private void end(StreamObserver<Empty> client, Status status, @Nullable String why) {
+        tally.ended(status.getCode());
+        client.onError(status.withDescription(String.valueOf(why)).asRuntimeException());
+    }
+}

@@ -1,0 +1,143 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.ingest.NodeSession.Draft;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
+import dev.gpuwarden.aggregator.nodehealth.Superseded;
+import io.grpc.Status;
+import java.lang.System.Logger.Level;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Brings into the cluster what nodes told: for each node one write at a time, of all that came meanwhile, and not more often than
+ * its {@link WritePace} allows. What the API server does not take is tried again for as long as it is the newest.
+ */
+final class NodeHealthWriter implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(NodeHealthWriter.class.getName());
+
+    /** Each waits for one answer; 8 at 5 ms are 1,600 writes a second. */
+    private static final int THREADS = 8;
+
+    private final NodeHealthClient healths;
+    private final IngestMetrics tally;
+    private final Consumer<NodeSession> settled;
+    private final long eachNanos;
+    private final long firstRetryNanos;
+    private final long lastRetryNanos;
+    private final ScheduledThreadPoolExecutor threads;
+    private final Map<NodeSession, Integer> failing = new ConcurrentHashMap<>();
+
+    /** @param settled told after each write of a record */
+    NodeHealthWriter(NodeHealthClient healths, IngestMetrics tally, WritePace pace, Consumer<NodeSession> settled) {
+        this.healths = healths;
+        this.tally = tally;
+        this.settled = settled;
+        this.eachNanos = pace.each().toNanos();
+        this.firstRetryNanos = pace.firstRetry().toNanos();
+        this.lastRetryNanos = pace.lastRetry().toNanos();
+        this.threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
+            Thread thread = new Thread(task, "gpuwarden-node-health");
+            thread.setDaemon(true);
+            return thread;
+        });
+        threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    /** There is something to write of a node of which nothing is being written. Never waits. */
+    void write(NodeSession record) {
+        later(() -> turn(record), 0);
+    }
+
+    /** Has `settled` told in a thread of this. */
+    void settle(NodeSession record) {
+        later(() -> settled.accept(record), 0);
+    }
+
+    private void later(Runnable task, long delayNanos) {
+        try {
+            var unused = threads.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            // The program stops. Nothing of this was acknowledged, so the node tells it again.
+        }
+    }
+
+    private void turn(NodeSession record) {
+        Draft draft = record.begin();
+        long began = System.nanoTime();
+        long wait = eachNanos;
+        try {
+            StoredHealth held = healths.write(draft.state(), draft.held());
+            tally.written(System.nanoTime() - draft.sinceNanos());
+            if (failing.remove(record) != null) {
+                LOG.log(Level.INFO, "NodeHealth " + record.node() + " is kept up to date again");
+            }
+            record.kept(draft, held).ifPresent(kept -> kept.stream().acknowledge(kept));
+        } catch (NodeHealthException e) {
+            over(record, "no_node", Status.PERMISSION_DENIED.withDescription(e.getMessage()));
+        } catch (Superseded e) {
+            // A node that is there under another UID shall tell all again, and soon.
+            Status status = e.isOtherNode() ? Status.UNAVAILABLE : Status.ABORTED;
+            over(record, "superseded", status.withDescription(e.getMessage()));
+        } catch (ApiException | RuntimeException e) {
+            wait = failed(record, draft, e) + System.nanoTime() - began;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return;
+        }
+        later(() -> after(record), Math.max(0, began + wait - System.nanoTime()));
+    }
+
+    /** Nobody wants to have this written any more. */
+    private void over(NodeSession record, String why, Status end) {
+        tally.writeFailed(why);
+        record.forget();
+        record.stream().ifPresent(stream -> stream.end(end));
+    }
+
+    private void after(NodeSession record) {
+        if (record.end()) {
+            turn(record);
+        } else {
+            failing.remove(record);
+            settled.accept(record);
+        }
+    }
+
+    private long failed(NodeSession record, Draft draft, Exception cause) {
+        record.notKept(draft);
+        tally.writeFailed(cause instanceof ApiException answered ? answered.kind() : "bug");
+        int times = failing.merge(record, 1, Integer::sum);
+        if (times == 1) {
+            LOG.log(
+                    Level.WARNING,
+                    "NodeHealth " + record.node() + " is not kept up to date, which is tried again: "
+                            + (cause instanceof ApiException ? cause.getMessage() : cause.toString()));
+        }
+        long wait = Math.min(lastRetryNanos, firstRetryNanos << Math.min(times - 1, 10));
+        long told = cause instanceof ApiException answered
+                ? Math.min(lastRetryNanos, TimeUnit.SECONDS.toNanos(answered.retryAfterSeconds()))
+                : 0;
+        // Thousands of nodes fail at the same moment.
+        double random = ThreadLocalRandom.current().nextDouble();
+        return Math.max((long) (wait * (0.5 + random / 2)), (long) (told * (1 + random / 2)));
+    }
+
+    /** Nodes of which the cluster does not have the newest. */
+    int failing() {
+        return failing.size();
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

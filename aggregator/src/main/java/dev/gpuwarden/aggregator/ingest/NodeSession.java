@@ -1,0 +1,231 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.ingest.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.aggregator.nodehealth.ReportedState;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
+import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.FaultTable;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a node has told on one stream, and how much of it is kept for good. Lives until the stream has ended and all is kept, or
+ * until the node opens a newer one, on which it tells all again. Thread-safe.
+ */
+final class NodeSession {
+
+    /** How often a node of which there is nothing new is written, so that one sees that it reports. */
+    static final Duration CONFIRM = Duration.ofMinutes(5);
+
+    private final String node;
+    private final String bootId;
+    private final String version;
+    private final long dropped;
+    private final StreamEpoch claim;
+    private FaultTable faults = new FaultTable();
+    /** Fatal ones whose events have not come yet. */
+    private final Map<FaultKey, Fault> ahead = new HashMap<>();
+
+    private Instant reported = Instant.EPOCH;
+    private long generation;
+    private long sequence;
+    private boolean told;
+
+    private StoredHealth held;
+    private @Nullable NodeStream stream;
+    /** Refused, and the node does not know yet. */
+    private final Deque<Refused> refused = new ArrayDeque<>();
+
+    /** Taken and not acknowledged, and how many of them the write that is under way has. */
+    private int events;
+
+    private int eventsInDraft;
+    private boolean generationOpen;
+
+    private boolean dirty;
+    private boolean writing;
+    private boolean forgotten;
+    private long dirtyNanos;
+    private Instant confirmed = Instant.EPOCH;
+
+    /** @param held what the cluster had of the node when it greeted */
+    NodeSession(Hello hello, StreamEpoch claim, StoredHealth held) {
+        this.node = hello.getNodeName();
+        this.bootId = hello.getBootId();
+        this.version = hello.getVersion();
+        this.dropped = hello.getDroppedEvents();
+        this.claim = claim;
+        this.held = held;
+        this.sequence = held.acknowledged();
+    }
+
+    /**
+     * What is to be written.
+     *
+     * @param sinceNanos when the first news in it came
+     * @param held what the cluster has, as far as is known
+     */
+    record Draft(long sinceNanos, ReportedState state, StoredHealth held) {}
+
+    /**
+     * What a stream may tell its node now.
+     *
+     * @param refused in order; each acknowledges all before it
+     */
+    record Kept(NodeStream stream, long generation, long sequence, List<Refused> refused) {}
+
+    String node() {
+        return node;
+    }
+
+    // ---- the stream ----
+
+    synchronized void attach(NodeStream own) {
+        stream = own;
+    }
+
+    synchronized void detach() {
+        stream = null;
+    }
+
+    synchronized Optional<NodeStream> stream() {
+        return Optional.ofNullable(stream);
+    }
+
+    synchronized boolean isOver() {
+        return stream == null && !dirty && !writing;
+    }
+
+    // ---- what it tells; each returns whether somebody must write ----
+
+    synchronized boolean told(Told all, Instant now) {
+        faults = new FaultTable();
+        all.faults().forEach(faults::restore);
+        ahead.clear();
+        generation = all.generation();
+        generationOpen = true;
+        told = true;
+        return news(now);
+    }
+
+    synchronized boolean happened(Happened event, Instant now) {
+        if (!event.history()) {
+            var unused = faults.apply(event.event(), event.sequence(), event.seen());
+        }
+        return came(event.sequence(), now);
+    }
+
+    synchronized boolean refused(Refused event, Instant now) {
+        refused.add(event);
+        return came(event.sequence(), now);
+    }
+
+    private boolean came(long number, Instant now) {
+        sequence = number;
+        ahead.values().removeIf(fault -> fault.sequence() <= number);
+        events++;
+        return news(now);
+    }
+
+    /** A fault whose event will come. */
+    synchronized boolean ahead(Fault fault, Instant now) {
+        ahead.put(fault.key(), fault);
+        return news(now);
+    }
+
+    synchronized boolean alive(Instant now) {
+        if (told && confirmed.plus(CONFIRM).isBefore(now)) {
+            return news(now);
+        }
+        reported = now;
+        return false;
+    }
+
+    /** Whether the node must wait before it says more. One that has sent its window of events may still tell a fault ahead. */
+    synchronized boolean full(int window) {
+        return generationOpen || events > window;
+    }
+
+    private boolean news(Instant now) {
+        reported = now;
+        if (dirty || forgotten) {
+            return false;
+        }
+        dirty = true;
+        dirtyNanos = System.nanoTime();
+        return !writing;
+    }
+
+    // ---- writing ----
+
+    synchronized Draft begin() {
+        dirty = false;
+        writing = true;
+        eventsInDraft = events;
+        return new Draft(
+                dirtyNanos,
+                new ReportedState(node, bootId, version, reported, claim, generation, sequence, dropped, faults()),
+                held);
+    }
+
+    private List<Fault> faults() {
+        if (ahead.isEmpty()) {
+            return faults.faults();
+        }
+        Map<FaultKey, Fault> all = new LinkedHashMap<>();
+        faults.faults().forEach(fault -> all.put(fault.key(), fault));
+        all.putAll(ahead);
+        return List.copyOf(all.values());
+    }
+
+    /** The draft is kept, and this is what the cluster has now. Returns what may be told of that, if the stream is still there. */
+    synchronized Optional<Kept> kept(Draft draft, StoredHealth now) {
+        held = now;
+        confirmed = draft.state().reported();
+        if (stream == null) {
+            return Optional.empty();
+        }
+        long upTo = draft.state().sequence();
+        List<Refused> known = new ArrayList<>();
+        while (!refused.isEmpty() && refused.peek().sequence() <= upTo) {
+            known.add(refused.remove());
+        }
+        boolean current = draft.state().generation() == generation;
+        boolean answers = generationOpen && current;
+        generationOpen &= !current;
+        events -= eventsInDraft;
+        return Optional.of(new Kept(stream, answers ? generation : 0, upTo, known));
+    }
+
+    /** It is not kept: all of it is still to be written. */
+    synchronized void notKept(Draft draft) {
+        dirty = !forgotten;
+        dirtyNanos = draft.sinceNanos();
+    }
+
+    /** Writing is over for now. Returns whether there is more to write. */
+    synchronized boolean end() {
+        writing = false;
+        return dirty;
+    }
+
+    /** Nothing of this is wanted any more. */
+    synchronized void forget() {
+        forgotten = true;
+        dirty = false;
+    }
+}

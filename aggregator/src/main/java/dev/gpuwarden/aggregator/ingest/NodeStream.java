@@ -1,0 +1,242 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.ingest.NodeSession.Kept;
+import dev.gpuwarden.aggregator.ingest.Step.Ended;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.Lookup;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.Refusal;
+import dev.gpuwarden.api.v1.Signal;
+import dev.gpuwarden.api.v1.Welcome;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * One stream's two ends. Messages come one after the other; what is told the node comes from any thread. A node is read no faster
+ * than the cluster takes what it says.
+ */
+final class NodeStream implements StreamObserver<NodeReport> {
+
+    /** Asked and not answered. */
+    private static final int MOST_SIGNALS = 256;
+
+    private final long number;
+    private final UplinkService reports;
+    private final UplinkProtocol conversation;
+    private final ServerCallStreamObserver<Acknowledgement> node;
+    private boolean over;
+    private boolean waits;
+    private boolean unread;
+    private boolean welcomed;
+    private boolean answersLookups;
+    private boolean answersSignals;
+    private final Map<String, SignalRequest> signals = new HashMap<>();
+    private final Set<String> signalled = new HashSet<>();
+    private String asked = "";
+    private String answered = "";
+    private long told;
+
+    /** @param number rises with each stream that is opened */
+    NodeStream(long number, UplinkService reports, Caller caller, ServerCallStreamObserver<Acknowledgement> node) {
+        this.number = number;
+        this.reports = reports;
+        this.conversation = new UplinkProtocol(caller);
+        this.node = node;
+        node.disableAutoRequest();
+        node.setOnReadyHandler(this::ready);
+        node.setOnCancelHandler(() -> reports.left(this));
+    }
+
+    boolean newerThan(NodeStream other) {
+        return number > other.number;
+    }
+
+    void open() {
+        node.request(1);
+    }
+
+    @Override
+    public void onNext(NodeReport report) {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+        }
+        Step step = conversation.hear(report);
+        if (step instanceof Ended ended) {
+            reports.refused(ended.reason());
+            end(ended.status());
+            return;
+        }
+        boolean goesOn = reports.take(this, step);
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            waits = !goesOn;
+            if (goesOn) {
+                read();
+            }
+        }
+        if (!goesOn && reports.mayGoOn(this)) {
+            // It was all kept between the two.
+            resume();
+        }
+    }
+
+    private synchronized void resume() {
+        if (waits && !over) {
+            waits = false;
+            read();
+        }
+    }
+
+    /** A node that does not take what it is answered is read no further: the answers would pile up here. */
+    private void read() {
+        unread = !node.isReady();
+        if (!unread) {
+            node.request(1);
+        }
+    }
+
+    private synchronized void ready() {
+        if (unread && !over) {
+            read();
+        }
+    }
+
+    /** @param hello what the node said, which tells what it can be asked */
+    synchronized void welcome(Welcome welcome, Hello hello) {
+        answersLookups = hello.getAnswersLookups();
+        answersSignals = hello.getAnswersSignals();
+        say(Acknowledgement.newBuilder().setWelcome(welcome));
+        welcomed = true;
+    }
+
+    /** What a question comes to. */
+    enum Asked {
+        ASKED,
+        /** The node does not know such questions. */
+        CANNOT,
+        /** It was asked here already, or cannot be asked before it is welcome or after its end. */
+        NOT_NOW
+    }
+
+    /** Asks who holds the node's GPUs, each question once. */
+    synchronized Asked lookUp(String id) {
+        if (!welcomed || over || asked.equals(id)) {
+            return Asked.NOT_NOW;
+        }
+        asked = id;
+        if (!answersLookups) {
+            return Asked.CANNOT;
+        }
+        say(Acknowledgement.newBuilder().setLookup(Lookup.newBuilder().setId(id)));
+        return Asked.ASKED;
+    }
+
+    /** Whether this is the answer, and the first, to what was asked last. */
+    synchronized boolean answered(String id) {
+        boolean expected = !answered.equals(id) && !id.isEmpty() && asked.equals(id) && answersLookups;
+        answered = expected ? id : answered;
+        return expected;
+    }
+
+    /** All of this is kept for good. */
+    void acknowledge(Kept kept) {
+        synchronized (this) {
+            if (kept.generation() > 0) {
+                say(Acknowledgement.newBuilder().setGeneration(kept.generation()));
+            }
+            for (Step.Refused refused : kept.refused()) {
+                told = refused.sequence();
+                say(Acknowledgement.newBuilder()
+                        .setRefused(Refusal.newBuilder()
+                                .setSequence(refused.sequence())
+                                .setReason(refused.why())));
+            }
+            if (kept.sequence() > told) {
+                told = kept.sequence();
+                say(Acknowledgement.newBuilder().setSequence(told));
+            }
+        }
+        resume();
+    }
+
+    /** Asks for a signal, each request once. */
+    synchronized Asked signal(SignalRequest request) {
+        if (!welcomed || over || signals.size() >= MOST_SIGNALS || signalled.contains(request.id())) {
+            return Asked.NOT_NOW;
+        }
+        if (signals.putIfAbsent(request.id(), request) != null) {
+            return Asked.NOT_NOW;
+        }
+        if (!answersSignals) {
+            return Asked.CANNOT;
+        }
+        say(Acknowledgement.newBuilder()
+                .setSignal(Signal.newBuilder()
+                        .setId(request.id())
+                        .setPodUid(request.podUid())
+                        .setSignal(request.signal())));
+        return Asked.ASKED;
+    }
+
+    /** The request whose answer this is, the first time. */
+    synchronized Optional<SignalRequest> signalled(String id) {
+        Optional<SignalRequest> request = Optional.ofNullable(signals.remove(id));
+        if (signalled.size() > MOST_SIGNALS) {
+            // Whoever is asked again answers as before.
+            signalled.clear();
+        }
+        request.ifPresent(answered -> signalled.add(answered.id()));
+        return request;
+    }
+
+    private void say(Acknowledgement.Builder acknowledgement) {
+        answer(acknowledgement.build());
+    }
+
+    /** Of a stream that is over nobody hears it. */
+    synchronized void answer(Acknowledgement acknowledgement) {
+        if (!over) {
+            node.onNext(acknowledgement);
+        }
+    }
+
+    /** Ends it from this side; nothing that comes after is heard. */
+    void end(Status status) {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            over = true;
+            node.onError(status.asRuntimeException());
+        }
+        reports.ended(this, status);
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+        reports.left(this);
+    }
+
+    @Override
+    public void onCompleted() {
+        synchronized (this) {
+            if (!over) {
+                over = true;
+                node.onCompleted();
+            }
+        }
+        reports.left(this);
+    }
+}

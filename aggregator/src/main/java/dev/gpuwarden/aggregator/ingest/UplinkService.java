@@ -1,0 +1,276 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.ingest.Step.AccessAsked;
+import dev.gpuwarden.aggregator.ingest.Step.Ahead;
+import dev.gpuwarden.aggregator.ingest.Step.Alive;
+import dev.gpuwarden.aggregator.ingest.Step.Greeted;
+import dev.gpuwarden.aggregator.ingest.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.Step.Looked;
+import dev.gpuwarden.aggregator.ingest.Step.Notified;
+import dev.gpuwarden.aggregator.ingest.Step.Reason;
+import dev.gpuwarden.aggregator.ingest.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
+import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.FlowLimits;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.UplinkGrpc;
+import dev.gpuwarden.api.v1.Welcome;
+import dev.gpuwarden.cli.Version;
+import dev.gpuwarden.core.limit.RateLimit;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** The service `Uplink`: which node's stream is which, and what becomes of what they say. */
+final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
+
+    /** What one node may have sent and not have acknowledged. */
+    static final int WINDOW = 256;
+
+    private static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
+
+    private final NodeHealthClient healths;
+    private final IngestMetrics tally;
+    private final Clock clock;
+    private final String replica;
+    private final NodeHealthWriter writer;
+    private final NodeHealthCache memory;
+    private final Errands errands;
+    private final NodeRequests lookups;
+    private final Signals signals;
+    private final AccessReviews access;
+    private final Map<String, NodeSession> records = new ConcurrentHashMap<>();
+    private final Map<NodeStream, NodeSession> streams = new ConcurrentHashMap<>();
+    /** As often in a row as a node connects while aggregators are replaced: each time costs the API server a request. */
+    static final int CONNECTS = 10;
+
+    private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** Nodes that are remembered: more than a cluster has. */
+    private static final int MOST_NODES = 20_000;
+
+    private final RateLimit limit = new RateLimit(CONNECTS, CONNECT_NANOS, MOST_NODES, System::nanoTime);
+    private final AtomicLong opened = new AtomicLong();
+    private volatile boolean stopped;
+
+    /** @param replica which of several aggregators this is */
+    UplinkService(
+            NodeHealthClient healths,
+            GpuHolderRequests holders,
+            SignalRequests pods,
+            AccessReviews access,
+            NodeHealthCache memory,
+            IngestMetrics tally,
+            Clock clock,
+            String replica,
+            WritePace pace) {
+        this.healths = healths;
+        this.tally = tally;
+        this.clock = clock;
+        this.replica = replica;
+        this.writer = new NodeHealthWriter(healths, tally, pace, this::settled);
+        this.memory = memory;
+        this.errands = new Errands(tally);
+        this.lookups = new NodeRequests(holders, memory, tally, clock, this::stream, errands);
+        this.signals = new Signals(pods, memory, tally, clock, this::stream, errands);
+        this.access = access;
+    }
+
+    @Override
+    public StreamObserver<NodeReport> report(StreamObserver<Acknowledgement> node) {
+        NodeStream stream =
+                new NodeStream(opened.incrementAndGet(), this, AuthInterceptor.CALLER.get(), (ServerCallStreamObserver<
+                                Acknowledgement>)
+                        node);
+        stream.open();
+        return stream;
+    }
+
+    private Optional<NodeStream> stream(String node) {
+        return Optional.ofNullable(records.get(node)).flatMap(NodeSession::stream);
+    }
+
+    /** Nodes that have a stream. */
+    int connected() {
+        return streams.size();
+    }
+
+    /** Nodes of which the cluster does not have the newest, because it does not take it. */
+    int behind() {
+        return writer.failing();
+    }
+
+    // ---- what streams say ----
+
+    /** Returns whether the node may say more. Blocks while the API server is asked about a node that greets. */
+    boolean take(NodeStream stream, Step step) {
+        if (step instanceof Greeted greeted) {
+            greet(stream, greeted.hello());
+            return true;
+        }
+        NodeSession record = streams.get(stream);
+        if (record == null) {
+            return false;
+        }
+        Instant now = clock.instant();
+        boolean write = false;
+        if (step instanceof Told told) {
+            tally.generations.increment();
+            write = record.told(told, now);
+        } else if (step instanceof Happened happened) {
+            tally.events.increment();
+            write = record.happened(happened, now);
+        } else if (step instanceof Refused refused) {
+            tally.refused(refused.reason());
+            write = record.refused(refused, now);
+        } else if (step instanceof Ahead ahead) {
+            write = record.ahead(ahead.fault(), now);
+        } else if (step instanceof Looked looked) {
+            lookups.heard(stream, record.node(), looked.holdings());
+            write = record.alive(now);
+        } else if (step instanceof Notified notified) {
+            signals.heard(stream, record.node(), notified.signalled());
+            write = record.alive(now);
+        } else if (step instanceof AccessAsked asked) {
+            access.asked(record.node(), asked.review(), stream::answer);
+            write = record.alive(now);
+        } else if (step instanceof Alive) {
+            write = record.alive(now);
+        }
+        if (write) {
+            writer.write(record);
+        }
+        return !record.full(WINDOW);
+    }
+
+    boolean mayGoOn(NodeStream stream) {
+        NodeSession record = streams.get(stream);
+        return record != null && !record.full(WINDOW);
+    }
+
+    private void greet(NodeStream stream, Hello hello) {
+        String node = hello.getNodeName();
+        if (!limit.take(node)) {
+            tally.refused(Reason.LIMIT);
+            stream.end(Status.RESOURCE_EXHAUSTED.withDescription(
+                    "the node '" + node + "' connects too often: expected at most "
+                            + CONNECTS + " times in a row, then once every "
+                            + TimeUnit.NANOSECONDS.toSeconds(CONNECT_NANOS) + " s"));
+            return;
+        }
+        try {
+            StoredHealth held = healths.greet(node);
+            StreamEpoch claim = StreamEpoch.next(held.claim(), opened(hello), replica);
+            NodeSession own = new NodeSession(hello, claim, held);
+            records.compute(node, (name, there) -> newest(stream, own, there));
+            if (!streams.containsKey(stream)) {
+                return;
+            }
+            if (stopped) {
+                stream.end(stopping());
+                return;
+            }
+            stream.welcome(
+                    Welcome.newBuilder()
+                            .setVersion(Version.program())
+                            .setAcknowledgedSequence(held.acknowledged())
+                            .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
+                            .setAnswersAccessReviews(true)
+                            .build(),
+                    hello);
+            // What was asked meanwhile still waits for it.
+            memory.health(node).ifPresent(health -> {
+                lookups.open(node, health);
+                signals.open(node, health);
+            });
+        } catch (NodeHealthException e) {
+            stream.end(Status.PERMISSION_DENIED.withDescription(e.getMessage()));
+        } catch (ApiException e) {
+            stream.end(Status.UNAVAILABLE.withDescription(
+                    "the cluster cannot be asked about the node: " + e.getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            stream.end(stopping());
+        }
+    }
+
+    /** In the node's clock, as far as that is no further ahead than clocks are. */
+    private Instant opened(Hello hello) {
+        Instant latest = clock.instant().plus(CLOCKS_DIFFER);
+        Instant said = UplinkCodec.said(hello).orElseGet(clock::instant);
+        return said.isAfter(latest) ? latest : said;
+    }
+
+    /** Of two streams of a node the one that was opened last stays: it may have greeted first, when the API server was slow. */
+    private NodeSession newest(NodeStream stream, NodeSession own, @Nullable NodeSession there) {
+        Status older = Status.ABORTED.withDescription("the node '" + own.node() + "' has opened a newer stream");
+        Optional<NodeStream> other = Optional.ofNullable(there).flatMap(NodeSession::stream);
+        if (there != null && other.isPresent() && other.get().newerThan(stream)) {
+            stream.end(older);
+            return there;
+        }
+        own.attach(stream);
+        streams.put(stream, own);
+        if (there != null) {
+            there.forget();
+        }
+        other.ifPresent(one -> one.end(older));
+        return own;
+    }
+
+    // ---- how streams end ----
+
+    void refused(Reason reason) {
+        tally.refused(reason);
+    }
+
+    void ended(NodeStream stream, Status status) {
+        tally.ended(status.getCode());
+        left(stream);
+    }
+
+    void left(NodeStream stream) {
+        NodeSession record = streams.remove(stream);
+        if (record != null) {
+            record.detach();
+            // Not here: this may be inside of the map's own change of that entry.
+            writer.settle(record);
+        }
+    }
+
+    private void settled(NodeSession record) {
+        records.computeIfPresent(record.node(), (name, there) -> there == record && record.isOver() ? null : there);
+    }
+
+    private static Status stopping() {
+        return Status.UNAVAILABLE.withDescription("the aggregator stops");
+    }
+
+    /** Ends all streams; what is not acknowledged the nodes tell again. */
+    @Override
+    public void close() {
+        stopped = true;
+        streams.keySet().forEach(stream -> stream.end(stopping()));
+        writer.close();
+        errands.close();
+        access.close();
+    }
+}

@@ -1,0 +1,134 @@
+package dev.gpuwarden.aggregator.nodehealth;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** A fault as it stands in a `NodeHealth`: what of it has room there, and how it is written. Pure. */
+final class FaultEntry {
+
+    static final int LONGEST_MESSAGE = 512;
+    /** As the schema has it, in characters; api's EventRules allow no more bytes. */
+    static final int LONGEST_NAME = 256;
+    /** Of all keys and values together; part of it could read as if the rest had not been said. */
+    static final int MOST_METADATA = 1024;
+
+    private FaultEntry() {}
+
+    /** The same faults with what has room of them. Applied twice it changes nothing more. */
+    static List<Fault> of(Collection<Fault> faults) {
+        // One event can have raised hundreds of them.
+        Map<HealthEvent, HealthEvent> causes = new IdentityHashMap<>();
+        return faults.stream()
+                .map(fault -> shown(fault, causes.computeIfAbsent(fault.cause(), FaultEntry::cause)))
+                .toList();
+    }
+
+    /** The same fault with its names and times as they are shown, which is all that its place in the order depends on. */
+    static Fault named(Fault fault) {
+        return shown(fault, fault.cause());
+    }
+
+    private static Fault shown(Fault fault, HealthEvent cause) {
+        return new Fault(
+                key(fault.key()),
+                cause,
+                fault.sequence(),
+                second(fault.since()),
+                second(fault.lastSeen()),
+                fault.occurrences());
+    }
+
+    private static FaultKey key(FaultKey key) {
+        return new FaultKey(
+                name(key.agent()),
+                name(key.componentClass()),
+                name(key.checkName()),
+                key.nodeName(),
+                new Entity(name(key.entity().type()), name(key.entity().value())),
+                name(key.errorCode()));
+    }
+
+    private static HealthEvent cause(HealthEvent event) {
+        return event.toBuilder()
+                .id(name(event.id()))
+                .message(ShownText.cut(event.message(), LONGEST_MESSAGE))
+                .metadata(metadata(event.metadata()))
+                .customAction(name(event.customAction()))
+                .build();
+    }
+
+    private static String name(String text) {
+        return ShownText.cut(text, LONGEST_NAME);
+    }
+
+    private static Map<String, String> metadata(Map<String, String> given) {
+        int characters = given.entrySet().stream()
+                .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
+                .sum();
+        if (characters > MOST_METADATA) {
+            return Map.of();
+        }
+        Map<String, String> metadata = new TreeMap<>();
+        new TreeMap<>(given)
+                .forEach((key, value) ->
+                        metadata.putIfAbsent(ShownText.cut(key, MOST_METADATA), ShownText.cut(value, MOST_METADATA)));
+        return metadata;
+    }
+
+    static Instant second(Instant time) {
+        return time.truncatedTo(ChronoUnit.SECONDS);
+    }
+
+    // ---- as a tree ----
+
+    /** @param fault as {@link #of} made it */
+    static Map<String, Object> tree(Fault fault) {
+        HealthEvent cause = fault.cause();
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("agent", fault.key().agent());
+        tree.put("componentClass", fault.key().componentClass());
+        tree.put("checkName", fault.key().checkName());
+        if (!fault.key().entity().equals(Entity.WHOLE)) {
+            tree.put("entityType", fault.key().entity().type());
+            tree.put("entityValue", fault.key().entity().value());
+        }
+        put(tree, "errorCode", fault.key().errorCode());
+        tree.put("fatal", cause.fatal());
+        tree.put("recommendedAction", cause.action().name());
+        put(tree, "customAction", cause.customAction());
+        tree.put("processingStrategy", cause.strategy().name());
+        put(tree, "quarantineOverride", override(cause.quarantine()));
+        put(tree, "drainOverride", override(cause.drain()));
+        put(tree, "message", cause.message());
+        if (!cause.metadata().isEmpty()) {
+            tree.put("metadata", new TreeMap<>(cause.metadata()));
+        }
+        put(tree, "eventID", cause.id());
+        tree.put("sequence", fault.sequence());
+        tree.put("since", fault.since().toString());
+        tree.put("lastSeen", fault.lastSeen().toString());
+        tree.put("occurrences", fault.occurrences());
+        return tree;
+    }
+
+    private static String override(Overrides overrides) {
+        return overrides.skip() ? "Skip" : overrides.force() ? "Force" : "";
+    }
+
+    private static void put(Map<String, Object> tree, String key, String text) {
+        if (!text.isEmpty()) {
+            tree.put(key, text);
+        }
+    }
+}

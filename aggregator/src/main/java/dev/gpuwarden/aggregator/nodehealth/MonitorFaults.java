@@ -1,0 +1,184 @@
+package dev.gpuwarden.aggregator.nodehealth;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.FaultTable.Change;
+import dev.gpuwarden.core.event.FaultTable.Effect;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The faults that one monitor of the whole cluster has told of a node: a place of their own in its `NodeHealth`, so that neither
+ * the node's telling nor another monitor takes them away. All that is known of them is there. Pure.
+ */
+final class MonitorFaults {
+
+    static final int MOST_FAULTS = 64;
+    /** Of each of eight; with the node's own they are less than etcd takes. */
+    static final long MOST_BYTES = 64 << 10;
+    /** What is said of those for which there is no room. */
+    private static final long LONGEST_REST = 64;
+
+    /** What is told again and changes nothing is written so often, so that one sees that it is still so. */
+    static final Duration CONFIRM = Duration.ofMinutes(5);
+
+    private MonitorFaults() {}
+
+    /** The faults of all monitors; absent where none has a place. */
+    static Optional<List<Fault>> all(FieldReader status, String node) throws UnreadableNodeHealth {
+        List<Fault> faults = new ArrayList<>();
+        List<FieldReader> places = status.objects("monitors");
+        for (FieldReader place : places) {
+            faults.addAll(FaultReader.read(place.objects("faults"), node));
+        }
+        return places.isEmpty() ? Optional.empty() : Optional.of(faults);
+    }
+
+    /**
+     * The place as it must be after these events, if it must be written.
+     *
+     * @param status of the `NodeHealth`; absent where it has none
+     */
+    static Optional<Map<String, Object>> after(
+            Optional<FieldReader> status, String node, String monitor, List<HealthEvent> events, Instant now)
+            throws UnreadableNodeHealth, NoRoom {
+        Instant reported = Instant.EPOCH;
+        FaultTable table = new FaultTable();
+        if (status.isPresent()) {
+            for (FieldReader place : status.get().objects("monitors")) {
+                if (place.text("name").equals(monitor)) {
+                    reported = place.time("reported");
+                    FaultReader.read(place.objects("faults"), node).forEach(table::restore);
+                }
+            }
+        }
+        boolean news = !table.faults().isEmpty() && reported.plus(CONFIRM).isBefore(now);
+        for (HealthEvent event : events) {
+            Change change = table.apply(event, 0, now);
+            news |= change.effect() != Effect.REPEATED;
+        }
+        return news ? Optional.of(tree(node, monitor, table.faults(), now)) : Optional.empty();
+    }
+
+    /** What this monitor has told of the node. */
+    static List<Fault> told(Optional<FieldReader> status, String node, String monitor) throws UnreadableNodeHealth {
+        if (status.isPresent()) {
+            for (FieldReader place : status.get().objects("monitors")) {
+                if (place.text("name").equals(monitor)) {
+                    return FaultReader.read(place.objects("faults"), node);
+                }
+            }
+        }
+        return List.of();
+    }
+
+    /**
+     * The place with these faults and no others. Of those that find no room the first that does says how many there are.
+     *
+     * @param told as it is now
+     * @return empty if that says the same, whenever it was seen last
+     */
+    static Optional<Map<String, Object>> exactly(String monitor, List<Fault> told, List<Fault> wanted, Instant now) {
+        List<Fault> shown = fitting(wanted);
+        if (same(sorted(told), shown)) {
+            return Optional.empty();
+        }
+        return Optional.of(tree(monitor, shown, now));
+    }
+
+    /**
+     * What a monitor owns of the status: its place, and a word that is there as long as one of all monitors owns it. So nobody
+     * needs to know the others' places.
+     */
+    static Map<String, Object> status(Map<String, Object> place) {
+        Map<String, Object> status = new LinkedHashMap<>();
+        status.put("monitors", List.of(place));
+        if (JsonTrees.longNumber(place, "fatalCount") > 0) {
+            status.put("monitorState", "Faulty");
+        }
+        return status;
+    }
+
+    private static List<Fault> fitting(List<Fault> wanted) {
+        List<Fault> shown = sorted(wanted);
+        int room = 0;
+        long bytes = LONGEST_REST;
+        while (room < Math.min(shown.size(), MOST_FAULTS)) {
+            bytes += ShownText.bytes(FaultEntry.tree(shown.get(room))) + 1;
+            if (bytes > MOST_BYTES) {
+                break;
+            }
+            room++;
+        }
+        if (room == shown.size()) {
+            return shown;
+        }
+        Fault first = shown.get(0);
+        String rest = " (and " + (shown.size() - room) + " more, for which there is no room)";
+        String message = ShownText.cut(first.cause().message(), FaultEntry.LONGEST_MESSAGE - rest.length()) + rest;
+        List<Fault> fitting = new ArrayList<>(shown.subList(0, room));
+        fitting.set(
+                0,
+                new Fault(
+                        first.key(),
+                        first.cause().toBuilder().message(message).build(),
+                        first.sequence(),
+                        first.since(),
+                        first.lastSeen(),
+                        first.occurrences()));
+        return fitting;
+    }
+
+    private static List<Fault> sorted(List<Fault> faults) {
+        return FaultEntry.of(faults).stream()
+                .sorted(NodeHealthStatus.WORST_FIRST)
+                .toList();
+    }
+
+    private static boolean same(List<Fault> told, List<Fault> shown) {
+        return told.stream()
+                .map(MonitorFaults::meaning)
+                .toList()
+                .equals(shown.stream().map(MonitorFaults::meaning).toList());
+    }
+
+    private static Map<String, Object> meaning(Fault fault) {
+        Map<String, Object> row = FaultEntry.tree(fault);
+        row.remove("lastSeen");
+        row.remove("occurrences");
+        return row;
+    }
+
+    private static Map<String, Object> tree(String node, String monitor, List<Fault> told, Instant now) throws NoRoom {
+        List<Fault> faults = sorted(told);
+        List<Map<String, Object>> rows = faults.stream().map(FaultEntry::tree).toList();
+        if (rows.size() > MOST_FAULTS || ShownText.bytes(rows) > MOST_BYTES) {
+            throw new NoRoom(node, monitor, rows.size());
+        }
+        return tree(monitor, faults, now);
+    }
+
+    private static Map<String, Object> tree(String monitor, List<Fault> faults, Instant now) {
+        List<Map<String, Object>> rows = faults.stream().map(FaultEntry::tree).toList();
+        List<Fault> acted = faults.stream().filter(NodeHealthStatus::actedOn).toList();
+        Map<String, Object> place = new LinkedHashMap<>();
+        place.put("name", monitor);
+        place.put("reported", FaultEntry.second(now).toString());
+        place.put("faultCount", rows.size());
+        place.put(
+                "fatalCount",
+                acted.stream().filter(fault -> fault.cause().fatal()).count());
+        if (!acted.isEmpty()) {
+            place.put("worst", NodeHealthStatus.summary(acted.get(0)));
+        }
+        place.put("faults", rows);
+        return place;
+    }
+}

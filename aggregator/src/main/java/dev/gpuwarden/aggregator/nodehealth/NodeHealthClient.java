@@ -1,0 +1,256 @@
+package dev.gpuwarden.aggregator.nodehealth;
+
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import java.util.function.UnaryOperator;
+
+/**
+ * The resources `NodeHealth`, one per node and named as it. Each belongs to its Node, so it goes when that goes. Each call asks
+ * the API server and blocks until it has answered. Thread-safe.
+ */
+public final class NodeHealthClient {
+
+    public static final ResourceKind ALL =
+            ResourceKind.ofCluster("gpuwarden.dev", "v1alpha1", "nodehealths", "NodeHealth");
+
+    static final String MANAGER = "gpuwarden-aggregator";
+    /** Each monitor is a field manager of its own, so that applying its place leaves the others'. */
+    private static final String MONITOR = "gpuwarden-monitor:";
+
+    /** Asks for one of them, whichever. */
+    public static final String ONE = ALL.path() + "?limit=1";
+
+    /** Each after somebody else's change of the resource: that often in a row nobody changes it. */
+    private static final int MOST_TRIES = 3;
+
+    private final KubeClient api;
+    private final NodeHealthCache memory;
+
+    public NodeHealthClient(KubeClient api) {
+        this(api, NodeHealthCache.NONE);
+    }
+
+    public NodeHealthClient(KubeClient api, NodeHealthCache memory) {
+        this.api = api;
+        this.memory = memory;
+    }
+
+    /** As {@link #look}, but what is known here is not asked for: it may be old by some moments. */
+    public StoredHealth greet(String node) throws ApiException, NodeHealthException, InterruptedException {
+        Optional<String> uid = memory.nodeUid(node);
+        if (uid.isEmpty()) {
+            return look(node);
+        }
+        Optional<StoredHealth> there = memory.health(node).map(StoredHealth::of);
+        if (there.isEmpty()) {
+            return make(node, uid.get());
+        }
+        return there.get().nodeUid().equals(uid.get()) ? there.get() : look(node);
+    }
+
+    /** What the cluster has of a node. Makes the resource where it is missing, or belongs to no Node. */
+    public StoredHealth look(String node) throws ApiException, NodeHealthException, InterruptedException {
+        Optional<StoredHealth> there = find(ALL.path(node)).map(StoredHealth::of);
+        return there.isPresent() && !there.get().nodeUid().isEmpty() ? there.get() : make(node);
+    }
+
+    /**
+     * When this returns, the state is kept for good, and nothing that came later is lost by it. One request, unless somebody else
+     * has changed the resource.
+     *
+     * @param seen what the cluster had when this program last knew
+     * @return what it has now
+     */
+    public StoredHealth write(ReportedState state, StoredHealth seen)
+            throws ApiException, NodeHealthException, Superseded, InterruptedException {
+        Lock turn = WriteLocks.of(state.node());
+        turn.lockInterruptibly();
+        try {
+            return writeAlone(state, seen);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private StoredHealth writeAlone(ReportedState state, StoredHealth seen)
+            throws ApiException, NodeHealthException, Superseded, InterruptedException {
+        StoredHealth there = known(state, seen);
+        for (int tries = 1; ; tries++) {
+            try {
+                return apply(state, there.version());
+            } catch (ApiException e) {
+                if (tries == MOST_TRIES || !e.notFound() && !e.conflict()) {
+                    throw e;
+                }
+            }
+            there = look(state.node());
+            Optional<Superseded> old = there.supersedes(state.claim(), seen.nodeUid());
+            if (old.isPresent()) {
+                throw old.get();
+            }
+        }
+    }
+
+    /** Returns the newest version that the informer has seen. The API server refuses a write over an older one. */
+    private StoredHealth known(ReportedState state, StoredHealth seen) {
+        if (memory.healthVersion(state.node()).filter(seen.version()::equals).isPresent()) {
+            return seen;
+        }
+        return memory.health(state.node())
+                .map(StoredHealth::of)
+                .filter(there -> there.supersedes(state.claim(), seen.nodeUid()).isEmpty())
+                .orElse(seen);
+    }
+
+    /**
+     * Adds to what a monitor of the whole cluster has told of a node. When this returns, it is kept for good.
+     *
+     * @param monitor its name
+     * @param events of that node, in order
+     */
+    public void tell(String node, String monitor, List<HealthEvent> events, Instant now)
+            throws ApiException, NodeHealthException, NoRoom, UnreadableNodeHealth, InterruptedException {
+        Lock turn = WriteLocks.of(node);
+        turn.lockInterruptibly();
+        try {
+            tellAlone(node, monitor, events, now);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void tellAlone(String node, String monitor, List<HealthEvent> events, Instant now)
+            throws ApiException, NodeHealthException, NoRoom, UnreadableNodeHealth, InterruptedException {
+        for (int tries = 1; ; tries++) {
+            Map<String, Object> there = find(ALL.path(node)).orElse(Map.of());
+            Optional<Map<String, Object>> place = MonitorFaults.after(
+                    new FieldReader("NodeHealth " + node + ": ", there).object("status"), node, monitor, events, now);
+            if (place.isEmpty()) {
+                return;
+            }
+            String version = there.isEmpty()
+                    ? make(node).version()
+                    : StoredHealth.of(there).version();
+            try {
+                var unused = applyPlace(node, monitor, version, place.get());
+                return;
+            } catch (ApiException e) {
+                if (tries == MOST_TRIES || !e.notFound() && !e.conflict()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /**
+     * Makes what a monitor has told of a node what it must be. When this returns, it is kept for good. What is known here is not
+     * asked for, which is one request where nobody else has changed the resource, and none where there is nothing to change.
+     *
+     * @param monitor its name
+     * @param change the faults that it must have told, from those that it has; asked again after somebody else's change
+     * @return whether it was written
+     */
+    public boolean settle(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
+            throws ApiException, NodeHealthException, UnreadableNodeHealth, InterruptedException {
+        Lock turn = WriteLocks.of(node);
+        turn.lockInterruptibly();
+        try {
+            return settleAlone(node, monitor, change, now);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private boolean settleAlone(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
+            throws ApiException, NodeHealthException, UnreadableNodeHealth, InterruptedException {
+        Optional<Map<String, Object>> known = memory.health(node);
+        for (int tries = 1; ; tries++) {
+            Map<String, Object> there =
+                    known.isPresent() ? known.get() : find(ALL.path(node)).orElse(Map.of());
+            known = Optional.empty();
+            List<Fault> told = told(there, node, monitor);
+            Optional<Map<String, Object>> place = MonitorFaults.exactly(monitor, told, change.apply(told), now);
+            if (place.isEmpty()) {
+                return false;
+            }
+            StoredHealth held = StoredHealth.of(there);
+            String version = held.nodeUid().isEmpty() ? make(node).version() : held.version();
+            try {
+                memory.answered(applyPlace(node, monitor, version, place.get()));
+                return true;
+            } catch (ApiException e) {
+                if (tries > MOST_TRIES || !e.notFound() && !e.conflict()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** What a monitor has told of the node of this resource. */
+    public static List<Fault> told(Map<String, Object> health, String node, String monitor)
+            throws UnreadableNodeHealth {
+        return MonitorFaults.told(new FieldReader("NodeHealth " + node + ": ", health).object("status"), node, monitor);
+    }
+
+    private Map<String, Object> applyPlace(String node, String monitor, String version, Map<String, Object> place)
+            throws ApiException, InterruptedException {
+        Map<String, Object> metadata = Map.of("name", node, "resourceVersion", version);
+        return api.apply(
+                ALL.path(node) + "/status",
+                MONITOR + monitor,
+                body(node, Map.of("metadata", metadata, "status", MonitorFaults.status(place))));
+    }
+
+    private StoredHealth apply(ReportedState state, String version) throws ApiException, InterruptedException {
+        Map<String, Object> metadata = Map.of("name", state.node(), "resourceVersion", version);
+        Map<String, Object> now = api.apply(
+                ALL.path(state.node()) + "/status",
+                MANAGER,
+                body(state.node(), Map.of("metadata", metadata, "status", NodeHealthStatus.tree(state))));
+        memory.answered(now);
+        return StoredHealth.of(now);
+    }
+
+    private StoredHealth make(String node) throws ApiException, NodeHealthException, InterruptedException {
+        Map<String, Object> owner = find("/api/v1/nodes/" + node).orElseThrow(() -> new NodeHealthException(node));
+        return make(node, JsonTrees.text(JsonTrees.object(owner, "metadata"), "uid"));
+    }
+
+    private StoredHealth make(String node, String uid) throws ApiException, InterruptedException {
+        Map<String, Object> reference = Map.of("apiVersion", "v1", "kind", "Node", "name", node, "uid", uid);
+        return StoredHealth.of(api.apply(
+                ALL.path(node),
+                MANAGER,
+                body(node, Map.of("metadata", Map.of("name", node, "ownerReferences", List.of(reference))))));
+    }
+
+    private Optional<Map<String, Object>> find(String path) throws ApiException, InterruptedException {
+        try {
+            return Optional.of(api.get(path));
+        } catch (ApiException e) {
+            if (e.notFound()) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    private static Map<String, Object> body(String node, Map<String, Object> more) {
+        Map<String, Object> body = new java.util.LinkedHashMap<>();
+        body.put("apiVersion", ALL.apiVersion());
+        body.put("kind", ALL.kind());
+        body.put("metadata", Map.of("name", node));
+        body.putAll(more);
+        return body;
+    }
+}

@@ -1,0 +1,113 @@
+package dev.gpuwarden.aggregator.nodehealth;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The status of a `NodeHealth`, as server-side apply wants it. Pure: the same report gives the same text. */
+final class NodeHealthStatus {
+
+    /** Every watcher gets every change. */
+    static final int MOST_FAULTS = 256;
+    /** Of the listed faults together; half of what etcd takes. Only strangers' faults get near it. */
+    static final long MOST_BYTES = 768 << 10;
+
+    private static final Comparator<FaultKey> KEYS = Comparator.comparing(FaultKey::agent)
+            .thenComparing(FaultKey::componentClass)
+            .thenComparing(FaultKey::checkName)
+            .thenComparing(key -> key.entity().type())
+            .thenComparing(key -> key.entity().value())
+            .thenComparing(FaultKey::errorCode);
+
+    /** What may stop work first, then what an operator can act on, then the oldest; the rest makes the order total. */
+    static final Comparator<Fault> WORST_FIRST = Comparator.<Fault, Boolean>comparing(fault -> !actedOn(fault))
+            .thenComparing(fault -> !fault.cause().fatal())
+            .thenComparing(Fault::since)
+            .thenComparing(Fault::key, KEYS);
+
+    private NodeHealthStatus() {}
+
+    static Map<String, Object> tree(ReportedState report) {
+        List<Fault> faults = report.faults().stream()
+                .map(FaultEntry::named)
+                .sorted(WORST_FIRST)
+                .toList();
+        List<Map<String, Object>> listed = listed(faults);
+        List<Fault> acted = faults.stream().filter(NodeHealthStatus::actedOn).toList();
+        long fatal = acted.stream().filter(fault -> fault.cause().fatal()).count();
+        Map<String, Object> status = new LinkedHashMap<>();
+        status.put("state", fatal > 0 ? "Faulty" : acted.isEmpty() ? "Healthy" : "Degraded");
+        status.put("faultCount", faults.size());
+        status.put("fatalCount", fatal);
+        status.put("unlistedCount", faults.size() - listed.size());
+        if (!acted.isEmpty()) {
+            status.put("worst", worst(FaultEntry.of(acted.subList(0, 1)).get(0)));
+        }
+        status.put("faults", listed);
+        put(status, "bootID", report.bootId());
+        put(status, "version", report.version());
+        status.put("reported", FaultEntry.second(report.reported()).toString());
+        status.put("connected", report.claim().connected().toString());
+        status.put("reporter", report.claim().reporter());
+        status.put("generation", report.generation());
+        status.put("acknowledgedSequence", report.sequence());
+        status.put("droppedEvents", report.droppedEvents());
+        return status;
+    }
+
+    private static List<Map<String, Object>> listed(List<Fault> worstFirst) {
+        List<Map<String, Object>> listed = new ArrayList<>();
+        long bytes = 0;
+        // The others may be thousands of strangers' texts.
+        for (Fault fault : FaultEntry.of(worstFirst.subList(0, Math.min(MOST_FAULTS, worstFirst.size())))) {
+            Map<String, Object> tree = FaultEntry.tree(fault);
+            bytes += ShownText.bytes(tree);
+            if (bytes > MOST_BYTES) {
+                break;
+            }
+            listed.add(tree);
+        }
+        return listed;
+    }
+
+    /** What is told for statistics alone makes no node unfit. */
+    static boolean actedOn(Fault fault) {
+        return fault.cause().strategy().actedOn();
+    }
+
+    private static Map<String, Object> worst(Fault fault) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("summary", summary(fault));
+        tree.put("recommendedAction", action(fault.cause()));
+        tree.put("since", fault.since().toString());
+        return tree;
+    }
+
+    /** Check, code and part. */
+    static String summary(Fault fault) {
+        List<String> name = new ArrayList<>(List.of(fault.key().checkName()));
+        if (!fault.key().errorCode().isEmpty()) {
+            name.add(fault.key().errorCode());
+        }
+        if (!fault.key().entity().equals(Entity.WHOLE)) {
+            name.add(fault.key().entity().type() + ":" + fault.key().entity().value());
+        }
+        return ShownText.cut(String.join(" ", name), FaultEntry.LONGEST_MESSAGE);
+    }
+
+    private static String action(HealthEvent cause) {
+        return cause.customAction().isEmpty() ? cause.action().name() : cause.customAction();
+    }
+
+    private static void put(Map<String, Object> tree, String key, String text) {
+        if (!text.isEmpty()) {
+            tree.put(key, text);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Conditions and Events of Nodes. */
+package dev.gpuwarden.aggregator.nodestatus;

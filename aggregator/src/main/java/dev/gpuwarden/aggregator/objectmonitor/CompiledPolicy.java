@@ -1,0 +1,160 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import dev.cel.runtime.CelEvaluationException;
+import dev.gpuwarden.aggregator.cel.Cost;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A policy whose expressions are ready to be asked. Pure: the same object at the same moment gives the same. Thread-safe. */
+public final class CompiledPolicy {
+
+    /** Between two of these moments from now the answer is taken to change once at most. */
+    private static final List<Duration> LOOKS =
+            List.of(Duration.ofMinutes(5), Duration.ofHours(1), Duration.ofDays(1), Duration.ofDays(30));
+
+    private static final Duration FINEST = Duration.ofMillis(1);
+
+    /**
+     * Of this thread's processor time, so that a busy machine does not change the answer. What is not foreseen is seen when it is asked
+     * about next.
+     */
+    private static final Duration MOST = Duration.ofMillis(50);
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    private final MonitorPolicy source;
+    private final PolicyExpression predicate;
+    private final PolicyExpression association;
+
+    private CompiledPolicy(MonitorPolicy source, PolicyExpression predicate, PolicyExpression association) {
+        this.source = source;
+        this.predicate = predicate;
+        this.association = association;
+    }
+
+    /** Takes milliseconds, the first one a second: not for a hot path. */
+    public static CompiledPolicy compile(MonitorPolicy source) throws PolicyProblem {
+        return new CompiledPolicy(
+                source,
+                compiled(
+                        "predicate.expression",
+                        () -> PolicyExpression.predicate(source.resource(), source.predicate())),
+                compiled(
+                        "nodeAssociation.expression",
+                        () -> PolicyExpression.name(source.resource(), source.association())));
+    }
+
+    private interface Compiler {
+        PolicyExpression compile() throws PolicyProblem;
+    }
+
+    private static PolicyExpression compiled(String place, Compiler compiler) throws PolicyProblem {
+        try {
+            return compiler.compile();
+        } catch (PolicyProblem e) {
+            throw e.in(place);
+        }
+    }
+
+    public MonitorPolicy source() {
+        return source;
+    }
+
+    /** @param object as {@link PlainTree} makes it */
+    public Outcome evaluate(Map<String, Object> object, Instant now) {
+        long start = System.nanoTime();
+        boolean matches;
+        try {
+            matches = test(object, now);
+        } catch (CelEvaluationException e) {
+            long took = System.nanoTime() - start;
+            return new Outcome(false, "", Optional.of(why(e)), Cost.exceeded(e), timed(object), Optional.empty(), took);
+        }
+        long took = System.nanoTime() - start;
+        boolean timed = timed(object);
+        Optional<Instant> changes = timed ? changes(object, now, matches) : Optional.empty();
+        if (!matches) {
+            return new Outcome(false, "", Optional.empty(), false, timed, changes, took);
+        }
+        String node = "";
+        boolean costly = false;
+        Optional<String> problem = Optional.empty();
+        try {
+            Object name = association.eval(object, now);
+            node = name instanceof String text && !text.isBlank() ? text : "";
+            if (node.isEmpty()) {
+                problem =
+                        Optional.of("nodeAssociation gives " + (name instanceof String ? "an empty text" : "no text"));
+            }
+        } catch (CelEvaluationException e) {
+            problem = Optional.of("nodeAssociation: " + why(e));
+            costly = Cost.exceeded(e);
+        }
+        return new Outcome(true, node, problem, costly, timed, changes, took);
+    }
+
+    private boolean test(Map<String, Object> object, Instant at) throws CelEvaluationException {
+        Object result = predicate.eval(object, at);
+        if (result instanceof Boolean truth) {
+            return truth;
+        }
+        throw new CelEvaluationException("expected true or false, the expression gives " + result);
+    }
+
+    /** What cannot be answered is no match. */
+    private boolean willMatch(Map<String, Object> object, Instant at) {
+        try {
+            return test(object, at);
+        } catch (CelEvaluationException e) {
+            return false;
+        }
+    }
+
+    private boolean timed(Map<String, Object> object) {
+        try {
+            return predicate.dependsOnTime(object);
+        } catch (CelEvaluationException e) {
+            return false;
+        }
+    }
+
+    private Optional<Instant> changes(Map<String, Object> object, Instant now, boolean matches) {
+        long end = THREADS.getCurrentThreadCpuTime() + MOST.toNanos();
+        Instant before = now;
+        for (Duration look : LOOKS) {
+            Instant after = now.plus(look);
+            if (willMatch(object, after) != matches) {
+                return Optional.of(between(object, before, after, matches, end));
+            }
+            if (THREADS.getCurrentThreadCpuTime() > end) {
+                break;
+            }
+            before = after;
+        }
+        return Optional.empty();
+    }
+
+    /** The first moment at which it is the other way, or a later one, between one at which it is not and one at which it is. */
+    private Instant between(Map<String, Object> object, Instant from, Instant to, boolean matches, long end) {
+        Instant before = from;
+        Instant after = to;
+        while (Duration.between(before, after).compareTo(FINEST) > 0 && THREADS.getCurrentThreadCpuTime() < end) {
+            Instant middle = before.plus(Duration.between(before, after).dividedBy(2));
+            if (willMatch(object, middle) == matches) {
+                before = middle;
+            } else {
+                after = middle;
+            }
+        }
+        return after;
+    }
+
+    private static String why(CelEvaluationException e) {
+        return Cost.exceeded(e) ? Cost.why(e) : String.valueOf(e.getMessage());
+    }
+}

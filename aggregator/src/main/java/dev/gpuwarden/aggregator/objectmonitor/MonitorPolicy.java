@@ -1,0 +1,129 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.cli.Spelling;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a MonitorPolicy says: which objects are wrong, which node that concerns, and what is then told of it.
+ *
+ * @param generation the resource's, that conditions about it name
+ * @param predicate true of an object that is wrong
+ * @param association gives the name of the node that the object concerns
+ * @param damping how long an object must match, or be healthy, before that counts
+ * @param minMatches so many objects that concern one node must match at the same time to raise its fault; where it is more than
+ *     one, that fault is the node's as a whole and stays while any of them matches
+ */
+public record MonitorPolicy(
+        String name,
+        long generation,
+        boolean enabled,
+        ResourceType resource,
+        String predicate,
+        String association,
+        Damping damping,
+        int minMatches,
+        EventTemplate event) {
+
+    public static final String API_VERSION = "gpuwarden.dev/v1alpha1";
+    public static final String KIND = "MonitorPolicy";
+
+    private static final int DIGEST_CHARACTERS = 12;
+    private static final int MOST_MIN_MATCHES = 1000;
+
+    /**
+     * @param resource as the API server has it
+     * @throws IllegalArgumentException with field, expected and seen, for what the schema would refuse as well
+     */
+    public static MonitorPolicy of(Map<String, Object> resource) {
+        Map<String, Object> metadata = JsonTrees.object(resource, "metadata");
+        Map<String, Object> spec = JsonTrees.object(resource, "spec");
+        Map<String, Object> type = JsonTrees.object(spec, "resource");
+        ResourceType resourceType = new ResourceType(
+                JsonTrees.text(type, "group"),
+                need(type, "spec.resource.", "version"),
+                need(type, "spec.resource.", "kind"));
+        return new MonitorPolicy(
+                need(metadata, "metadata.", "name"),
+                JsonTrees.longNumber(metadata, "generation"),
+                !Boolean.FALSE.equals(spec.get("enabled")),
+                resourceType,
+                need(JsonTrees.object(spec, "predicate"), "spec.predicate.", "expression"),
+                need(JsonTrees.object(spec, "nodeAssociation"), "spec.nodeAssociation.", "expression"),
+                Damping.of(spec, resourceType),
+                minMatches(spec),
+                template(JsonTrees.object(spec, "healthEvent")));
+    }
+
+    private static int minMatches(Map<String, Object> spec) {
+        Object given = spec.getOrDefault("minMatches", 1);
+        int number = given instanceof Number ? ((Number) given).intValue() : 0;
+        if (number < 1 || number > MOST_MIN_MATCHES) {
+            throw new IllegalArgumentException(
+                    "spec.minMatches: expected 1 to " + MOST_MIN_MATCHES + ", found " + given);
+        }
+        return number;
+    }
+
+    private static EventTemplate template(Map<String, Object> event) {
+        String action = JsonTrees.text(event, "recommendedAction");
+        return new EventTemplate(
+                need(event, "spec.healthEvent.", "componentClass"),
+                JsonTrees.isTrue(event, "isFatal"),
+                JsonTrees.text(event, "message"),
+                action.isEmpty() ? RecommendedAction.NONE : action(action),
+                JsonTrees.text(event, "customRecommendedAction"),
+                JsonTrees.textList(event, "errorCode"));
+    }
+
+    private static RecommendedAction action(String name) {
+        List<String> names = Arrays.stream(RecommendedAction.values())
+                .map(RecommendedAction::name)
+                .toList();
+        if (!names.contains(name)) {
+            throw new IllegalArgumentException("spec.healthEvent.recommendedAction: expected one of "
+                    + String.join(", ", names) + ", found \"" + name + "\""
+                    + Spelling.nearest(name, names)
+                            .map(meant -> ", did you mean " + meant + "?")
+                            .orElse(""));
+        }
+        return RecommendedAction.valueOf(name);
+    }
+
+    private static String need(Map<String, Object> tree, String prefix, String field) {
+        String text = JsonTrees.text(tree, field);
+        if (text.isBlank()) {
+            throw new IllegalArgumentException(prefix + field + ": expected a text, there is none");
+        }
+        return text;
+    }
+
+    /** Whether objects are counted: each is evidence of what is wrong with its node, and need not recover itself. */
+    boolean counts() {
+        return minMatches > 1;
+    }
+
+    /** Whether the same objects are asked the same, and what they answer counts after the same time. */
+    boolean asksAs(MonitorPolicy other) {
+        return digest().equals(other.digest()) && damping.equals(other.damping) && counts() == other.counts();
+    }
+
+    /** Changes when other objects may match, or concern other nodes; not with what is told of them. */
+    String digest() {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256")
+                    .digest(String.join("\0", resource.toString(), predicate, association)
+                            .getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(hash).substring(0, DIGEST_CHARACTERS);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
+import dev.gpuwarden.aggregator.nodehealth.UnreadableNodeHealth;
+import dev.gpuwarden.core.event.Fault;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+
+/** Keeps what this monitor tells of each node, in its NodeHealth, as the matches are; and reads it at the start. Thread-safe. */
+final class NodeFaultReconciler {
+
+    private static final System.Logger LOG = System.getLogger(NodeFaultReconciler.class.getName());
+
+    private final NodeCache fleet;
+    private final NodeHealthClient healths;
+    private final MatchIndex book;
+    private final PolicyStore shelf;
+    private final Predicate<String> held;
+    private final Clock clock;
+    private final MonitorMetrics tally;
+    private final Optional<PolicyMatches> annotations;
+    private final Set<String> missing = ConcurrentHashMap.newKeySet();
+
+    /** @param held whether nothing new may be reported of the policy of this name now */
+    NodeFaultReconciler(
+            KubeClient api,
+            NodeCache fleet,
+            MatchIndex book,
+            PolicyStore shelf,
+            Predicate<String> held,
+            Clock clock,
+            MonitorMetrics tally,
+            boolean annotate) {
+        this.fleet = fleet;
+        this.healths = new NodeHealthClient(api, fleet);
+        this.book = book;
+        this.shelf = shelf;
+        this.held = held;
+        this.clock = clock;
+        this.tally = tally;
+        this.annotations = annotate ? Optional.of(new PolicyMatches(api)) : Optional.empty();
+    }
+
+    /** What was told before, by whoever led then. */
+    void recall() {
+        for (String node : fleet.healthNames()) {
+            Optional<Map<String, Object>> health = fleet.health(node);
+            if (health.isEmpty()) {
+                continue;
+            }
+            try {
+                List<Fault> told = NodeHealthClient.told(health.get(), node, NodeFaults.AGENT);
+                NodeFaults.matches(node, told).forEach((key, match) -> book.put(key.policy(), key.object(), match));
+            } catch (UnreadableNodeHealth e) {
+                LOG.log(Level.WARNING, String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** Brings one node's place to where it must be. Blocks. */
+    void settle(String node) throws ApiException, InterruptedException {
+        Map<Match.Key, Match> matches = book.ofNode(node);
+        Optional<CachedNode> there = fleet.node(node);
+        if (there.isEmpty()) {
+            boolean unused = matches.isEmpty() ? missing.remove(node) : missing.add(node);
+            return;
+        }
+        missing.remove(node);
+        Set<Match.Key> before = new HashSet<>();
+        Set<Match.Key> after = new TreeSet<>(Comparator.comparing(Match.Key::toString));
+        try {
+            boolean written = healths.settle(
+                    node,
+                    NodeFaults.AGENT,
+                    told -> {
+                        List<Fault> wanted =
+                                NodeFaults.wanted(node, matches, shelf::template, held, told, clock.instant());
+                        before.clear();
+                        after.clear();
+                        told.forEach(fault -> before.add(NodeFaults.key(fault)));
+                        wanted.forEach(fault -> after.add(NodeFaults.key(fault)));
+                        return wanted;
+                    },
+                    clock.instant());
+            if (written) {
+                tally.wrote();
+                long now = System.nanoTime();
+                after.stream()
+                        .filter(key -> !before.contains(key))
+                        .flatMap(key -> NodeFaults.heardNanos(key, matches).stream())
+                        .forEach(heard -> tally.told(now - heard));
+            }
+        } catch (NodeHealthException e) {
+            missing.add(node);
+            return;
+        } catch (UnreadableNodeHealth e) {
+            LOG.log(Level.WARNING, "left as it is: " + e.getMessage());
+            return;
+        }
+        if (annotations.isPresent()) {
+            annotations.get().settle(there.get(), after);
+        }
+    }
+
+    /** Nodes that objects concern and that do not exist. */
+    Set<String> missing() {
+        return new TreeSet<>(missing);
+    }
+
+    void forget() {
+        missing.clear();
+    }
+}

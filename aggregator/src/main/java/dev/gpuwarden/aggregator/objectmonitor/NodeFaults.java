@@ -1,0 +1,240 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import dev.gpuwarden.aggregator.nodehealth.ShownText;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/** The faults of a node, from the objects that match and concern it; and back. Pure. */
+final class NodeFaults {
+
+    /** As NVSentinel's is called. */
+    static final String AGENT = "kubernetes-object-monitor";
+
+    /** Which expressions an object has matched by. */
+    private static final String DIGEST = "policyDigest";
+
+    /** Objects that a message names. */
+    private static final int NAMED = 3;
+
+    /** Characters of them; a message has room for 512. */
+    private static final int MOST_NAMED = 160;
+
+    private static final int MOST_TEMPLATE = 280;
+
+    private NodeFaults() {}
+
+    /** What is told of a node because of an object. @param digest of the policy when it matched */
+    static HealthEvent event(MonitorPolicy policy, String digest, String object, String node, Instant since) {
+        return event(policy, digest, new Match.Key(policy.name(), object), node, since)
+                .entities(List.of(new Entity(policy.resource().kind(), object)))
+                .build();
+    }
+
+    private static HealthEvent.Builder event(
+            MonitorPolicy policy, String digest, Match.Key key, String node, Instant since) {
+        EventTemplate template = policy.event();
+        return HealthEvent.of(AGENT, template.componentClass(), policy.name())
+                .id(key + "@" + since.getEpochSecond())
+                .nodeName(node)
+                .fatal(template.fatal())
+                .message(template.message())
+                .action(template.action())
+                .customAction(template.customAction())
+                .errorCodes(template.errorCodes())
+                .metadata(Map.of(DIGEST, digest))
+                .generated(since);
+    }
+
+    /** What is told of a node because so many objects match at the same time. */
+    static HealthEvent event(MonitorPolicy policy, String node, List<String> objects, Instant since) {
+        return event(policy, policy.digest(), Match.Key.whole(policy.name()), node, since)
+                .message(beginning(policy) + text(policy, objects))
+                .build();
+    }
+
+    private static String beginning(MonitorPolicy policy) {
+        return ShownText.cut(policy.event().message(), MOST_TEMPLATE) + " (";
+    }
+
+    private static String text(MonitorPolicy policy, List<String> objects) {
+        String named = objects.stream().sorted().limit(NAMED).collect(Collectors.joining(", "));
+        return objects.size() + " match, " + policy.minMatches() + " raise this: " + ShownText.cut(named, MOST_NAMED)
+                + (objects.size() > NAMED ? " and " + (objects.size() - NAMED) + " more)" : ")");
+    }
+
+    /**
+     * The faults as they must be.
+     *
+     * @param policy what the policy of this name says; where nobody can tell, its faults stay as they are
+     * @param held whether nothing new may be raised by the policy of this name now; what is told stays while it matches
+     * @param told those that the node has now by this monitor
+     */
+    static List<Fault> wanted(
+            String node,
+            Map<Match.Key, Match> matches,
+            Function<String, Optional<MonitorPolicy>> policy,
+            Predicate<String> held,
+            List<Fault> told,
+            Instant now) {
+        Map<String, Map<Match.Key, Match>> byPolicy = new TreeMap<>();
+        matches.forEach((key, match) -> byPolicy.computeIfAbsent(key.policy(), any -> new LinkedHashMap<>())
+                .put(key, match));
+        List<Fault> wanted = new ArrayList<>();
+        byPolicy.forEach((name, theirs) -> {
+            List<Fault> before = told.stream()
+                    .filter(fault -> fault.key().checkName().equals(name))
+                    .toList();
+            Optional<MonitorPolicy> source = policy.apply(name);
+            if (source.isEmpty()) {
+                wanted.addAll(still(theirs, before));
+            } else if (source.get().counts()) {
+                wanted.addAll(together(source.get(), held.test(name), node, theirs, before, now));
+            } else {
+                wanted.addAll(each(source.get(), held.test(name), node, theirs, before, now));
+            }
+        });
+        return wanted;
+    }
+
+    /** What is told of objects that still match, as it is. */
+    private static List<Fault> still(Map<Match.Key, Match> matches, List<Fault> told) {
+        return told.stream()
+                .filter(fault -> key(fault).isWhole() || matches.containsKey(key(fault)))
+                .toList();
+    }
+
+    private static List<Fault> each(
+            MonitorPolicy policy,
+            boolean held,
+            String node,
+            Map<Match.Key, Match> matches,
+            List<Fault> told,
+            Instant now) {
+        Match.Key whole = Match.Key.whole(policy.name());
+        List<Fault> wanted = new ArrayList<>();
+        if (held || matches.containsKey(whole)) {
+            wanted.addAll(of(whole, told));
+        }
+        matches.forEach((key, match) -> {
+            if (!key.isWhole() && !(held && of(key, told).isEmpty())) {
+                HealthEvent event = event(policy, match.digest(), key.object(), node, match.since());
+                wanted.addAll(faults(event, told, now));
+            }
+        });
+        return wanted;
+    }
+
+    /** Enough objects raise the fault; it stays while there is one, or nobody has looked for them yet. */
+    private static List<Fault> together(
+            MonitorPolicy policy,
+            boolean held,
+            String node,
+            Map<Match.Key, Match> matches,
+            List<Fault> told,
+            Instant now) {
+        Match.Key whole = Match.Key.whole(policy.name());
+        Optional<HealthEvent> known = of(whole, told).stream().findFirst().map(Fault::cause);
+        if (held && known.isEmpty()) {
+            return still(matches, told);
+        }
+        List<String> objects = matches.keySet().stream()
+                .filter(key -> !key.isWhole())
+                .map(Match.Key::object)
+                .toList();
+        boolean enough = objects.size() >= policy.minMatches();
+        boolean stays = known.isPresent()
+                && matches.values().stream().anyMatch(match -> match.digest().equals(digest(known.get())));
+        if (!enough && !stays) {
+            return List.of();
+        }
+        if (known.isEmpty()) {
+            return faults(event(policy, node, objects, now.truncatedTo(ChronoUnit.SECONDS)), told, now);
+        }
+        String message = known.get().message();
+        // Each further object would be a write without news.
+        boolean stands = message.startsWith(beginning(policy));
+        HealthEvent event = event(
+                        policy, enough ? policy.digest() : digest(known.get()), whole, node, since(known.get()))
+                .message(stands ? message : beginning(policy) + text(policy, objects))
+                .build();
+        return faults(event, told, now);
+    }
+
+    private static List<Fault> faults(HealthEvent event, List<Fault> told, Instant now) {
+        Map<FaultKey, Fault> before = new HashMap<>();
+        told.forEach(fault -> before.put(fault.key(), fault));
+        List<Fault> faults = new ArrayList<>();
+        for (FaultKey each : event.keys()) {
+            Fault known = before.get(each);
+            faults.add(
+                    known == null
+                            ? new Fault(each, event, 0, event.generated(), now, 1)
+                            : new Fault(each, event, 0, known.since(), known.lastSeen(), known.occurrences()));
+        }
+        return faults;
+    }
+
+    private static List<Fault> of(Match.Key key, List<Fault> told) {
+        return told.stream().filter(fault -> key(fault).equals(key)).toList();
+    }
+
+    /** When the last of those objects was heard of that this fault is about, by {@link System#nanoTime}. */
+    static Optional<Long> heardNanos(Match.Key key, Map<Match.Key, Match> matches) {
+        return matches.entrySet().stream()
+                .filter(entry -> key.isWhole()
+                        ? entry.getKey().policy().equals(key.policy())
+                        : entry.getKey().equals(key))
+                .map(entry -> entry.getValue().heardNanos())
+                .reduce((one, other) -> one - other > 0 ? one : other);
+    }
+
+    static Match.Key key(Fault fault) {
+        return new Match.Key(fault.key().checkName(), fault.key().entity().value());
+    }
+
+    /** What matched, as far as the faults say it. */
+    static Map<Match.Key, Match> matches(String node, List<Fault> told) {
+        Map<Match.Key, Match> matches = new LinkedHashMap<>();
+        for (Fault fault : told) {
+            matches.putIfAbsent(key(fault), new Match(node, since(fault), digest(fault), false, System.nanoTime()));
+        }
+        return matches;
+    }
+
+    private static String digest(Fault fault) {
+        return digest(fault.cause());
+    }
+
+    private static String digest(HealthEvent event) {
+        return event.metadata().getOrDefault(DIGEST, "");
+    }
+
+    private static Instant since(Fault fault) {
+        return since(fault.cause());
+    }
+
+    /** As its id has it: other codes of the same object may be younger. */
+    private static Instant since(HealthEvent event) {
+        String id = event.id();
+        try {
+            return Instant.ofEpochSecond(Long.parseLong(id.substring(id.lastIndexOf('@') + 1)));
+        } catch (NumberFormatException | DateTimeException e) {
+            return event.generated();
+        }
+    }
+}

@@ -1,0 +1,314 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.controller.LeaderListener;
+import dev.gpuwarden.aggregator.controller.WorkQueue;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches what MonitorPolicies are about and tells each node of the objects that are wrong and concern it, while this replica
+ * leads. What it tells is a level: what matches now, whatever happened before; it begins with what it finds told.
+ */
+public final class ObjectMonitor implements LeaderListener, AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ObjectMonitor.class.getName());
+
+    private static final Duration TICK = Duration.ofSeconds(2);
+
+    private final KubeClient api;
+    private final MonitorSettings settings;
+    private final Clock clock = Clock.systemUTC();
+    private final MonitorMetrics tally = new MonitorMetrics();
+    private final ScheduledThreadPoolExecutor chores = thread("gpuwarden-monitor");
+    /** Apart, since chores wait for the API server. */
+    private final ScheduledThreadPoolExecutor timers = thread("gpuwarden-monitor-timers");
+
+    private final PolicyStore shelf = new PolicyStore(this::policiesChanged);
+    private final MatchIndex book = new MatchIndex(this::nodeChanged);
+    private final NodeFaultReconciler places;
+    private final PolicyStandings standings;
+    private final PolicyStatusReconciler teller;
+    private final WorkQueue nodes;
+    private final WorkQueue told;
+    private final AtomicBoolean refreshing = new AtomicBoolean();
+    private final Map<ResourceType, KindInformer> followers = new ConcurrentHashMap<>();
+    private @Nullable ResourceInformer policies;
+    private boolean works;
+    private long lookedNanos;
+    private volatile boolean leads;
+
+    private ObjectMonitor(KubeClient api, NodeCache fleet, MonitorSettings settings) {
+        this.api = api;
+        this.settings = settings;
+        this.places = new NodeFaultReconciler(api, fleet, book, shelf, this::held, clock, tally, settings.annotate());
+        this.standings = new PolicyStandings(shelf, book, followers, fleet, places::missing, settings);
+        this.teller = new PolicyStatusReconciler(api, clock, shelf, standings::status);
+        this.nodes = new WorkQueue("objects of node", settings.concurrency(), places::settle);
+        this.told = new WorkQueue("monitor policy", 2, teller::tell);
+        every(chores, TICK, this::tick);
+        every(timers, settings.resync(), this::resync);
+    }
+
+    /** Waits for being the one that leads. */
+    public static ObjectMonitor start(
+            KubeClient api, NodeCache nodes, Consumer<LeaderListener> leadership, MonitorSettings settings) {
+        ObjectMonitor monitor = new ObjectMonitor(api, nodes, settings);
+        leadership.accept(monitor);
+        return monitor;
+    }
+
+    private static ScheduledThreadPoolExecutor thread(String name) {
+        ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, name);
+            thread.setDaemon(true);
+            return thread;
+        });
+        executor.setRemoveOnCancelPolicy(true);
+        return executor;
+    }
+
+    private interface Chore {
+        void run() throws InterruptedException;
+    }
+
+    private static void every(ScheduledThreadPoolExecutor executor, Duration period, Chore chore) {
+        var unused = executor.scheduleWithFixedDelay(
+                () -> safely(chore), period.toMillis(), period.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void chore(Chore chore) {
+        try {
+            chores.execute(() -> safely(chore));
+        } catch (RejectedExecutionException e) {
+            // The program stops; the next one begins with all there is.
+        }
+    }
+
+    /** What is wrong with one object or policy must not end the others. */
+    private static void safely(Chore chore) {
+        try {
+            chore.run();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "this is a bug in gpuwarden", e);
+        }
+    }
+
+    // ---- who works ----
+
+    @Override
+    public void begin() {
+        leads = true;
+        chore(() -> {
+            if (leads && policies == null) {
+                places.recall();
+                policies = api.mirror(PolicyStore.KIND, shelf.begin());
+            }
+        });
+    }
+
+    @Override
+    public void end() {
+        leads = false;
+        nodes.stop();
+        told.stop();
+        chore(this::rest);
+    }
+
+    /** Also where it leads again by now: then it begins anew after this. */
+    private void rest() {
+        works = false;
+        nodes.stop();
+        told.stop();
+        ResourceInformer following = policies;
+        if (following != null) {
+            following.close();
+            policies = null;
+        }
+        followers.values().forEach(KindInformer::close);
+        followers.clear();
+        shelf.clear();
+        book.clear();
+        places.forget();
+    }
+
+    // ---- what there is to do ----
+
+    private void nodeChanged(String node) {
+        nodes.add(node);
+    }
+
+    /** Several that come at once are looked at once. */
+    private void policiesChanged() {
+        if (refreshing.compareAndSet(false, true)) {
+            chore(() -> {
+                refreshing.set(false);
+                refresh();
+            });
+        }
+    }
+
+    private void refresh() throws InterruptedException {
+        if (!leads || !shelf.isComplete()) {
+            return;
+        }
+        if (!works) {
+            works = true;
+            nodes.open();
+            told.open();
+        }
+        Map<String, PolicyStore.Entry> entries = shelf.entries();
+        for (String policy : book.policies()) {
+            PolicyStore.Entry entry = entries.get(policy);
+            if (entry == null || entry.disabled()) {
+                book.removeIf(policy, any -> true);
+            }
+        }
+        Map<ResourceType, List<PolicyStats>> runs = shelf.runs();
+        followers.entrySet().removeIf(entry -> {
+            boolean same = entry.getValue().policies().equals(runs.getOrDefault(entry.getKey(), List.of()));
+            if (!same) {
+                entry.getValue().close();
+            }
+            return !same;
+        });
+        for (Map.Entry<ResourceType, List<PolicyStats>> type : runs.entrySet()) {
+            if (!followers.containsKey(type.getKey())) {
+                KindInformer follower = follower(type.getKey(), type.getValue());
+                followers.put(type.getKey(), follower);
+                follower.tend(true);
+            }
+        }
+        for (KindInformer follower : followers.values()) {
+            follower.tend(false);
+        }
+        book.nodes().forEach(nodes::add);
+        tell();
+    }
+
+    private KindInformer follower(ResourceType type, List<PolicyStats> runs) {
+        PolicyEvaluator watch = new PolicyEvaluator(type, runs, book, timers, clock, tally, this::policiesChanged);
+        return new KindInformer(api, type, runs, book, watch, settings.brokenWatch());
+    }
+
+    private void tick() throws InterruptedException {
+        if (!works || !leads) {
+            return;
+        }
+        long now = System.nanoTime();
+        boolean look = now - lookedNanos >= settings.retry().toNanos();
+        if (look) {
+            lookedNanos = now;
+            places.missing().forEach(nodes::add);
+        }
+        for (KindInformer follower : followers.values()) {
+            follower.tend(look);
+        }
+        standings.released().forEach(policy -> book.nodes(policy).forEach(nodes::add));
+        tell();
+    }
+
+    private boolean held(String policy) {
+        return standings.held(policy);
+    }
+
+    private void tell() {
+        statuses().stream()
+                .filter(status -> !status.reason().equals(StatusOf.LISTING) && teller.wants(status))
+                .forEach(status -> told.add(status.policy()));
+    }
+
+    private void resync() {
+        if (leads) {
+            followers.values().forEach(KindInformer::resync);
+            book.nodes().forEach(nodes::add);
+        }
+    }
+
+    // ---- what is told of it ----
+
+    /** One for each policy, in order of their names; none while another replica leads. */
+    public List<PolicyStatus> statuses() {
+        return leads ? standings.statuses() : List.of();
+    }
+
+    /**
+     * How objects of one type are followed.
+     *
+     * @param objects that there are
+     * @param timed those of them that time alone can make match, or not
+     * @param watching whether changes are told now
+     */
+    public record Followed(int objects, int timed, boolean watching) {}
+
+    /** By type. */
+    public Map<String, Followed> followed() {
+        Map<String, Followed> followed = new LinkedHashMap<>();
+        followers.forEach((type, follower) ->
+                followed.put(type.toString(), new Followed(follower.objects(), follower.timed(), follower.watching())));
+        return followed;
+    }
+
+    /** How often a policy was asked, and could not answer or found no node. */
+    public record Asked(long times, long errors) {}
+
+    /** By policy. */
+    public Map<String, Asked> asked() {
+        Map<String, Asked> asked = new LinkedHashMap<>();
+        shelf.entries()
+                .forEach((policy, entry) ->
+                        entry.run().ifPresent(run -> asked.put(policy, new Asked(run.evaluations(), run.errors()))));
+        return asked;
+    }
+
+    /** By policy, how many objects match that concern one node: the node that has the most of them. */
+    public Map<String, Integer> mostOfANode() {
+        Map<String, Integer> most = new LinkedHashMap<>();
+        if (leads) {
+            shelf.entries().keySet().forEach(policy -> most.put(policy, book.mostOfANode(policy)));
+        }
+        return most;
+    }
+
+    public MonitorMetrics tally() {
+        return tally;
+    }
+
+    public int queued() {
+        return nodes.size();
+    }
+
+    public int failing() {
+        return nodes.failing() + told.failing();
+    }
+
+    @Override
+    public void close() {
+        leads = false;
+        nodes.close();
+        told.close();
+        chore(this::rest);
+        chores.shutdown();
+        timers.shutdownNow();
+        try {
+            var unused = chores.awaitTermination(2, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

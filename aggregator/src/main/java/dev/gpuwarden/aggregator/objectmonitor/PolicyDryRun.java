@@ -1,0 +1,128 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import dev.gpuwarden.core.event.HealthEvent;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a policy would make of an object, for its author.
+ *
+ * @param object its kind and name
+ * @param node that the object concerns; empty where it does not match or there is none
+ * @param why what is to be known beside the verdict; empty where there is nothing
+ * @param changes when the verdict becomes another one by the passing of time
+ * @param event what would be told of the node
+ */
+public record PolicyDryRun(
+        String policy,
+        String object,
+        Verdict verdict,
+        String node,
+        String why,
+        Optional<Instant> changes,
+        Optional<HealthEvent> event) {
+
+    public enum Verdict {
+        MATCHES,
+        DOES_NOT_MATCH,
+        UNDECIDED,
+        /** The policy is about objects of another kind, or switched off. */
+        NOT_ASKED;
+
+        public String label() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** Each policy about each object. @param objects as {@link PlainTree} makes them */
+    public static List<PolicyDryRun> of(List<CompiledPolicy> policies, List<Map<String, Object>> objects, Instant now) {
+        List<PolicyDryRun> trials = new ArrayList<>();
+        for (CompiledPolicy policy : policies) {
+            for (Map<String, Object> object : objects) {
+                trials.add(of(policy, object, now));
+            }
+        }
+        return trials;
+    }
+
+    private static PolicyDryRun of(CompiledPolicy policy, Map<String, Object> object, Instant now) {
+        MonitorPolicy source = policy.source();
+        ResourceType is = ResourceType.of(object);
+        String key = ObjectNames.of(object);
+        if (!is.equals(source.resource())) {
+            return plain(source, object, Verdict.NOT_ASKED, "the policy is about each " + source.resource());
+        }
+        if (!source.enabled()) {
+            return plain(source, object, Verdict.NOT_ASKED, "spec.enabled is false");
+        }
+        Outcome outcome = policy.evaluate(object, now);
+        if (outcome.problem().isPresent()) {
+            return new PolicyDryRun(
+                    source.name(),
+                    label(object),
+                    Verdict.UNDECIDED,
+                    "",
+                    outcome.problem().get(),
+                    outcome.changes(),
+                    Optional.empty());
+        }
+        if (outcome.matches()) {
+            HealthEvent event = NodeFaults.event(source, source.digest(), key, outcome.node(), now);
+            return new PolicyDryRun(
+                    source.name(),
+                    label(object),
+                    Verdict.MATCHES,
+                    outcome.node(),
+                    raised(source),
+                    outcome.changes(),
+                    source.counts() ? Optional.empty() : Optional.of(event));
+        }
+        return new PolicyDryRun(
+                source.name(),
+                label(object),
+                Verdict.DOES_NOT_MATCH,
+                "",
+                stays(source, object, now),
+                outcome.changes(),
+                Optional.empty());
+    }
+
+    private static String raised(MonitorPolicy policy) {
+        long seconds = policy.damping().raise().toSeconds();
+        String after = seconds > 0 ? "once it has matched for " + seconds + " s" : "";
+        return policy.counts() ? ("counts for its node " + after).strip() : after.isEmpty() ? "" : "reported " + after;
+    }
+
+    private static String stays(MonitorPolicy policy, Map<String, Object> object, Instant now) {
+        String stays = "had it matched before, that stays until ";
+        Optional<Instant> well =
+                policy.counts() ? Optional.of(Instant.EPOCH) : RecoveryRule.from(policy.resource(), object);
+        long seconds = policy.damping().clear().toSeconds();
+        String healthy = seconds > 0 ? "it has been healthy for " + seconds + " s" : "";
+        if (well.isEmpty()) {
+            return stays + "all containers are ready" + (healthy.isEmpty() ? "" : " and " + healthy);
+        }
+        if (well.get().isAfter(now)) {
+            return stays + well.get() + ", when a container that ended before has run for longer"
+                    + (healthy.isEmpty() ? "" : ", and " + healthy);
+        }
+        return healthy.isEmpty() ? "" : stays + healthy;
+    }
+
+    /** As faults name it, without its kind. */
+    String objectName() {
+        return object.substring(object.indexOf(' ') + 1);
+    }
+
+    private static PolicyDryRun plain(MonitorPolicy policy, Map<String, Object> object, Verdict verdict, String why) {
+        return new PolicyDryRun(policy.name(), label(object), verdict, "", why, Optional.empty(), Optional.empty());
+    }
+
+    private static String label(Map<String, Object> object) {
+        return ResourceType.of(object).kind() + " " + ObjectNames.of(object);
+    }
+}

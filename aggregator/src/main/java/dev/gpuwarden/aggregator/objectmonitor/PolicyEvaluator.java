@@ -1,0 +1,294 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import dev.gpuwarden.aggregator.client.CompressedJson;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks all policies of a kind about each object, whenever it changes and whenever time alone changes what they say. Of an object
+ * it keeps nothing, unless that can happen. Once it is told all, what it has not seen is gone. Thread-safe.
+ */
+final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable {
+
+    private record Kept(
+            CompressedJson object,
+            Optional<Instant> due,
+            @Nullable ScheduledFuture<?> timer) {}
+
+    private final ResourceType type;
+    private final List<PolicyStats> policies;
+    private final MatchIndex book;
+    private final ScheduledExecutorService timers;
+    private final Clock clock;
+    private final MonitorMetrics tally;
+    private final Runnable completed;
+    private final Map<String, Kept> kept = new HashMap<>();
+    /** Since when an object has given the opposite of what is reported of it. Those objects are kept too. */
+    private final Map<Match.Key, Instant> turning = new HashMap<>();
+
+    /** Held during evaluations, so that the changes of one object come in order. Reads never take it. */
+    private final ReentrantLock asking = new ReentrantLock();
+
+    private boolean complete;
+    private boolean closed;
+
+    /** @param completed told when all objects have been told; must be quick */
+    PolicyEvaluator(
+            ResourceType type,
+            List<PolicyStats> policies,
+            MatchIndex book,
+            ScheduledExecutorService timers,
+            Clock clock,
+            MonitorMetrics tally,
+            Runnable completed) {
+        this.type = type;
+        this.policies = List.copyOf(policies);
+        this.book = book;
+        this.timers = timers;
+        this.clock = clock;
+        this.tally = tally;
+        this.completed = completed;
+        for (PolicyStats run : policies) {
+            run.begin();
+            book.unconfirm(run.name());
+        }
+    }
+
+    @Override
+    public void there(String name, Map<String, Object> tree) {
+        long heard = System.nanoTime();
+        tally.heard();
+        Map<String, Object> object = PlainTree.of(tree);
+        Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(object, "metadata"));
+        metadata.remove("managedFields");
+        object.put("metadata", metadata);
+        look(ObjectNames.shortened(name), object, Optional.empty(), heard);
+    }
+
+    /** As {@link #there} does with an object that is plain already. */
+    void look(String name, Map<String, Object> object) {
+        look(name, object, Optional.empty(), System.nanoTime());
+    }
+
+    @Override
+    public void gone(String name) {
+        tally.heard();
+        String object = ObjectNames.shortened(name);
+        inOrder(() -> {
+            forget(object);
+            for (PolicyStats run : policies) {
+                run.gone(object);
+                turning.remove(new Match.Key(run.name(), object));
+                book.remove(run.name(), object);
+            }
+        });
+    }
+
+    @Override
+    public void complete() {
+        boolean open = inOrder(() -> {
+            complete = true;
+            policies.stream()
+                    .filter(run -> run.stopped().isEmpty())
+                    .forEach(run -> book.removeIf(run.name(), match -> !match.confirmed()));
+        });
+        if (open) {
+            completed.run();
+        }
+    }
+
+    /** Does something after what is being asked about, unless this is closed. */
+    private boolean inOrder(Runnable change) {
+        asking.lock();
+        try {
+            return unlessClosed(change);
+        } finally {
+            asking.unlock();
+        }
+    }
+
+    private synchronized boolean unlessClosed(Runnable change) {
+        if (!closed) {
+            change.run();
+        }
+        return !closed;
+    }
+
+    /** Whether all objects that there were at one moment have been told. */
+    synchronized boolean isComplete() {
+        return complete;
+    }
+
+    /** Of how many objects time can change what is said of them. */
+    synchronized int timed() {
+        return kept.size();
+    }
+
+    /** Asks anew about all objects that are kept. */
+    void resync() {
+        List<String> all;
+        synchronized (this) {
+            all = List.copyOf(kept.keySet());
+        }
+        all.forEach(object -> again(object, System.nanoTime()));
+    }
+
+    private void due(String object, Instant when) {
+        Duration late = Duration.between(when, clock.instant());
+        again(object, System.nanoTime() - Math.max(0, late.toNanos()));
+    }
+
+    private void again(String object, long heard) {
+        Optional<CompressedJson> packed;
+        synchronized (this) {
+            packed = Optional.ofNullable(kept.get(object)).map(Kept::object);
+        }
+        packed.ifPresent(same -> look(object, same.tree(), packed, heard));
+    }
+
+    private void look(String name, Map<String, Object> object, Optional<CompressedJson> packed, long heard) {
+        asking.lock();
+        try {
+            if (isOld(name, packed)) {
+                return;
+            }
+            Instant now = clock.instant();
+            Map<PolicyStats, Outcome> outcomes = new LinkedHashMap<>();
+            for (PolicyStats run : policies) {
+                if (run.stopped().isEmpty()) {
+                    outcomes.put(run, run.ask(name, object, now, tally));
+                }
+            }
+            var unused = unlessClosed(() -> settle(outcomes, name, object, packed, now, heard));
+        } finally {
+            asking.unlock();
+        }
+    }
+
+    /** One that has changed, or gone, since it was unpacked has been looked at since. */
+    private synchronized boolean isOld(String name, Optional<CompressedJson> packed) {
+        return closed
+                || packed.isPresent()
+                        && Optional.ofNullable(kept.get(name))
+                                .filter(there -> there.object() == packed.get())
+                                .isEmpty();
+    }
+
+    private void settle(
+            Map<PolicyStats, Outcome> outcomes,
+            String name,
+            Map<String, Object> object,
+            Optional<CompressedJson> packed,
+            Instant now,
+            long heard) {
+        boolean timed = false;
+        Optional<Instant> next = Optional.empty();
+        for (Map.Entry<PolicyStats, Outcome> asked : outcomes.entrySet()) {
+            Optional<Instant> well = settle(asked.getKey(), name, object, asked.getValue(), now, heard);
+            timed |= asked.getValue().timed() || well.isPresent();
+            next = earlier(earlier(next, asked.getValue().changes()), well);
+        }
+        forget(name);
+        if (timed) {
+            kept.put(name, new Kept(packed.orElseGet(() -> CompressedJson.of(object)), next, timer(name, next, now)));
+        }
+    }
+
+    /** @return when to look again, because what is reported until then changes unless something else happens */
+    private Optional<Instant> settle(
+            PolicyStats run, String name, Map<String, Object> object, Outcome outcome, Instant now, long heard) {
+        Match.Key key = new Match.Key(run.name(), name);
+        Optional<Match> before = book.get(run.name(), name);
+        Instant since = turning.getOrDefault(key, now);
+        Optional<Instant> due = Optional.empty();
+        if (outcome.matches() && !outcome.node().isEmpty()) {
+            Match match = new Match(
+                    outcome.node(),
+                    (before.isEmpty() ? since : now).truncatedTo(ChronoUnit.SECONDS),
+                    run.digest(),
+                    true,
+                    heard);
+            Instant raises = run.source().damping().raises(since);
+            if (before.isEmpty() && raises.isAfter(now)) {
+                due = Optional.of(raises);
+            } else {
+                book.put(run.name(), name, before.map(match::after).orElse(match));
+            }
+        } else if (before.isPresent()) {
+            Optional<Instant> clears = clears(run, before.get(), object, outcome, since);
+            if (clears.isPresent() && !clears.get().isAfter(now)) {
+                book.remove(run.name(), name);
+            } else {
+                book.put(run.name(), name, before.get().seen());
+                due = clears;
+            }
+        }
+        if (due.isPresent()) {
+            turning.put(key, since);
+        } else {
+            turning.remove(key);
+        }
+        return due;
+    }
+
+    /** When the fault of an object that does not match clears; empty where something else has to happen first. */
+    private Optional<Instant> clears(
+            PolicyStats run, Match before, Map<String, Object> object, Outcome outcome, Instant since) {
+        boolean shows = type.isPod() && !run.source().counts();
+        if (outcome.problem().isPresent() && (outcome.matches() || !shows)) {
+            // What names no node any more, or cannot be answered, has not recovered. Pods show by themselves that they
+            // have.
+            return Optional.empty();
+        }
+        Optional<Instant> well = shows ? RecoveryRule.from(type, object) : Optional.of(Instant.EPOCH);
+        return before.digest().equals(run.digest())
+                ? run.source().damping().clears(since, well)
+                : Optional.of(Instant.EPOCH);
+    }
+
+    private static Optional<Instant> earlier(Optional<Instant> one, Optional<Instant> other) {
+        return one.isPresent() && (other.isEmpty() || one.get().isBefore(other.get())) ? one : other;
+    }
+
+    private @Nullable ScheduledFuture<?> timer(String name, Optional<Instant> next, Instant now) {
+        if (next.isEmpty()) {
+            return null;
+        }
+        Instant when = next.get();
+        try {
+            return timers.schedule(
+                    () -> due(name, when), Duration.between(now, when).toNanos() + 1, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            // The program stops; the next one begins with all there is.
+            return null;
+        }
+    }
+
+    private void forget(String name) {
+        Kept before = kept.remove(name);
+        if (before != null && before.timer() != null) {
+            before.timer().cancel(false);
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        List.copyOf(kept.keySet()).forEach(this::forget);
+    }
+}

@@ -1,0 +1,152 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+
+/** A policy at work: what it says of one object after the other, and how it fares with that. Thread-safe. */
+final class PolicyStats {
+
+    /** An evaluation takes microseconds; this is for what no count of steps bounds. */
+    static final Duration LONGEST = Duration.ofMillis(100);
+
+    /** The machine may have stood still once. */
+    private static final int MOST_OVERRUNS = 5;
+
+    /** After so many that were quick enough one that was not is forgotten. */
+    private static final int FORGIVEN_AFTER = 1000;
+
+    /** So many are known by name; there need be no end to them. */
+    private static final int MOST_NAMED = 1000;
+
+    private final CompiledPolicy policy;
+    private final String digest;
+    private final LongAdder evaluations = new LongAdder();
+    private final LongAdder errors = new LongAdder();
+    private final Map<String, String> erring = new LinkedHashMap<>();
+    private final Map<String, String> withoutNode = new LinkedHashMap<>();
+    private long erringSinceNanos;
+    private int overruns;
+    private int quick;
+    private volatile Optional<String> stopped = Optional.empty();
+
+    PolicyStats(CompiledPolicy policy) {
+        this.policy = policy;
+        this.digest = policy.source().digest();
+    }
+
+    /** Of what it asks. */
+    String digest() {
+        return digest;
+    }
+
+    String name() {
+        return policy.source().name();
+    }
+
+    MonitorPolicy source() {
+        return policy.source();
+    }
+
+    /** Why it is asked no more; empty while it is. */
+    Optional<String> stopped() {
+        return stopped;
+    }
+
+    /** @return the time that it took, in nanoseconds, is told the tally */
+    Outcome ask(String object, Map<String, Object> tree, Instant now, MonitorMetrics tally) {
+        long start = System.nanoTime();
+        Outcome outcome = policy.evaluate(tree, now);
+        evaluations.increment();
+        tally.evaluated(System.nanoTime() - start);
+        note(object, outcome);
+        return outcome;
+    }
+
+    private synchronized void note(String object, Outcome outcome) {
+        if (outcome.problem().isPresent()) {
+            errors.increment();
+        }
+        boolean nowhere = outcome.matches() && outcome.node().isEmpty();
+        boolean none = erring.isEmpty();
+        note(erring, object, outcome.matches() ? Optional.empty() : outcome.problem());
+        if (none) {
+            erringSinceNanos = System.nanoTime();
+        }
+        note(withoutNode, object, nowhere ? outcome.problem() : Optional.empty());
+        if (outcome.nanos() > LONGEST.toNanos() || outcome.tooCostly()) {
+            quick = 0;
+            overruns++;
+            if (overruns >= MOST_OVERRUNS) {
+                stopped =
+                        Optional.of("it is asked no more until it is changed: " + overruns + " times it took too much: "
+                                + (outcome.tooCostly()
+                                        ? outcome.problem().orElse("")
+                                        : "longer than " + LONGEST.toMillis() + " ms")
+                                + ", last for " + object);
+            }
+        } else if (++quick == FORGIVEN_AFTER) {
+            quick = 0;
+            overruns = Math.max(0, overruns - 1);
+        }
+    }
+
+    private static void note(Map<String, String> named, String object, Optional<String> why) {
+        if (why.isEmpty()) {
+            named.remove(object);
+        } else if (named.size() < MOST_NAMED) {
+            named.put(object, why.get());
+        }
+    }
+
+    synchronized void gone(String object) {
+        erring.remove(object);
+        withoutNode.remove(object);
+    }
+
+    /** All objects will be told anew. */
+    synchronized void begin() {
+        erring.clear();
+        withoutNode.clear();
+    }
+
+    long evaluations() {
+        return evaluations.sum();
+    }
+
+    long errors() {
+        return errors.sum();
+    }
+
+    synchronized int erring() {
+        return erring.size();
+    }
+
+    /** Whether for so long there has been at least one, not always the same. */
+    synchronized boolean erringFor(Duration time) {
+        return !erring.isEmpty() && System.nanoTime() - erringSinceNanos >= time.toNanos();
+    }
+
+    synchronized int withoutNode() {
+        return withoutNode.size();
+    }
+
+    /** One of those of which it could not answer, with why. */
+    synchronized String anError() {
+        return one(erring);
+    }
+
+    synchronized String aNodelessObject() {
+        return one(withoutNode);
+    }
+
+    private static String one(Map<String, String> named) {
+        return named.entrySet().stream()
+                .findFirst()
+                .map(entry -> entry.getKey() + ": " + entry.getValue())
+                .orElse("");
+    }
+}

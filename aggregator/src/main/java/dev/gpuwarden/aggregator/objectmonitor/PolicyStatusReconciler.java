@@ -1,0 +1,66 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ReadyConditionWriter;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/** Writes into the status of policies what there is to be said of them. Thread-safe for different policies. */
+final class PolicyStatusReconciler {
+
+    /** Counts alone are not worth more. */
+    private static final Duration PAUSE = Duration.ofSeconds(30);
+
+    private final ReadyConditionWriter status;
+    private final Clock clock;
+    private final PolicyStore shelf;
+    private final Function<String, Optional<PolicyStatus>> statuses;
+    private final Map<String, Instant> counted = new ConcurrentHashMap<>();
+
+    PolicyStatusReconciler(
+            KubeClient api, Clock clock, PolicyStore shelf, Function<String, Optional<PolicyStatus>> statuses) {
+        this.status = new ReadyConditionWriter(api, clock, PolicyStore.KIND);
+        this.clock = clock;
+        this.shelf = shelf;
+        this.statuses = statuses;
+    }
+
+    /** Whether there is something to write. */
+    boolean wants(PolicyStatus status) {
+        return !sameCondition(status) || !sameCounts(status) && isDue(status.policy());
+    }
+
+    private boolean isDue(String policy) {
+        return counted.getOrDefault(policy, Instant.MIN)
+                .isBefore(clock.instant().minus(PAUSE));
+    }
+
+    /** Blocks until it is there. */
+    void tell(String policy) throws ApiException, InterruptedException {
+        Optional<PolicyStatus> wanted = statuses.apply(policy);
+        if (wanted.isEmpty() || sameCondition(wanted.get()) && sameCounts(wanted.get())) {
+            return;
+        }
+        counted.put(policy, clock.instant());
+        status.write(
+                policy, resource(policy), wanted.get().condition(), wanted.get().counts());
+    }
+
+    private boolean sameCondition(PolicyStatus wanted) {
+        return ReadyConditionWriter.says(resource(wanted.policy()), wanted.condition());
+    }
+
+    private boolean sameCounts(PolicyStatus wanted) {
+        return ReadyConditionWriter.has(resource(wanted.policy()), wanted.counts());
+    }
+
+    private Map<String, Object> resource(String policy) {
+        return shelf.entry(policy).map(PolicyStore.Entry::tree).orElse(Map.of());
+    }
+}

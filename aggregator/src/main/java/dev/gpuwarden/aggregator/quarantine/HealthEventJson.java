@@ -1,0 +1,138 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.ruleset.HealthEventFields;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Health events as NVSentinel keeps them in an annotation: a JSON list, without the fields that say nothing. Bounded. */
+final class HealthEventJson {
+
+    /** All annotations of an object may have 256 KiB together; one event of the largest kind has some 40. */
+    static final int LONGEST = 64 * 1024;
+
+    private static final int LONGEST_MESSAGE = 1024;
+    private static final int MOST_METADATA = 1024;
+
+    private HealthEventJson() {}
+
+    /** As many as there is room for, from the last one on: a fault that is younger than all in the list is none of them. */
+    static String write(List<HealthEvent> events) {
+        StringBuilder text = new StringBuilder("[");
+        for (int i = events.size() - 1; i >= 0; i--) {
+            String item = Json.write(tree(events.get(i)));
+            if (text.length() + item.length() + 2 <= LONGEST) {
+                text.append(text.length() == 1 ? "" : ",").append(item);
+            }
+        }
+        return text.append(']').toString();
+    }
+
+    private static Map<String, Object> tree(HealthEvent event) {
+        Map<String, Object> tree = HealthEventFields.of(event);
+        if (event.message().length() > LONGEST_MESSAGE) {
+            tree.put("message", event.message().substring(0, LONGEST_MESSAGE - 1) + "…");
+        }
+        int metadata = event.metadata().entrySet().stream()
+                .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
+                .sum();
+        if (metadata > MOST_METADATA) {
+            tree.remove("metadata");
+        }
+        tree.values()
+                .removeIf(value -> value.equals("")
+                        || value.equals(false)
+                        || value.equals(0L)
+                        || value.equals(List.of())
+                        || value instanceof Map<?, ?> map
+                                && (map.isEmpty() || map.values().stream().allMatch(Boolean.FALSE::equals)));
+        return tree;
+    }
+
+    /**
+     * Which faults the events of such a text raise. One event that is not in a list, and names that begin with capitals, as old
+     * versions wrote them, are understood too.
+     *
+     * @throws IOException if it is no such text
+     */
+    static Set<FaultKey> read(String text) throws IOException {
+        Set<FaultKey> keys = new LinkedHashSet<>();
+        events(text).forEach(event -> keys.addAll(event.keys()));
+        return keys;
+    }
+
+    /** The same as the events that they are, with what they ask for. */
+    static List<HealthEvent> events(String text) throws IOException {
+        List<HealthEvent> events = new ArrayList<>();
+        Object tree = Json.read(text);
+        for (Object item : tree instanceof List<?> list ? list : List.of(tree)) {
+            if (!(item instanceof Map<?, ?> map)) {
+                throw new IOException("expected health events, found " + Json.write(item));
+            }
+            events.add(event(lower(map)));
+        }
+        return events;
+    }
+
+    private static HealthEvent event(Map<String, Object> tree) throws IOException {
+        if (JsonTrees.text(tree, "checkName").isEmpty()) {
+            throw new IOException("expected health events, found one without checkName");
+        }
+        List<Entity> entities = new ArrayList<>();
+        for (Map<String, Object> entity : JsonTrees.objects(tree, "entitiesImpacted")) {
+            Map<String, Object> fields = lower(entity);
+            entities.add(new Entity(JsonTrees.text(fields, "entityType"), JsonTrees.text(fields, "entityValue")));
+        }
+        List<String> codes = tree.get("errorCode") instanceof List<?> list
+                ? list.stream().map(String::valueOf).toList()
+                : List.of();
+        return HealthEvent.of(
+                        JsonTrees.text(tree, "agent"),
+                        JsonTrees.text(tree, "componentClass"),
+                        JsonTrees.text(tree, "checkName"))
+                .nodeName(JsonTrees.text(tree, "nodeName"))
+                .entities(entities)
+                .errorCodes(codes)
+                .message(JsonTrees.text(tree, "message"))
+                .fatal(JsonTrees.isTrue(tree, "isFatal"))
+                .action(action(tree))
+                .drain(drain(JsonTrees.object(tree, "drainOverrides")))
+                .build();
+    }
+
+    private static RecommendedAction action(Map<String, Object> tree) {
+        return tree.get("recommendedAction") instanceof String name
+                ? Stream.of(RecommendedAction.values())
+                        .filter(action -> action.name().equals(name))
+                        .findFirst()
+                        .orElse(RecommendedAction.UNKNOWN)
+                : RecommendedAction.of(JsonTrees.number(tree, "recommendedAction"));
+    }
+
+    private static Overrides drain(Map<String, Object> tree) {
+        return new Overrides(JsonTrees.isTrue(tree, "force"), JsonTrees.isTrue(tree, "skip"));
+    }
+
+    /** With names that begin with a small letter. */
+    static Map<String, Object> lower(Map<?, ?> map) {
+        Map<String, Object> lower = new LinkedHashMap<>();
+        map.forEach((key, value) -> {
+            String name = String.valueOf(key);
+            lower.put(name.isEmpty() ? name : name.substring(0, 1).toLowerCase(Locale.ROOT) + name.substring(1), value);
+        });
+        return lower;
+    }
+}

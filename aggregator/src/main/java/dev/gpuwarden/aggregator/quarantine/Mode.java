@@ -1,7 +1,0 @@
-package dev.gpuwarden.aggregator.quarantine;
-
-public enum Mode {
-    /** Everything is decided and told, nothing is written: no annotation either, which arming would have to mistrust. */
-    DRY_RUN,
-    ARMED
-}

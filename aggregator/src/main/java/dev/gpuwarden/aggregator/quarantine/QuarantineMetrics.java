@@ -1,0 +1,47 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+
+/** What was decided, and how long it took to be done. Thread-safe. */
+public final class QuarantineMetrics {
+
+    private static final long LONGEST_MICROS = TimeUnit.MINUTES.toMicros(5);
+
+    private final Map<String, LongAdder> decisions = new ConcurrentHashMap<>();
+    private final LongAdder refused = new LongAdder();
+    private final ConcurrentHistogram micros = new ConcurrentHistogram(LONGEST_MICROS, 2);
+
+    public void decided(Decision decision, long nanos) {
+        if (decision instanceof Decision.Act act) {
+            String kind = act.kind().name().toLowerCase(Locale.ROOT) + (act.writes() ? "" : "_dry_run");
+            decisions.computeIfAbsent(kind, any -> new LongAdder()).increment();
+            micros.recordValue(Math.min(LONGEST_MICROS, TimeUnit.NANOSECONDS.toMicros(nanos)));
+        } else if (decision instanceof Decision.Leave leave && leave.refused()) {
+            refused.increment();
+        }
+    }
+
+    /** By kind. */
+    public Map<String, Long> decisions() {
+        Map<String, Long> counts = new TreeMap<>();
+        decisions.forEach((kind, count) -> counts.put(kind, count.sum()));
+        return counts;
+    }
+
+    /** How often the breaker said no. */
+    public long refused() {
+        return refused.sum();
+    }
+
+    /** From reading a node's faults to its Node written, in microseconds. */
+    public Histogram micros() {
+        return micros.copy();
+    }
+}

@@ -1,0 +1,112 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The faults that keep a node in quarantine: those that meet a rule, and those that brought it there, for as long as they last,
+ * whatever becomes of the rules.
+ *
+ * @param events what raised them, with the entities and codes that are still current; the oldest first
+ * @param met rule sets that they meet now, in order of their names
+ * @param forced whether a sender asked for it whatever the rules say
+ */
+record QuarantineReasons(
+        List<Fault> faults,
+        List<HealthEvent> events,
+        List<QuarantineRuleSet> met,
+        List<RuleEvaluator.Unanswered> unanswered,
+        boolean forced) {
+
+    private static final Comparator<Fault> ORDER = Comparator.comparing(Fault::since)
+            .thenComparing(fault -> fault.key().checkName())
+            .thenComparing(fault -> fault.key().toString());
+
+    static QuarantineReasons of(
+            List<Fault> current, QuarantineState session, RuleEvaluator rules, Map<String, Object> node) {
+        List<Fault> faults = new ArrayList<>();
+        List<HealthEvent> events = new ArrayList<>();
+        Map<String, QuarantineRuleSet> met = new java.util.TreeMap<>();
+        Set<RuleEvaluator.Unanswered> unanswered = new LinkedHashSet<>();
+        boolean forced = false;
+        for (Map.Entry<HealthEvent, List<Fault>> raised :
+                byCause(current, session).entrySet()) {
+            HealthEvent cause = raised.getKey();
+            List<Fault> all = raised.getValue();
+            List<Fault> held = all.stream()
+                    .filter(fault -> session.held().contains(fault.key()))
+                    .toList();
+            if (cause.strategy().actedOn()) {
+                RuleEvaluator.Matches matches = rules.match(narrowed(cause, all), node);
+                matches.met().forEach(set -> met.put(set.name(), set));
+                unanswered.addAll(matches.unanswered());
+                boolean force = cause.quarantine().force();
+                forced |= force;
+                held = force || !matches.met().isEmpty() ? all : held;
+            }
+            if (!held.isEmpty()) {
+                faults.addAll(held);
+                events.add(narrowed(cause, held));
+            }
+        }
+        List<QuarantineRuleSet> sets = new ArrayList<>(met.values());
+        if (forced) {
+            sets.add(QuarantineRuleSet.FORCED);
+        }
+        return new QuarantineReasons(List.copyOf(faults), List.copyOf(events), sets, List.copyOf(unanswered), forced);
+    }
+
+    private static Map<HealthEvent, List<Fault>> byCause(List<Fault> current, QuarantineState session) {
+        Map<HealthEvent, List<Fault>> byCause = new LinkedHashMap<>();
+        current.stream().sorted(ORDER).forEach(fault -> {
+            boolean left =
+                    fault.cause().quarantine().skip() || session.cancelled().contains(Cancelled.digest(fault));
+            if (!left) {
+                byCause.computeIfAbsent(fault.cause(), any -> new ArrayList<>()).add(fault);
+            }
+        });
+        return byCause;
+    }
+
+    /** Less what is current no more. */
+    private static HealthEvent narrowed(HealthEvent event, Collection<Fault> faults) {
+        Set<FaultKey> keys = faults.stream().map(Fault::key).collect(Collectors.toSet());
+        return new HealthEvent(
+                event.id(),
+                event.version(),
+                event.agent(),
+                event.componentClass(),
+                event.checkName(),
+                event.fatal(),
+                event.healthy(),
+                event.message(),
+                event.action(),
+                event.errorCodes().stream()
+                        .filter(code ->
+                                keys.stream().anyMatch(key -> key.errorCode().equals(code)))
+                        .toList(),
+                event.entities().stream()
+                        .filter(entity ->
+                                keys.stream().anyMatch(key -> key.entity().equals(entity)))
+                        .toList(),
+                event.metadata(),
+                event.generated(),
+                event.nodeName(),
+                event.quarantine(),
+                event.drain(),
+                event.strategy(),
+                event.customAction());
+    }
+}

@@ -1,0 +1,139 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import java.time.Clock;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Has a Node decided about, and writes what comes of it. When somebody else has written the Node meanwhile, all is decided anew.
+ * Thread-safe; the breaker is asked for one node after the other.
+ */
+public final class QuarantineReconciler {
+
+    private static final int MOST_TRIES = 8;
+
+    private final KubeClient api;
+    private final NodeCache fleet;
+    private final CircuitBreaker gate;
+    private final boolean forcePasses;
+    private final Clock clock;
+    private final Consumer<AuditRecord> audits;
+
+    /**
+     * @param forcePasses whether the breaker is not asked about a node that a sender forces out of service
+     * @param audits gets each decision that is going to be written, or would be in a dry run, before it is
+     */
+    public QuarantineReconciler(
+            KubeClient api,
+            NodeCache fleet,
+            CircuitBreaker gate,
+            boolean forcePasses,
+            Clock clock,
+            Consumer<AuditRecord> audits) {
+        this.api = api;
+        this.fleet = fleet;
+        this.gate = gate;
+        this.forcePasses = forcePasses;
+        this.clock = clock;
+        this.audits = audits;
+    }
+
+    /**
+     * Blocks until the Node is as it must be.
+     *
+     * @return what was done, or why nothing was
+     * @throws ApiException where the API server cannot be reached, refuses, or others write the Node all the time: whoever
+     *     asked tries again later
+     */
+    public Decision settle(FaultReport report, RuleEvaluator rules, ActionMode mode)
+            throws ApiException, InterruptedException {
+        Decision decision = written(report, rules, mode);
+        if (!(decision instanceof Decision.Leave leave) || !leave.refused()) {
+            gate.content(report.node());
+        }
+        return decision;
+    }
+
+    private Decision written(FaultReport report, RuleEvaluator rules, ActionMode mode)
+            throws ApiException, InterruptedException {
+        Optional<CachedNode> node = fleet.node(report.node());
+        Optional<AuditRecord> said = Optional.empty();
+        for (int tries = 1; node.isPresent(); tries++) {
+            Decision decision = decide(node.get(), report, rules, mode);
+            said = say(decision, said);
+            if (!(decision instanceof Decision.Act act) || !act.writes()) {
+                return decision;
+            }
+            try {
+                var unused = fleet.wrote(api.patch(NodeCache.NODES.path(report.node()), act.patch()));
+                return decision;
+            } catch (ApiException e) {
+                Optional<CachedNode> now = outrun(e) ? read(report.node()) : Optional.empty();
+                boolean changed = now.isPresent()
+                        && !now.get().resourceVersion().equals(node.get().resourceVersion());
+                if (!e.notFound() && (!changed || tries == MOST_TRIES)) {
+                    throw e;
+                }
+                node = now;
+            } finally {
+                gate.settled(report.node());
+            }
+        }
+        return noNode(report);
+    }
+
+    /** What would be done, as far as it is known here. Asks nobody, and changes nothing. */
+    public Decision look(FaultReport report, RuleEvaluator rules) {
+        return fleet.node(report.node())
+                .map(node -> decide(node, report, rules, ActionMode.DRY_RUN))
+                .orElseGet(() -> noNode(report));
+    }
+
+    private static Decision noNode(FaultReport report) {
+        return new Decision.Leave("there is no Node " + report.node(), false);
+    }
+
+    private static boolean outrun(ApiException e) {
+        return e.conflict() || e.invalid();
+    }
+
+    private Decision decide(CachedNode node, FaultReport report, RuleEvaluator rules, ActionMode mode) {
+        return QuarantineDecider.decide(
+                node,
+                report,
+                rules,
+                mode == ActionMode.ARMED ? gate::ask : gate::look,
+                forcePasses,
+                mode,
+                clock.instant());
+    }
+
+    /** Once, however often the Node changes before it can be written. */
+    private Optional<AuditRecord> say(Decision decision, Optional<AuditRecord> before) {
+        if (!(decision instanceof Decision.Act act)) {
+            return before;
+        }
+        if (before.filter(act.audit()::repeats).isEmpty()) {
+            audits.accept(act.audit());
+        }
+        return Optional.of(act.audit());
+    }
+
+    private Optional<CachedNode> read(String name) throws ApiException, InterruptedException {
+        try {
+            return Optional.of(CachedNode.of(api.get(NodeCache.NODES.path(name))));
+        } catch (ApiException e) {
+            if (e.notFound()) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+}

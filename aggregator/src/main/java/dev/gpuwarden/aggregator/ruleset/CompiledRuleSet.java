@@ -1,0 +1,112 @@
+package dev.gpuwarden.aggregator.ruleset;
+
+import dev.cel.runtime.CelEvaluationException;
+import dev.gpuwarden.aggregator.cel.Cost;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.EventLimits;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** A rule set whose clauses are ready to be asked. Thread-safe. */
+final class CompiledRuleSet {
+
+    private record Step(Clause.Kind kind, CelExpression expression) {
+        boolean test(Map<String, Object> event, Map<String, Object> node) throws CelEvaluationException {
+            return expression.test(kind == Clause.Kind.NODE ? node : event);
+        }
+    }
+
+    private final QuarantineRuleSet source;
+    private final List<Step> all;
+    private final List<Step> any;
+
+    private CompiledRuleSet(QuarantineRuleSet source, List<Step> all, List<Step> any) {
+        this.source = source;
+        this.all = all;
+        this.any = any;
+    }
+
+    static CompiledRuleSet compile(QuarantineRuleSet source) throws InvalidExpressionException {
+        List<Step> all = new ArrayList<>();
+        List<Step> any = new ArrayList<>();
+        for (int i = 0; i < source.all().size(); i++) {
+            all.add(step(source.all().get(i), "match.all[" + i + "]"));
+        }
+        for (int i = 0; i < source.any().size(); i++) {
+            any.add(step(source.any().get(i), "match.any[" + i + "]"));
+        }
+        return new CompiledRuleSet(source, all, any);
+    }
+
+    private static Step step(Clause clause, String place) throws InvalidExpressionException {
+        try {
+            Step step = new Step(clause.kind(), CelExpression.compile(clause));
+            tryOut(step);
+            return step;
+        } catch (InvalidExpressionException e) {
+            throw e.in(place);
+        }
+    }
+
+    /** With the largest event that there is. What it lacks is no fault of the expression's. */
+    private static void tryOut(Step step) throws InvalidExpressionException {
+        for (Map<String, Object> event : Largest.EVENTS) {
+            try {
+                boolean unused = step.test(event, Largest.NODE);
+            } catch (CelEvaluationException e) {
+                if (Cost.exceeded(e)) {
+                    throw new InvalidExpressionException(
+                            InvalidExpressionException.Verdict.TooCostly,
+                            Cost.why(e) + ", for an event with " + EventLimits.FAULTS + " entities or codes and "
+                                    + EventLimits.CHARACTERS + " characters");
+                }
+            }
+        }
+    }
+
+    QuarantineRuleSet source() {
+        return source;
+    }
+
+    /** @throws CelEvaluationException where a clause cannot be answered: then the rule set is not met */
+    boolean test(Map<String, Object> event, Map<String, Object> node) throws CelEvaluationException {
+        for (Step step : all) {
+            if (!step.test(event, node)) {
+                return false;
+            }
+        }
+        for (Step step : any) {
+            if (step.test(event, node)) {
+                return true;
+            }
+        }
+        return any.isEmpty();
+    }
+
+    /** What {@link EventLimits} lets through, at its most. */
+    private static final class Largest {
+        static final List<Map<String, Object>> EVENTS =
+                List.of(event(EventLimits.FAULTS, 1), event(1, EventLimits.FAULTS));
+
+        static final Map<String, Object> NODE = Map.of(
+                "metadata", Map.of("name", "node", "labels", Map.of(), "annotations", Map.of()),
+                "spec", Map.of("taints", List.of()),
+                "status", Map.of("conditions", List.of()));
+
+        private static Map<String, Object> event(int entities, int codes) {
+            return HealthEventFields.of(HealthEvent.of("agent", "GPU", "check")
+                    .fatal(true)
+                    .message("x".repeat(EventLimits.CHARACTERS))
+                    .entities(IntStream.range(0, entities)
+                            .mapToObj(i -> new Entity("GPU", Integer.toString(i)))
+                            .toList())
+                    .errorCodes(IntStream.range(0, codes)
+                            .mapToObj(Integer::toString)
+                            .toList())
+                    .build());
+        }
+    }
+}

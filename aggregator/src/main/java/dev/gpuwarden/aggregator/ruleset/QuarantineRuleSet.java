@@ -1,0 +1,89 @@
+package dev.gpuwarden.aggregator.ruleset;
+
+import dev.gpuwarden.aggregator.cache.Taint;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a QuarantineRuleSet says. It is met when every clause of {@code all} is true and, where {@code any} has clauses, one of
+ * those too.
+ *
+ * @param generation the resource's, that conditions about it name
+ * @param priority of two rule sets that want different values of one taint or label, the higher wins
+ */
+public record QuarantineRuleSet(
+        String name,
+        long generation,
+        boolean enabled,
+        int priority,
+        List<Clause> all,
+        List<Clause> any,
+        boolean cordon,
+        Optional<Taint> taint,
+        Optional<Label> label) {
+
+    /** What senders' `quarantineOverrides.force` is recorded as: a cordon, whatever the rules say. */
+    public static final QuarantineRuleSet FORCED = new QuarantineRuleSet(
+            "quarantineOverrides.force", 0, true, 0, List.of(), List.of(), true, Optional.empty(), Optional.empty());
+
+    public QuarantineRuleSet {
+        all = List.copyOf(all);
+        any = List.copyOf(any);
+    }
+
+    /**
+     * @param resource as the API server has it
+     * @throws IllegalArgumentException with field, expected and seen, for what the schema would refuse as well
+     */
+    public static QuarantineRuleSet of(Map<String, Object> resource) {
+        Map<String, Object> metadata = JsonTrees.object(resource, "metadata");
+        Map<String, Object> spec = JsonTrees.object(resource, "spec");
+        Map<String, Object> match = JsonTrees.object(spec, "match");
+        QuarantineRuleSet set = new QuarantineRuleSet(
+                JsonTrees.text(metadata, "name"),
+                JsonTrees.longNumber(metadata, "generation"),
+                !Boolean.FALSE.equals(spec.get("enabled")),
+                JsonTrees.number(spec, "priority"),
+                clauses(match, "all"),
+                clauses(match, "any"),
+                JsonTrees.isTrue(JsonTrees.object(spec, "cordon"), "shouldCordon"),
+                taint(JsonTrees.object(spec, "taint")),
+                label(JsonTrees.object(spec, "label")));
+        if (set.all.isEmpty() && set.any.isEmpty()) {
+            throw new IllegalArgumentException("spec.match: expected at least one clause in all or any, there is none");
+        }
+        if (!set.cordon && set.taint.isEmpty() && set.label.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "spec: expected cordon.shouldCordon, taint or label, there is none of them");
+        }
+        return set;
+    }
+
+    private static List<Clause> clauses(Map<String, Object> match, String field) {
+        List<Clause> clauses = new ArrayList<>();
+        for (Map<String, Object> clause : JsonTrees.objects(match, field)) {
+            String kind = JsonTrees.text(clause, "kind");
+            clauses.add(new Clause(
+                    Clause.Kind.of(kind)
+                            .orElseThrow(() -> new IllegalArgumentException("spec.match." + field
+                                    + ".kind: expected HealthEvent or Node, found \"" + kind + "\"")),
+                    JsonTrees.text(clause, "expression")));
+        }
+        return clauses;
+    }
+
+    private static Optional<Taint> taint(Map<String, Object> taint) {
+        String key = JsonTrees.text(taint, "key");
+        return key.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Taint(key, JsonTrees.text(taint, "value"), JsonTrees.text(taint, "effect")));
+    }
+
+    private static Optional<Label> label(Map<String, Object> label) {
+        String key = JsonTrees.text(label, "key");
+        return key.isEmpty() ? Optional.empty() : Optional.of(new Label(key, JsonTrees.text(label, "value")));
+    }
+}

@@ -1,0 +1,71 @@
+package dev.gpuwarden.aggregator.web;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.Request;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Who may see the fleet: by a Kubernetes token over loopback or TLS, or by the word of a proxy that is trusted. Thread-safe. */
+final class FleetAccess {
+
+    private final PageAuthorizer visitors;
+    private final PageOptions options;
+    private final Set<InetAddress> proxies;
+
+    FleetAccess(KubeClient api, PageOptions options) {
+        this.visitors = new PageAuthorizer(api, System::nanoTime);
+        this.options = options;
+        this.proxies = options.trusted();
+    }
+
+    /** Why this request is not answered; empty where it may be. Blocks while the API server is asked. */
+    Optional<Answer> refused(Request request) throws InterruptedException {
+        boolean near = request.from().isLoopbackAddress();
+        boolean proxy = proxies.isEmpty() ? near : proxies.contains(request.from());
+        try {
+            String user = options.userHeader.isEmpty() ? "" : request.header().apply(options.userHeader);
+            if (proxy && !user.isEmpty()) {
+                return judged(visitors.user(user, groups(request)));
+            }
+            if (!near && !proxy && !request.isSecure()) {
+                return Optional.of(Answer.text(
+                        403,
+                        "this page is not shown over an open network: kubectl port-forward to a pod of the aggregator,"
+                                + " serve it over TLS (--web.config.file), or put a proxy before it (--page.proxy)\n"));
+            }
+            String token = request.token();
+            return token.isEmpty() ? Optional.of(unknown("")) : judged(visitors.token(token));
+        } catch (ApiException e) {
+            return Optional.of(Answer.text(503, "the cluster cannot be asked who you are: " + e.getMessage() + "\n"));
+        }
+    }
+
+    private List<String> groups(Request request) {
+        return options.groupsHeader.isEmpty()
+                ? List.of()
+                : Stream.of(request.header().apply(options.groupsHeader).split(","))
+                        .map(String::strip)
+                        .filter(group -> !group.isEmpty())
+                        .toList();
+    }
+
+    private static Optional<Answer> judged(PageAuthorizer.Verdict verdict) {
+        return verdict.welcome() ? Optional.empty() : Optional.of(unknown(verdict.why() + "\n"));
+    }
+
+    private static Answer unknown(String why) {
+        return Answer.text(
+                        401,
+                        why
+                                + "expected a Kubernetes token that may list nodehealths.gpuwarden.dev, as password or bearer:"
+                                + " kubectl create token NAME\n")
+                .with(
+                        "WWW-Authenticate",
+                        "Basic realm=\"gpuwarden: any name, and a Kubernetes token\", charset=\"UTF-8\"");
+    }
+}

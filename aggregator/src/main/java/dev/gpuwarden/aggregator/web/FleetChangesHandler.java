@@ -1,0 +1,85 @@
+package dev.gpuwarden.aggregator.web;
+
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.Request;
+import dev.gpuwarden.cli.web.Site;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** What is new of the fleet, as server-sent events, for who may see it. */
+final class FleetChangesHandler implements Site {
+
+    private static final String PATH = FleetPage.API + "/news";
+
+    /** Each keeps a thread; who comes then waits for one of them to end, which takes seconds. */
+    private static final int MOST_LISTENERS = 32;
+
+    /** Between two changes of one screen: a burst is one change. */
+    private static final Duration CALM = Duration.ofMillis(200);
+
+    private static final Duration LOOK = Duration.ofSeconds(2);
+
+    private final FleetView board;
+    private final FleetAccess door;
+
+    FleetChangesHandler(FleetView board, FleetAccess door) {
+        this.board = board;
+        this.door = door;
+    }
+
+    @Override
+    public boolean has(String path) {
+        return path.equals(PATH);
+    }
+
+    @Override
+    public int threads() {
+        return MOST_LISTENERS;
+    }
+
+    @Override
+    public boolean isGuarded() {
+        return true;
+    }
+
+    @Override
+    public Answer answer(Request request) throws InterruptedException {
+        Optional<Answer> refused = door.refused(request);
+        if (refused.isPresent()) {
+            return refused.get();
+        }
+        String last = request.header().apply("Last-Event-ID");
+        long seen = last.matches("[0-9]{1,18}") ? Long.parseLong(last) : 0;
+        return Answer.flowing("text/event-stream", out -> tell(out, seen));
+    }
+
+    /** Ends after a while: the browser connects again, and sends the revision that it has seen. */
+    private void tell(OutputStream out, long seen) throws IOException, InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Answer.LONGEST_SECONDS);
+        text(out, "retry: 200\n\n");
+        while (System.nanoTime() < end) {
+            FleetView.News news = board.since(seen);
+            if (news.tree().isPresent()) {
+                text(out, "id: " + news.revision() + "\ndata: ");
+                Output.writeJsonLine(news.tree().get(), out);
+                text(out, "\n\n");
+                seen = news.revision();
+            } else {
+                // Without it, a browser that has left would go unnoticed.
+                text(out, ":\n\n");
+            }
+            out.flush();
+            TimeUnit.MILLISECONDS.sleep(CALM.toMillis());
+            board.await(seen, LOOK);
+        }
+    }
+
+    private static void text(OutputStream out, String text) throws IOException {
+        out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+}

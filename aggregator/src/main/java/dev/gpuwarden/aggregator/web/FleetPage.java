@@ -1,0 +1,65 @@
+package dev.gpuwarden.aggregator.web;
+
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.Request;
+import dev.gpuwarden.cli.web.Site;
+import dev.gpuwarden.cli.web.StaticSite;
+import java.util.List;
+import java.util.Optional;
+
+/** The page and what it shows, for who may see it. Changes nothing. */
+public final class FleetPage implements Site {
+
+    static final String API = "/api/v1/fleet";
+
+    /** Who asks waits for the API server, and for who asked before him. */
+    private static final int THREADS = 4;
+
+    private final FleetView board;
+    private final FleetAccess door;
+    private final StaticSite files = new StaticSite(FleetPage.class);
+
+    private FleetPage(FleetView board, FleetAccess door) {
+        this.board = board;
+        this.door = door;
+        for (String script : List.of("main.js", "filter.js", "nodes.js", "around.js")) {
+            files.script(FleetPage.class, script);
+        }
+    }
+
+    /** The page, and what is new of what it shows. */
+    public static List<Site> of(FleetView board, KubeClient api, PageOptions options) {
+        FleetAccess door = new FleetAccess(api, options);
+        return List.of(new FleetChangesHandler(board, door), new FleetPage(board, door));
+    }
+
+    @Override
+    public boolean has(String path) {
+        return path.equals(API) || files.has(path);
+    }
+
+    @Override
+    public int threads() {
+        return THREADS;
+    }
+
+    @Override
+    public boolean isGuarded() {
+        return true;
+    }
+
+    @Override
+    public Answer answer(Request request) throws InterruptedException {
+        Optional<Answer> refused = door.refused(request);
+        if (refused.isPresent()) {
+            return refused.get();
+        }
+        if (!request.path().equals(API)) {
+            return files.answer(request);
+        }
+        Object tree = board.since(0).tree().orElseThrow();
+        return Answer.flowing("application/json", out -> Output.writeJsonLine(tree, out));
+    }
+}

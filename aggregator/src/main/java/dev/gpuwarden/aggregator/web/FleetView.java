@@ -1,0 +1,260 @@
+package dev.gpuwarden.aggregator.web;
+
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
+import dev.gpuwarden.aggregator.breaker.PoolCounts;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.fleet.BreakerStatus;
+import dev.gpuwarden.aggregator.fleet.BreakerView;
+import dev.gpuwarden.aggregator.fleet.Cause;
+import dev.gpuwarden.aggregator.fleet.ClusterContext;
+import dev.gpuwarden.aggregator.fleet.FleetReader;
+import dev.gpuwarden.aggregator.fleet.FleetState;
+import dev.gpuwarden.aggregator.fleet.Leader;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment;
+import dev.gpuwarden.aggregator.fleet.NodeAssessor;
+import dev.gpuwarden.aggregator.fleet.NodeFacts;
+import dev.gpuwarden.aggregator.fleet.NodeJson;
+import dev.gpuwarden.aggregator.fleet.ReplicaState;
+import dev.gpuwarden.aggregator.fleet.Seen;
+import java.lang.ref.SoftReference;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * How the fleet looks, for who asks again and again: what has changed since he asked last. Nodes are looked at when somebody
+ * asks and not before; what was found is kept as long as there is memory to spare. Thread-safe.
+ */
+public final class FleetView {
+
+    static final String SCHEMA = "gpuwarden.fleet-page/v1";
+
+    /** A report grows old without anybody saying anything. */
+    private static final Duration AGAIN = Duration.ofMinutes(1);
+
+    private static final Duration LEASE = Duration.ofSeconds(5);
+
+    private final ReplicaState view;
+    private final Supplier<List<Map<String, Object>>> decisions;
+    private final Clock clock;
+    private final BreakerPolicy breaker;
+    private final FleetReader reader;
+
+    private final Object bell = new Object();
+    private final Set<String> changed = new HashSet<>();
+
+    private SoftReference<Map<String, Row>> kept = new SoftReference<>(new TreeMap<>());
+    /** What is true of all nodes. */
+    private List<Object> known = List.of();
+
+    private Map<String, PoolCounts.Standing> standing = Map.of();
+    private List<Map<String, Object>> decided = List.of();
+    private long decidedAt;
+    private volatile long revision;
+    /** Who has seen less must be told all. */
+    private long begun = 1;
+
+    private Instant wholeAt = Instant.EPOCH;
+    private Instant leaseAt = Instant.EPOCH;
+    private Seen<Leader> leader = Seen.unknown("nobody has asked yet");
+
+    /** @param waits for room in the breaker, which others make */
+    private record Row(long revision, FleetState state, boolean waits, Map<String, Object> tree) {}
+
+    /**
+     * What there is to tell.
+     *
+     * @param revision to ask with the next time
+     * @param tree empty where nothing is new
+     */
+    public record News(long revision, Optional<Map<String, Object>> tree) {}
+
+    /** @param decisions of this replica, the youngest first */
+    public FleetView(ReplicaState view, KubeClient api, Supplier<List<Map<String, Object>>> decisions, Clock clock) {
+        this.view = view;
+        this.decisions = decisions;
+        this.clock = clock;
+        this.breaker = new BreakerPolicy(view.settings().pools());
+        this.reader = new FleetReader(
+                api, view.settings().namespace(), Optional.of(view.settings().pools()));
+        view.fleet().listen(new NodeCache.Listener() {
+            @Override
+            public void node(String name, Optional<CachedNode> node, boolean ours) {
+                changed(name);
+            }
+
+            @Override
+            public void health(String name, Optional<Map<String, Object>> health) {
+                changed(name);
+            }
+        });
+    }
+
+    private void changed(String node) {
+        synchronized (bell) {
+            changed.add(node);
+            bell.notifyAll();
+        }
+    }
+
+    /** Waits until there may be something newer than that revision, for so long at most. */
+    public void await(long seen, Duration most) throws InterruptedException {
+        long end = System.nanoTime() + most.toNanos();
+        synchronized (bell) {
+            for (long left = most.toNanos();
+                    changed.isEmpty() && revision == seen && left > 0;
+                    left = end - System.nanoTime()) {
+                TimeUnit.NANOSECONDS.timedWait(bell, left);
+            }
+        }
+    }
+
+    /** What has changed since that revision; with 0, all. Blocks now and then to ask the API server who leads. */
+    public synchronized News since(long seen) throws InterruptedException {
+        Instant now = clock.instant();
+        if (leaseAt.plus(LEASE).isBefore(now)) {
+            leaseAt = now;
+            leader = reader.leader();
+        }
+        ClusterContext around = around();
+        Map<String, Row> rows = refresh(around, now);
+        if (seen == revision && seen >= begun) {
+            return new News(revision, Optional.empty());
+        }
+        boolean all = seen < begun || seen > revision;
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("revision", revision);
+        tree.put("all", all);
+        tree.put("at", now.toString());
+        tree.put("states", states(rows));
+        tree.put("breaker", BreakerView.tree(around));
+        tree.put("notes", around.notes(now));
+        tree.put("replica", view.settings().identity());
+        tree.put("leader", leader.value().filter(lease -> lease.leads(now)).map(Leader::holder));
+        if (all || seen < decidedAt) {
+            tree.put("decisions", decided);
+        }
+        tree.put(
+                "nodes",
+                rows.values().stream()
+                        .filter(row -> all || row.revision() > seen)
+                        .map(Row::tree)
+                        .toList());
+        return new News(revision, Optional.of(tree));
+    }
+
+    private static Map<String, Object> states(Map<String, Row> rows) {
+        Map<FleetState, Long> counts = new EnumMap<>(FleetState.class);
+        rows.values().forEach(row -> counts.merge(row.state(), 1L, Long::sum));
+        Map<String, Object> states = new LinkedHashMap<>();
+        for (FleetState state : FleetState.values()) {
+            states.put(state.label(), counts.getOrDefault(state, 0L));
+        }
+        return states;
+    }
+
+    private ClusterContext around() {
+        BreakerStatus look = new BreakerStatus(
+                Seen.of(view.gate().state()),
+                Seen.of(breaker),
+                Seen.of(view.settings().mode()));
+        return new ClusterContext(
+                Seen.of(view.rules().get()), look, Seen.of(view.pools().copy()), leader);
+    }
+
+    private Map<String, Row> refresh(ClusterContext around, Instant now) {
+        Set<String> dirty;
+        synchronized (bell) {
+            dirty = new HashSet<>(changed);
+            changed.clear();
+        }
+        // What is true of all of them.
+        List<Object> knows = List.of(
+                System.identityHashCode(view.rules().get()),
+                view.gate().state(),
+                leader.value().map(lease -> lease.holder() + " " + lease.leads(now)));
+        Map<String, PoolCounts.Standing> stands = view.gate().standing();
+        List<Map<String, Object>> decides = decisions.get();
+        long next = revision + 1;
+        boolean roomier = !stands.equals(standing);
+        boolean news = roomier;
+        standing = stands;
+        if (!decides.equals(decided)) {
+            decided = decides;
+            decidedAt = next;
+            news = true;
+        }
+        Map<String, Row> rows = kept.get();
+        boolean lost = rows == null;
+        if (rows == null) {
+            rows = new TreeMap<>();
+            kept = new SoftReference<>(rows);
+            begun = next;
+        }
+        boolean others = !knows.equals(known);
+        news |= others;
+        if (roomier) {
+            rows.forEach((name, row) -> {
+                if (row.waits()) {
+                    dirty.add(name);
+                }
+            });
+        }
+        if (others || lost || wholeAt.plus(AGAIN).isBefore(now)) {
+            known = knows;
+            wholeAt = now;
+            dirty.addAll(rows.keySet());
+            dirty.addAll(view.fleet().names());
+        }
+        for (String node : dirty) {
+            news |= look(node, rows, around, now, next);
+        }
+        if (news) {
+            synchronized (bell) {
+                revision = next;
+                bell.notifyAll();
+            }
+        }
+        return rows;
+    }
+
+    private boolean look(String name, Map<String, Row> rows, ClusterContext around, Instant now, long next) {
+        Optional<CachedNode> node = view.fleet().node(name);
+        if (node.isEmpty()) {
+            // Only who is told all drops it.
+            boolean was = rows.remove(name) != null;
+            begun = was ? next : begun;
+            return was;
+        }
+        NodeAssessment look =
+                NodeAssessor.of(NodeFacts.of(node.get().tree()), view.fleet().health(name), around, now);
+        Map<String, Object> tree = NodeJson.tree(look);
+        // It changes all the time, and says nothing as long as it is young.
+        tree.remove("reported");
+        tree.put(
+                "pools",
+                view.settings().pools().stream()
+                        .filter(pool -> pool.selector().matches(node.get().labels()))
+                        .map(pool -> pool.name())
+                        .toList());
+        Row before = rows.get(name);
+        if (before != null && before.tree().equals(tree)) {
+            return false;
+        }
+        rows.put(name, new Row(next, look.state(), look.cause().equals(Optional.of(Cause.BREAKER)), tree));
+        return true;
+    }
+}

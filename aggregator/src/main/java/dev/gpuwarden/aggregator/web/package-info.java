@@ -1,0 +1,2 @@
+/** The fleet page, and the authorization of its readers. */
+package dev.gpuwarden.aggregator.web;

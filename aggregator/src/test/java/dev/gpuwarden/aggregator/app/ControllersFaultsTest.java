@@ -1,0 +1,130 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.aggregator.app.TestFleet.settings;
+import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.quarantine.AuditRecord;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of decisions when the API server fails: they are made all the same, later, and once. */
+@Tag("api")
+class ControllersFaultsTest {
+
+    private final List<AuditRecord> audits = new CopyOnWriteArrayList<>();
+    private TestFleet fleet;
+    private FaultyApi faulty;
+    private int nodes;
+
+    @BeforeEach
+    void start() throws Exception {
+        fleet = TestFleet.start();
+        faulty = new FaultyApi(fleet.plane);
+    }
+
+    @AfterEach
+    void end() {
+        if (faulty != null) {
+            faulty.close();
+            fleet.close();
+        }
+    }
+
+    private static Map<String, ApiFault> failures() {
+        Map<String, ApiFault> failures = new LinkedHashMap<>();
+        failures.put("409", ApiFault.conflict());
+        failures.put("429", ApiFault.tooMany(Duration.ofSeconds(1)));
+        failures.put("500", ApiFault.broken());
+        failures.put("503", ApiFault.unavailable());
+        failures.put("cut before", new ApiFault.CutBefore());
+        failures.put("cut after", new ApiFault.CutAfter());
+        return failures;
+    }
+
+    /** A node falls while this goes wrong, and is out of service, with all that tells of it, in the end; then it returns. */
+    private void falls(String what, Predicate<ApiCall> these, ApiFault fault) {
+        String node = fleet.named("n" + nodes++);
+        fleet.node(node);
+        faulty.fail(these, 2, fault);
+        fleet.fail(node);
+        until(() -> fleet.cordoned(node), what + ": cordoned");
+        until(() -> fleet.condition(node).equals("True"), what + ": the condition says so");
+        until(() -> fleet.said(node).contains("Quarantined"), what + ": an Event says so");
+        fleet.heal(node);
+        until(() -> !fleet.cordoned(node) && fleet.condition(node).equals("False"), what + ": returned");
+        until(() -> fleet.said(node).equals(List.of("Quarantined", "ReturnedToService")), what + ": each is told once");
+        faulty.heal();
+    }
+
+    @Test
+    void everyWriteIsMadeInTheEndWhateverGoesWrongWithIt() {
+        Predicate<ApiCall> patch =
+                ApiCall.of("PATCH", "/nodes/n").and(call -> !call.path().endsWith("/status"));
+        Predicate<ApiCall> status =
+                ApiCall.of("PATCH", "/nodes/n").and(call -> call.path().endsWith("/status"));
+        try (KubeClient api = fleet.asAggregator(faulty);
+                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
+            until(steering::works, "it leads");
+            failures().forEach((name, fault) -> {
+                falls(name + " for the cordon", patch, fault);
+                falls(name + " for the condition", status, fault);
+                falls(name + " for the Event", ApiCall.of("POST", "/events"), fault);
+            });
+            until(() -> steering.failing() == 0 && steering.queued() == 0, "nothing is left to do");
+        }
+    }
+
+    @Test
+    void watchesThatExpireOrBreakLoseNothing() {
+        try (KubeClient api = fleet.asAggregator(faulty);
+                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
+            until(steering::works, "it leads");
+            for (String kind : List.of("nodehealths", "nodes", "quarantinerulesets")) {
+                for (ApiFault fault : List.of(ApiFault.gone(), ApiFault.goneInWatch(), new ApiFault.CutBefore())) {
+                    faulty.fail(ApiCall.watch(kind), 1, fault);
+                    faulty.cut();
+                    falls(kind + ": " + fault, ApiCall.watch(kind), fault);
+                }
+            }
+            until(steering::works, "it leads still, or again");
+        }
+    }
+
+    @Test
+    void whileTheApiServerIsAwayNothingIsDoneAndBehindItTheNewestIs() {
+        String falls = fleet.named("n-falls");
+        String returns = fleet.named("n-returns");
+        String both = fleet.named("n-both");
+        List.of(falls, returns, both).forEach(fleet::node);
+        fleet.fail(returns);
+        try (KubeClient api = fleet.asAggregator(faulty);
+                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
+            until(() -> fleet.said(returns).contains("Quarantined"), "one is in quarantine");
+            faulty.fail(ApiCall.any(), new ApiFault.CutBefore());
+            faulty.cut();
+            until(() -> !steering.works(), "it leads no more");
+            fleet.fail(falls);
+            fleet.heal(returns);
+            fleet.fail(both);
+            fleet.heal(both);
+            faulty.heal();
+            until(() -> fleet.cordoned(falls) && !fleet.cordoned(returns), "what is so now is acted on");
+            until(() -> steering.queued() == 0, "all is done");
+            assertThat(audits.stream().map(AuditRecord::node)).doesNotContain(both);
+        }
+    }
+}

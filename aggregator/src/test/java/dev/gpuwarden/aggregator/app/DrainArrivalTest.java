@@ -1,0 +1,101 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
+import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Reading;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A pod was on its way to a node when that was cordoned: whether it gets the broken GPU is known when its kubelet has taken it. */
+@Tag("api")
+class DrainArrivalTest {
+
+    private static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
+
+    private TestFleet fleet;
+    private TestPods pods;
+    private String bad;
+
+    @BeforeEach
+    void start() {
+        fleet = TestFleet.start();
+        pods = new TestPods(fleet, fleet.named("work"));
+        bad = fleet.named("bad");
+        fleet.node(bad);
+        pods.run(bad, "comes", "", ", resources: {limits: {nvidia.com/gpu: 1}}", "");
+        pods.status(
+                "comes",
+                "{\"phase\": \"Pending\", \"startTime\": null, \"conditions\": [], \"containerStatuses\": []}");
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    private void answer(KubeClient api, String id, List<GpuHolder> holders) throws Exception {
+        Instant now = Instant.now();
+        boolean kept = new GpuHolderRequests(api, NodeHealthCache.NONE, Clock.systemUTC())
+                .answer(
+                        bad,
+                        id,
+                        GpuHoldersJson.of(id, new Reading.Present<>(new GpuHolders(now, holders, List.of(), 0)), now));
+        assertThat(kept).isTrue();
+    }
+
+    @Test
+    void theNodeIsAskedAnewForWhoCameAfterItHadAnswered() throws Exception {
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = TestPods.steer(
+                        api,
+                        "one",
+                        true,
+                        TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)),
+                        new CopyOnWriteArrayList<>())) {
+            until(steering::works, "it leads");
+            fleet.tell(
+                    bad,
+                    fleet.xid(bad)
+                            .errorCodes(List.of("48"))
+                            .action(RecommendedAction.COMPONENT_RESET)
+                            .entities(List.of(Entity.gpu(GPU)))
+                            .build());
+            until(() -> !fleet.lookup(bad).isEmpty(), "the node is asked");
+            String first = fleet.lookup(bad);
+            answer(api, first, List.of());
+            until(
+                    () -> fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/drain")
+                            .contains(pods.path("comes") + " has come meanwhile"),
+                    "it is waited for");
+            assertThat(pods.asked("comes")).isFalse();
+
+            pods.status("comes", "{\"phase\": \"Running\", \"startTime\": \"" + Instant.now() + "\"}");
+            until(() -> !fleet.lookup(bad).equals(first), "the node is asked anew");
+            assertThat(pods.asked("comes")).isFalse();
+            answer(
+                    api,
+                    fleet.lookup(bad),
+                    List.of(new GpuHolder(pods.namespace, "comes", "main", GPU, GpuHolder.Kind.EXCLUSIVE, GPU)));
+            until(() -> pods.asked("comes"), "it holds that GPU");
+        }
+    }
+}

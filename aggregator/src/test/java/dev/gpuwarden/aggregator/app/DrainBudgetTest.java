@@ -1,0 +1,86 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.testkit.cluster.Part;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Budgets as the real controller keeps them. */
+@Tag("api")
+class DrainBudgetTest {
+
+    @TempDir
+    Path folder;
+
+    private final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
+
+    private static String budget(String name, int least) {
+        return """
+                {apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: %s, namespace: work},
+                spec: {minAvailable: %d, selector: {matchLabels: {app: work}}}}
+                """.formatted(name, least);
+    }
+
+    private static String allowed(TestFleet fleet, String budget) {
+        return fleet.client.get("poddisruptionbudget/work/" + budget, ".status.disruptionsAllowed");
+    }
+
+    @Test
+    void aBudgetRefusesFirstThenPermitsAndBothAreOnRecord() {
+        try (TestFleet fleet = TestFleet.start(folder, Part.CONTROLLER_MANAGER)) {
+            fleet.node("bad");
+            fleet.node("good");
+            TestPods pods = new TestPods(fleet, "work");
+            pods.run("bad", "guarded");
+            fleet.client.apply(budget("web", 1));
+            until(() -> allowed(fleet, "web").equals("0"), "the budget counts its pod");
+            try (KubeClient api = fleet.asAggregator();
+                    Controllers steering = TestPods.steer(
+                            api, "one", true, TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), audits)) {
+                until(steering::works, "it leads");
+                fleet.fail("bad");
+                String drain = ".metadata.annotations.gpuwarden\\.dev/drain";
+                until(
+                        () -> fleet.get("bad", drain).contains("The disruption budget web"),
+                        "the node says which budget");
+                until(() -> fleet.said("bad").contains("DrainBlocked"), "an Event says so");
+                assertThat(pods.asked("guarded")).isFalse();
+                // Another one is ready elsewhere.
+                pods.run("good", "more");
+                until(() -> pods.asked("guarded"), "it is evicted");
+                pods.end("guarded");
+                until(() -> fleet.get("bad", drain).contains("finished"), "the node is drained");
+                assertThat(audits.stream().map(DrainAudit::decision).distinct())
+                        .containsExactly("start", "evict", "refused", "evicted", "finish");
+                assertThat(pods.asked("more")).isFalse();
+            }
+            // Kubernetes evicts nobody with two of them.
+            fleet.node("worse");
+            fleet.client.apply(budget("web", 0));
+            fleet.client.apply(budget("second", 0));
+            pods.run("worse", "twice");
+            until(() -> !allowed(fleet, "second").isEmpty(), "the second one counts too");
+            try (KubeClient api = fleet.asAggregator();
+                    Controllers steering = TestPods.steer(
+                            api, "two", true, TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), audits)) {
+                until(steering::works, "it leads");
+                fleet.fail("worse");
+                until(
+                        () -> fleet.get("worse", ".metadata.annotations.gpuwarden\\.dev/drain")
+                                .contains("more than one PodDisruptionBudget"),
+                        "the node says so");
+                assertThat(pods.asked("twice")).isFalse();
+            }
+        }
+    }
+}

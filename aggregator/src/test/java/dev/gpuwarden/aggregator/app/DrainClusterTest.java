@@ -1,0 +1,348 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
+import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiException;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** From a node in quarantine to a node without pods, on a real API server and with the rights that are shipped. */
+@Tag("api")
+class DrainClusterTest {
+
+    /** Of two who are refused each is asked again within 1.2 s. */
+    private static final long LONGEST_PAUSE_MILLIS = 2_500;
+
+    private static final Duration AN_HOUR = Duration.ofHours(1);
+
+    private final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
+    private TestFleet fleet;
+    private TestPods pods;
+    private String bad;
+
+    @BeforeEach
+    void start() {
+        fleet = TestFleet.start();
+        pods = new TestPods(fleet, fleet.named("work"));
+        bad = fleet.named("bad");
+        fleet.node(bad);
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    private Controllers steer(KubeClient api, boolean armed, DrainPolicies policies) {
+        return TestPods.steer(api, "one", armed, policies, audits);
+    }
+
+    private String state() {
+        return fleet.get(bad, ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
+    }
+
+    private String drain() {
+        return fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/drain");
+    }
+
+    private List<String> decisions() {
+        // What somebody else's write outran is decided anew.
+        return audits.stream().map(DrainAudit::decision).distinct().toList();
+    }
+
+    @Test
+    void aNodeInQuarantineIsDrainedAndSaysSo() {
+        pods.run(bad, "one");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            fleet.fail(bad);
+            until(() -> pods.asked("one"), "the pod is evicted");
+            assertThat(pods.get("one", ".status.conditions[?(@.type==\"DisruptionTarget\")].reason"))
+                    .as("by eviction, which Jobs know from a failure")
+                    .isEqualTo("EvictionByEvictionAPI");
+            assertThat(pods.get("one", ".metadata.deletionGracePeriodSeconds"))
+                    .as("its own, which the API server gives a pod that names none")
+                    .isEqualTo("30");
+            until(() -> state().equals("draining"), "it is being drained");
+            pods.end("one");
+            until(() -> state().equals("drain-succeeded"), "it is drained");
+            assertThat(drain()).contains("\"finished\"", "\"left\":0");
+            until(() -> fleet.said(bad).contains("Drained"), "an Event says so");
+            assertThat(decisions()).containsExactly("start", "evict", "evicted", "finish");
+            assertThat(steering.drains().orElseThrow().nodes()).isZero();
+
+            runWithGpu("late", "GPU-1");
+            until(() -> pods.asked("late"), "a pod that comes after the end opens the drain again");
+            assertThat(state()).isEqualTo("draining");
+            until(() -> fleet.said(bad).contains("DrainReopened"), "an Event says so");
+            assertThat(steering.drains().orElseThrow().nodes()).isOne();
+            pods.end("late");
+            until(() -> state().equals("drain-succeeded"), "it is drained again");
+            assertThat(decisions()).containsExactly("start", "evict", "evicted", "finish", "reopen");
+
+            fleet.heal(bad);
+            until(() -> !fleet.cordoned(bad), "it returns");
+            assertThat(drain()).isEmpty();
+            assertThat(state()).isEmpty();
+            assertThat(steering.failing()).isZero();
+        }
+    }
+
+    private HealthEvent reset(String... gpus) {
+        return fleet.xid(bad)
+                .errorCodes(List.of("48"))
+                .action(RecommendedAction.COMPONENT_RESET)
+                // As the kernel writes it, and what JSON has several words for.
+                .message("pid='<unknown>' & \"name\" \\ ü\n\u2028")
+                .entities(Stream.of(gpus).map(Entity::gpu).toList())
+                .build();
+    }
+
+    private void runWithGpu(String name, String gpu) {
+        pods.run(bad, name, "", ", resources: {limits: {nvidia.com/gpu: 1}}", gpu.isEmpty() ? "" : """
+                        , "allocatedResourcesStatus": [{"name": "nvidia.com/gpu", "resources": [{"resourceID": "%s", "health": "Healthy"}]}]
+                        """.formatted(gpu));
+    }
+
+    @Test
+    void onlyThePodThatHoldsTheGpuGoesAndLaterAllDo() {
+        runWithGpu("holds", "GPU-1");
+        runWithGpu("other", "GPU-2");
+        runWithGpu("third", "GPU-3");
+        pods.run(bad, "none");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            fleet.tell(bad, reset("GPU-1"));
+            until(() -> pods.asked("holds"), "the one that holds it is evicted");
+            pods.end("holds");
+            until(() -> state().equals("drain-succeeded"), "it is drained of that GPU");
+            assertThat(pods.untouched()).containsExactly("none", "other", "third");
+
+            fleet.fail(bad);
+            until(() -> pods.untouched().isEmpty(), "a fault of the whole node drains them all");
+            assertThat(state()).isEqualTo("draining");
+            assertThat(audits.stream().filter(audit -> audit.decision().equals("evict")))
+                    .as("none is asked twice")
+                    .hasSize(4);
+        }
+    }
+
+    @Test
+    void whoHoldsTheGpuIsAskedOfTheNodeWhereTheApiServerCannotTell() throws Exception {
+        String gpu = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
+        runWithGpu("holds", "");
+        runWithGpu("other", "");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            fleet.tell(bad, reset(gpu));
+            until(() -> !fleet.lookup(bad).isEmpty(), "the node is asked");
+            assertThat(pods.untouched()).containsExactly("holds", "other");
+            // As the replica to which the node reports writes what its daemon says.
+            GpuHolder holder = new GpuHolder(pods.namespace, "holds", "main", gpu, GpuHolder.Kind.EXCLUSIVE, gpu);
+            Map<String, Object> answer = GpuHoldersJson.of(
+                    fleet.lookup(bad),
+                    new Reading.Present<>(new GpuHolders(Instant.now(), List.of(holder), List.of(), 0)),
+                    Instant.now());
+            assertThat(new GpuHolderRequests(api, NodeHealthCache.NONE, Clock.systemUTC())
+                            .answer(bad, fleet.lookup(bad), answer))
+                    .isTrue();
+            until(() -> pods.asked("holds"), "the one that holds it is evicted");
+            pods.end("holds");
+            until(() -> state().equals("drain-succeeded"), "it is drained of that GPU");
+            assertThat(pods.untouched()).containsExactly("other");
+        }
+    }
+
+    @Test
+    void whereAPodDoesNotTellItsGpuAllGoAndItIsSaid() {
+        runWithGpu("holds", "GPU-1");
+        runWithGpu("mute", "");
+        pods.run(bad, "none");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            fleet.tell(bad, reset("GPU-1"));
+            until(() -> pods.untouched().isEmpty(), "all are evicted");
+            assertThat(drain())
+                    .contains(
+                            "does not tell which GPUs it has",
+                            pods.path("mute"),
+                            "daemon has not answered within 1s500ms");
+            assertThat(audits).anyMatch(audit -> audit.reason().contains(pods.path("mute")));
+        }
+    }
+
+    @Test
+    void aReturnInTheMiddleLeavesThoseThatAreNotEvictedYet() throws Exception {
+        List.of("a", "b", "c").forEach(name -> pods.run(bad, name));
+        try (FaultyApi faulty = new FaultyApi(fleet.plane);
+                KubeClient api = fleet.asAggregator(faulty);
+                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            // As by a budget that lets one go.
+            faulty.fail(
+                    ApiCall.of("POST", "/b/eviction").or(ApiCall.of("POST", "/c/eviction")),
+                    ApiFault.tooMany(Duration.ofSeconds(1)));
+            until(steering::works, "it leads");
+            fleet.fail(bad);
+            until(() -> pods.asked("a"), "one is evicted");
+            until(
+                    () -> audits.stream()
+                                    .filter(audit -> audit.decision().equals("refused"))
+                                    .count()
+                            >= 2,
+                    "two are refused");
+            until(() -> drain().contains("the API server is busy"), "the node says so");
+            until(() -> fleet.said(bad).contains("DrainBlocked"), "an Event says so");
+            fleet.heal(bad);
+            until(() -> decisions().contains("cancel"), "it is cancelled");
+            faulty.heal();
+            assertThat(audits.stream()
+                            .filter(audit -> audit.decision().equals("cancel"))
+                            .findFirst()
+                            .orElseThrow()
+                            .pods())
+                    .containsExactly(pods.path("b"), pods.path("c"));
+            Thread.sleep(LONGEST_PAUSE_MILLIS);
+            assertThat(pods.untouched()).containsExactly("b", "c");
+            assertThat(drain()).isEmpty();
+        }
+    }
+
+    @Test
+    void anUncordonStopsItAtOnce() throws Exception {
+        List.of("a", "b").forEach(name -> pods.run(bad, name));
+        try (FaultyApi faulty = new FaultyApi(fleet.plane);
+                KubeClient api = fleet.asAggregator(faulty);
+                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            faulty.fail(ApiCall.of("POST", "/eviction"), ApiFault.tooMany(Duration.ofSeconds(1)));
+            until(steering::works, "it leads");
+            fleet.fail(bad);
+            until(() -> decisions().contains("refused"), "they are refused");
+            fleet.uncordon(bad);
+            until(() -> decisions().contains("cancel"), "it is cancelled");
+            faulty.heal();
+            Thread.sleep(LONGEST_PAUSE_MILLIS);
+            assertThat(pods.untouched()).containsExactly("a", "b");
+            assertThat(state()).isEmpty();
+        }
+    }
+
+    @Test
+    void whoIsGivenTimeIsDeletedWhenItIsOver() {
+        pods.run(bad, "slow");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering =
+                        steer(api, true, TestPods.policies(DrainMode.DELETE_AFTER_TIMEOUT, Duration.ofSeconds(4)))) {
+            until(steering::works, "it leads");
+            fleet.fail(bad);
+            until(() -> drain().contains("it is deleted at"), "the node says when");
+            assertThat(pods.asked("slow")).isFalse();
+            until(() -> fleet.said(bad).contains("WaitingBeforeForceDelete"), "an Event says so");
+            until(() -> pods.asked("slow"), "it is deleted");
+            // The pod shows it before the request is answered and recorded.
+            until(() -> decisions().contains("deleted"), "the audit has it");
+            assertThat(decisions()).containsExactly("start", "delete", "deleted");
+            pods.end("slow");
+            until(() -> state().equals("drain-succeeded"), "it is drained");
+        }
+    }
+
+    @Test
+    void aDryRunTellsAndTouchesNothing() {
+        pods.run(bad, "one");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = steer(api, false, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            fleet.fail(bad);
+            until(() -> fleet.said(bad).contains("DrainDryRun"), "an Event says so");
+            assertThat(audits).hasSize(1);
+            assertThat(Json.write(audits.get(0).toTree()))
+                    .contains("\"mode\":\"dry_run\"", "would evict " + pods.path("one"));
+            assertThat(pods.untouched()).containsExactly("one");
+            assertThat(drain()).isEmpty();
+            assertThat(state()).isEqualTo("quarantined");
+            until(() -> steering.drains().orElseThrow().nodes() == 0, "its pods are followed no more");
+        }
+    }
+
+    /** Whether the API server would not let it be evicted. */
+    private boolean refuses(String name) {
+        try {
+            fleet.client.post("pod/" + pods.path(name) + "/eviction?dryRun=All", """
+                    {"metadata": {"name": "%s"}, "deleteOptions": {"dryRun": ["All"]}}""".formatted(name));
+            return false;
+        } catch (ApiException e) {
+            return String.valueOf(e.getMessage()).contains("not before tonight");
+        }
+    }
+
+    @Test
+    void whoeverRefusesIsHeardAndAPodEndsWithItsContainers() {
+        fleet.client.apply("""
+                apiVersion: admissionregistration.k8s.io/v1
+                kind: ValidatingAdmissionPolicy
+                metadata: {name: keeps}
+                spec:
+                  failurePolicy: Fail
+                  matchConstraints:
+                    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods/eviction]}]
+                  validations: [{expression: "request.name != 'kept'", message: not before tonight}]
+                ---
+                apiVersion: admissionregistration.k8s.io/v1
+                kind: ValidatingAdmissionPolicyBinding
+                metadata: {name: keeps}
+                spec: {policyName: keeps, validationActions: [Deny]}
+                """);
+        pods.run(bad, "kept");
+        pods.run(bad, "held", ", finalizers: [example.com/hold]", "");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(steering::works, "it leads");
+            until(() -> refuses("kept"), "the policy is in force");
+            fleet.fail(bad);
+            until(() -> pods.asked("held"), "one is evicted");
+            until(() -> drain().contains("not before tonight"), "the node says who refuses");
+            assertThat(pods.asked("kept")).isFalse();
+            fleet.client.delete("validatingadmissionpolicybinding/keeps");
+            until(() -> pods.asked("kept"), "it is tried again");
+            pods.end("kept");
+            pods.status("held", """
+                    {"containerStatuses": [{"name": "main", "image": "i", "imageID": "i", "ready": false,
+                    "restartCount": 0, "state": {"terminated": {"exitCode": 0}}}]}""");
+            until(() -> state().equals("drain-succeeded"), "it is drained, though the object is there");
+            assertThat(pods.get("held", ".metadata.name")).isEqualTo("held");
+        }
+    }
+}

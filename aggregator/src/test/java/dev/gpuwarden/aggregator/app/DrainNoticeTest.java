@@ -1,0 +1,143 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.nodehealth.SignalAnswer;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Pods that are told before they are evicted, on a real API server and with the rights that are shipped. The test is the node. */
+@Tag("api")
+class DrainNoticeTest {
+
+    private static final DrainPolicies AT_ONCE = TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1));
+
+    private final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
+    private TestFleet fleet;
+    private TestPods pods;
+    private String bad;
+
+    @BeforeEach
+    void start() {
+        fleet = TestFleet.start();
+        pods = new TestPods(fleet, fleet.named("work"));
+        bad = fleet.named("bad");
+        fleet.node(bad);
+        pods.run(
+                bad,
+                "trainer",
+                ", annotations: {gpuwarden.dev/checkpoint-signal: SIGUSR1, gpuwarden.dev/checkpoint-grace: 5m}",
+                "");
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    private Optional<SignalRequest> asked(KubeClient api) throws Exception {
+        Map<String, Object> health = api.get("/apis/gpuwarden.dev/v1alpha1/nodehealths/" + bad);
+        return SignalRequest.open(health).stream().findFirst();
+    }
+
+    private SignalRequest awaitAsked(KubeClient api) throws Exception {
+        Instant end = Instant.now().plusSeconds(20);
+        while (asked(api).isEmpty() && Instant.now().isBefore(end)) {
+            Thread.sleep(20);
+        }
+        return asked(api).orElseThrow();
+    }
+
+    private void answer(KubeClient api, SignalRequest request, int processes, String error) throws Exception {
+        boolean kept = new SignalRequests(api, NodeHealthCache.NONE, Clock.systemUTC())
+                .answer(bad, request, SignalAnswer.tree(request.id(), processes, error, Instant.now()));
+        assertThat(kept).isTrue();
+    }
+
+    private String signals() {
+        return fleet.client.get("nodehealth/" + bad, ".spec.signals");
+    }
+
+    private List<String> decisions() {
+        return audits.stream().map(DrainAudit::decision).distinct().toList();
+    }
+
+    private String drain() {
+        return fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/drain");
+    }
+
+    @Test
+    void aPodIsToldOnceAndEvictedWhenItHasSavedItsWork() throws Exception {
+        try (KubeClient api = fleet.asAggregator()) {
+            SignalRequest request;
+            try (Controllers first = TestPods.steer(api, "one", true, AT_ONCE, audits)) {
+                until(first::works, "it leads");
+                fleet.fail(bad);
+                request = awaitAsked(api);
+                assertThat(request.podUid()).isEqualTo(pods.get("trainer", ".metadata.uid"));
+                assertThat(request.signal()).isEqualTo("SIGUSR1");
+                until(() -> drain().contains("\"checkpoint\""), "the node says that it is awaited");
+            }
+            // The next leader knows that it was told, and since when.
+            try (Controllers second = TestPods.steer(api, "two", true, AT_ONCE, audits)) {
+                until(second::works, "another one leads");
+                answer(api, request, 1, "");
+                until(() -> drain().contains("SIGUSR1 was sent at"), "it was sent");
+                until(() -> fleet.said(bad).contains("AwaitingCheckpoint"), "an Event says so");
+                assertThat(pods.asked("trainer")).isFalse();
+                pods.annotate(
+                        "trainer", "gpuwarden.dev/checkpointed", Instant.now().toString());
+                until(() -> pods.asked("trainer"), "it is evicted");
+                pods.end("trainer");
+                until(() -> drain().contains("\"finished\""), "it is drained");
+                until(() -> signals().isEmpty() || signals().equals("{}"), "nothing is asked of it any more");
+            }
+        }
+        assertThat(decisions()).containsExactly("start", "signal", "signalled", "evict", "evicted", "finish");
+        assertThat(audits.stream().filter(audit -> audit.decision().equals("evict")))
+                .allMatch(audit -> audit.reason().endsWith("and it says that it has saved its work"));
+    }
+
+    @Test
+    void whatIsToldStaysWhenTheNodeIsReleasedAndIsToldAgainTheNextTime() throws Exception {
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = TestPods.steer(api, "one", true, AT_ONCE, audits)) {
+            until(steering::works, "it leads");
+            fleet.fail(bad);
+            SignalRequest first = awaitAsked(api);
+            answer(api, first, 1, "");
+            fleet.heal(bad);
+            until(() -> !fleet.cordoned(bad), "it returns");
+            until(() -> signals().isEmpty() || signals().equals("{}"), "nothing is asked of it any more");
+            assertThat(pods.asked("trainer")).isFalse();
+
+            fleet.fail(bad);
+            SignalRequest second = awaitAsked(api);
+            assertThat(second.id()).isNotEqualTo(first.id());
+            // The node does not send it: nothing is waited for.
+            answer(api, second, 0, "signals are off on this node");
+            until(() -> pods.asked("trainer"), "it is evicted");
+        }
+        assertThat(audits.stream().filter(audit -> audit.decision().equals("evict")))
+                .allMatch(audit -> audit.reason().contains("signals are off on this node"));
+    }
+}

@@ -1,0 +1,347 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.aggregator.app.TestFleet.settings;
+import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.cli.CommandGroup;
+import dev.gpuwarden.cli.Main;
+import dev.gpuwarden.cli.SettingSources;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** What people see of a real API server and a running aggregator, and what they change. */
+@Tag("api")
+class FleetCommandsClusterTest {
+
+    @TempDir
+    Path folder;
+
+    private TestFleet fleet;
+    private Path kubeconfig;
+    private String bad;
+    private String good;
+
+    private record Answer(int code, String out, String err) {
+        Map<String, Object> tree() throws Exception {
+            return Json.readObject(out);
+        }
+
+        /** A node of a fleet by its name. */
+        Map<String, Object> node(String name) throws Exception {
+            return JsonTrees.objects(tree(), "nodes").stream()
+                    .filter(node -> name.equals(node.get("name")))
+                    .findFirst()
+                    .orElseThrow(() -> new AssertionError(name + " is not in " + out));
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        fleet = TestFleet.start();
+        bad = fleet.named("bad");
+        good = fleet.named("good");
+        kubeconfig = fleet.plane.adminKubeconfig();
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    private Answer run(String... words) {
+        List<String> all = new ArrayList<>(Arrays.asList(words));
+        all.addAll(List.of("--kubeconfig", kubeconfig.toString()));
+        CommandLine line = Main.commandLine(
+                SettingSources.none(),
+                List.<CommandGroup>of(new AggregatorCommands()).iterator());
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        int code = line.execute(all.toArray(String[]::new));
+        return new Answer(code, out.toString(), err.toString());
+    }
+
+    private Answer fleet(String... words) {
+        List<String> all = new ArrayList<>(List.of("fleet", "-o", "json", "--all"));
+        all.addAll(Arrays.asList(words));
+        return run(all.toArray(String[]::new));
+    }
+
+    @Test
+    void whatKeepsANodeFromBeingDrainedIsSaid() throws Exception {
+        fleet.node(bad);
+        TestPods pods = new TestPods(fleet, fleet.named("work"));
+        pods.run(bad, "lonely");
+        List<DrainAudit> audits = new CopyOnWriteArrayList<>();
+        DrainPolicies usual = TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1));
+        DrainPolicies careful = new DrainPolicies(
+                usual.pods(),
+                usual.namespaces(),
+                usual.system(),
+                usual.grace(),
+                usual.timeout(),
+                usual.notReady(),
+                usual.notice(),
+                false,
+                false);
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = TestPods.steer(api, "one", true, careful, audits)) {
+            until(steering::works, "it leads");
+            fleet.fail(bad);
+            until(() -> fleet.said(bad).contains("DrainNeedsHelp"), "an Event says so");
+            assertThat(run("explain", bad).out())
+                    .containsPattern("drain +not drained of all pods for SysLogsXIDError 79, 1 pod left: "
+                            + pods.path("lonely") + ": nobody")
+                    .contains("move or delete what is left by hand");
+            assertThat(run("fleet").out()).contains("not drained of all pods");
+            assertThat(JsonTrees.objects(JsonTrees.object(fleet().node(bad), "drain"), "waiting"))
+                    .singleElement()
+                    .satisfies(pod -> assertThat(pod).containsEntry("pod", pods.path("lonely")));
+            assertThat(pods.untouched()).containsExactly("lonely");
+            pods.end("lonely");
+            until(() -> run("explain", bad).out().contains("drained of all pods at"), "a person has seen to it");
+        }
+    }
+
+    @Test
+    void nodesAreAsTheAggregatorMakesThem() throws Exception {
+        String minor = fleet.named("minor");
+        String theirs = fleet.named("theirs");
+        String mute = fleet.named("mute");
+        String cpu = fleet.named("cpu");
+        List.of(bad, good, minor, theirs, fleet.named("more")).forEach(fleet::node);
+        fleet.client.apply("{apiVersion: v1, kind: Node, metadata: {name: %s}}".formatted(cpu));
+        fleet.client.apply(
+                "{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {nvidia.com/gpu.present: 'true'}}}"
+                        .formatted(mute));
+        fleet.plane.kubectl("cordon", theirs);
+        fleet.tell(
+                minor,
+                HealthEvent.of("a", "GPU", "GpuThermal").nodeName(minor).id("e").build());
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {})) {
+            until(steering::works, "it leads");
+            until(() -> run("breaker").code() == 0, "it is said that nothing has tripped");
+            assertThat(run("breaker").out()).containsPattern("all +closed ").doesNotContain("note:");
+            fleet.fail(bad);
+            until(() -> fleet.cordoned(bad), "the node is cordoned");
+            Answer answer = fleet();
+            assertThat(answer.err()).isEmpty();
+            assertThat(answer.code()).isEqualTo(1);
+            assertThat(answer.node(bad))
+                    .containsEntry("state", "quarantined")
+                    .containsEntry("rules", List.of("syslog-fatal"))
+                    .containsEntry("next", "returns when this is over: SysLogsXIDError 79 on PCI 0000:3b:00");
+            assertThat(answer.node(good)).containsEntry("state", "healthy");
+            assertThat(answer.node(minor)).containsEntry("state", "degraded");
+            assertThat(answer.node(mute)).containsEntry("state", "silent");
+            assertThat(answer.node(cpu)).containsEntry("state", "other");
+            assertThat(answer.node(theirs))
+                    .containsEntry("state", "cordoned")
+                    .containsEntry("why", "cordoned with kubectl");
+            assertThat(fleet("--selector", "zone!=a", "--state", "silent").out())
+                    .contains("\"" + mute + "\"")
+                    .doesNotContain("\"" + bad + "\"", "\"" + cpu + "\"");
+
+            String table = run("fleet").out();
+            assertThat(table)
+                    .containsPattern("quarantined +1 ")
+                    .containsPattern(
+                            bad + " +quarantined .* SysLogsXIDError 79 0000:3b:00 .* for syslog-fatal; returns when")
+                    .doesNotContain(good + " ")
+                    .contains("verdict: not fit (1 of 6 nodes)");
+
+            until(() -> run("explain", bad).out().contains("Quarantined"), "its Events tell");
+            assertThat(run("explain", bad))
+                    .satisfies(said -> assertThat(said.code()).isEqualTo(1))
+                    .extracting(Answer::out)
+                    .asString()
+                    .contains("cordon      by gpuwarden", "GPU has fallen off the bus", "rules       syslog-fatal");
+            assertThat(run("explain", theirs).out()).contains("cordon      by somebody, with kubectl");
+            assertThat(run("explain", good).code()).isZero();
+            assertThat(run("explain", "nobody").code()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aDryRunAndNobodyAtAllAreToldApart() throws Exception {
+        fleet.node(bad);
+        fleet.node(good);
+        fleet.fail(bad);
+        assertThat(fleet().node(bad))
+                .as("without an aggregator")
+                .containsEntry("state", "faulty")
+                .containsEntry("cause", "unknown");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = Controllers.start(api, settings("one", ActionMode.DRY_RUN, 100), audit -> {})) {
+            until(steering::works, "it leads");
+            until(() -> fleet().out().contains("\"cause\": \"dry_run\""), "a dry run is seen");
+            assertThat(JsonTrees.object(fleet().tree(), "breaker")).containsEntry("mode", "dry-run");
+        }
+        assertThat(fleet().out()).as("a moment later").doesNotContain("no_leader");
+        fleet.client.patch("lease/gpuwarden/gpuwarden-aggregator", """
+                {"spec": {"renewTime": "%s"}}""".formatted(
+                        Instant.now().minusSeconds(17).truncatedTo(ChronoUnit.MICROS)));
+        until(() -> fleet().out().contains("\"cause\": \"no_leader\""), "its absence is seen");
+        assertThat(fleet().code()).isEqualTo(1);
+    }
+
+    @Test
+    void whoMayReadNoConfigMapIsToldSo() throws Exception {
+        fleet.node(bad);
+        fleet.fail(bad);
+        fleet.client.apply("""
+                {apiVersion: v1, kind: ServiceAccount, metadata: {name: reader, namespace: gpuwarden}}
+                ---
+                apiVersion: rbac.authorization.k8s.io/v1
+                kind: ClusterRole
+                metadata: {name: reader}
+                rules:
+                - {apiGroups: [""], resources: [nodes], verbs: [get, list]}
+                - {apiGroups: [gpuwarden.dev], resources: [nodehealths], verbs: [get, list]}
+                ---
+                apiVersion: rbac.authorization.k8s.io/v1
+                kind: ClusterRoleBinding
+                metadata: {name: reader}
+                roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}
+                subjects: [{kind: ServiceAccount, name: reader, namespace: gpuwarden}]
+                """);
+        kubeconfig = fleet.plane.kubeconfig(fleet.plane.token("gpuwarden", "reader"));
+        Answer answer = fleet();
+        assertThat(answer.node(bad)).containsEntry("state", "faulty").containsEntry("cause", "unknown");
+        assertThat(answer.tree().get("notes").toString())
+                .contains("what the breaker says is not known", "which rules there are is not known", "403");
+        assertThat(JsonTrees.object(answer.tree(), "breaker")).containsEntry("known", false);
+
+        kubeconfig = fleet.plane.kubeconfig("nonsense");
+        assertThat(fleet().code()).isEqualTo(3);
+        kubeconfig = folder.resolve("absent");
+        assertThat(fleet().code()).isEqualTo(2);
+    }
+
+    @Test
+    void theBreakerGivesWayToACommand() throws Exception {
+        List<String> nodes = Stream.of("n1", "n2", "n3", "n4").map(fleet::named).toList();
+        nodes.forEach(fleet::node);
+        nodes.forEach(fleet::fail);
+        assertThat(run("breaker"))
+                .satisfies(said -> assertThat(said.code()).isEqualTo(3))
+                .extracting(Answer::out)
+                .asString()
+                .contains("no aggregator with quarantine has led here yet")
+                .doesNotContain("closed");
+        assertThat(run("breaker", "close", "all").code()).as("nothing to close").isEqualTo(2);
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 50), audit -> {})) {
+            until(() -> steering.gate().waiting().size() == 2, "two are refused");
+            until(() -> run("breaker").code() == 1, "it is kept that it is open");
+            assertThat(run("breaker").out())
+                    .containsPattern("all +open .* 4 +2 +2 +3 of 4 nodes within 5 min, limit 2");
+            assertThat(JsonTrees.objects(fleet().tree(), "nodes").stream()
+                            .filter(node -> "breaker".equals(node.get("cause")))
+                            .count())
+                    .isEqualTo(2);
+
+            Answer dry = run("breaker", "half-open", "all", "--nodes", "1", "--dry-run");
+            assertThat(dry.code()).as(dry.err()).isZero();
+            assertThat(dry.out()).contains("is open since", "2 nodes wait: ", "one node passes", "nothing was changed");
+            assertThat(run("breaker").code()).as("it was dry").isEqualTo(1);
+
+            Answer done = run("breaker", "half-open", "all", "--nodes", "1", "-o", "json");
+            assertThat(done.code()).as(done.err()).isZero();
+            assertThat(done.tree()).containsEntry("dryRun", false).containsKey("by");
+            assertThat(JsonTrees.object(done.tree(), "before")).containsEntry("status", "open");
+            assertThat(JsonTrees.object(done.tree(), "after")).containsEntry("status", "half-open");
+            until(() -> nodes.stream().filter(fleet::cordoned).count() == 3, "one more passes");
+
+            Instant before = steering.gate().state().pools().get("all").since();
+            // The aggregator closes it by itself now, since the limits hold again, and may be first.
+            until(() -> run("breaker", "close", "all").code() == 0, "it is closed");
+            until(() -> steering.gate().state().pools().get("all").since().isAfter(before), "the aggregator takes it");
+            assertThat(steering.gate().state().pools().get("all").status()).isEqualTo(PoolState.Status.CLOSED);
+            assertThat(run("breaker", "close", "all", "--dry-run").out())
+                    .contains("closed: the limits hold again", "one node waits: ", "audit: {");
+            assertThat(nodes.stream().filter(fleet::cordoned).count())
+                    .as("too many are out for the fourth")
+                    .isEqualTo(3);
+            assertThat(run("breaker").code()).isZero();
+        }
+        assertThat(run("breaker", "half-open", "all").code()).isEqualTo(2);
+        assertThat(run("breaker", "open", "all").code()).isEqualTo(2);
+    }
+
+    @Test
+    void nodesAreCordonedAndReleasedByHand() throws Exception {
+        List.of(bad, good).forEach(fleet::node);
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {})) {
+            until(steering::works, "it leads");
+            Answer would = run("cordon", good, "--reason", "new cables", "--dry-run", "-o", "json");
+            assertThat(would.tree()).containsEntry("dryRun", true);
+            assertThat(would.node(good).get("patch").toString()).contains("new cables");
+            assertThat(fleet.cordoned(good)).isFalse();
+
+            assertThat(run("cordon", good, "none", "--reason", "new cables"))
+                    .satisfies(said -> assertThat(said.code()).isEqualTo(1))
+                    .extracting(Answer::out)
+                    .asString()
+                    .contains(good + ": it takes no new pods", "none: not done: the cluster has no such Node");
+            assertThat(fleet.cordoned(good)).isTrue();
+            assertThat(String.valueOf(fleet().node(good).get("why"))).contains("cordoned by", ": new cables");
+
+            fleet.fail(bad);
+            until(() -> fleet.cordoned(bad), "the node is cordoned");
+            assertThat(run("release", bad, good).code()).isZero();
+            assertThat(fleet.cordoned(good)).isFalse();
+            until(() -> fleet.get(bad, ".metadata.annotations").contains("UncordonedManually"), "it is cancelled");
+            assertThat(fleet.cordoned(bad)).isFalse();
+            assertThat(fleet().node(bad)).containsEntry("state", "faulty").containsEntry("cause", "overridden");
+            assertThat(run("release", "Bad").code()).isEqualTo(2);
+            assertThat(run("clean-nodes", "--all", "--yes"))
+                    .satisfies(said -> assertThat(said.code()).isEqualTo(2))
+                    .extracting(Answer::err)
+                    .asString()
+                    .contains("the aggregator one acts", "scale deployment");
+            until(() -> fleet.condition(bad).equals("True"), "it has a condition");
+        }
+        assertThat(run("clean-nodes").code()).as("nothing named is not all").isEqualTo(2);
+        assertThat(run("clean-nodes", "--all").out())
+                .contains(bad + ": would take away ", "conditions by gpuwarden-aggregator-conditions", "dry run");
+        assertThat(fleet.condition(bad)).isEqualTo("True");
+        fleet.client.delete("lease/gpuwarden/gpuwarden-aggregator");
+        Answer cleaned = run("clean-nodes", "--all", "--yes");
+        assertThat(cleaned.code()).as(cleaned.out() + cleaned.err()).isZero();
+        assertThat(fleet.condition(bad)).isEmpty();
+        assertThat(fleet.get(bad, ".metadata.annotations")).doesNotContain("gpuwarden", "Uncordoned");
+        assertThat(run("clean-nodes", bad).out()).contains("nothing of gpuwarden is there");
+    }
+}

@@ -1,0 +1,176 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.breaker.PoolParser;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Kills the one that leads at each of its writes, before the API server has it or after, and looks whether the next one brings
+ * everything to where it had come without.
+ */
+@Tag("api")
+class KillBetweenWritesTest {
+
+    private TestFleet fleet;
+    private String wanted = "";
+
+    @BeforeEach
+    void start() {
+        fleet = TestFleet.start();
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    /** One pool of which all may go, and one of which none may. */
+    private static QuarantineSettings pools(String identity) {
+        return new QuarantineSettings(
+                "gpuwarden",
+                identity,
+                ActionMode.ARMED,
+                List.of(
+                        PoolParser.parse("zone;zone;rate=100%/5m;level=100%"),
+                        PoolParser.parse("trips;trips;rate=0/5m;level=0")),
+                TestFleet.ELECTION);
+    }
+
+    /** A node that falls, one that returns, one with a minor fault, and one that trips the breaker. */
+    private final class Scene {
+        private final List<String> nodes;
+        private final String falls;
+        private final String returns;
+        private final String minor;
+        private final String trips;
+
+        Scene(String name) {
+            this.falls = name + "-falls";
+            this.returns = name + "-returns";
+            this.minor = name + "-minor";
+            this.trips = name + "-trips";
+            this.nodes = List.of(falls, returns, minor, trips);
+            List.of(falls, returns, minor).forEach(fleet::node);
+            fleet.node(trips, "trips");
+            fleet.fail(returns);
+            try (KubeClient api = fleet.asAggregator();
+                    Controllers steering = Controllers.start(api, pools(name + "-first"), audit -> {})) {
+                until(
+                        () -> fleet.said(returns).contains("Quarantined") && steering.queued() == 0,
+                        "one is in quarantine");
+            }
+            lease();
+            fleet.tell(
+                    minor,
+                    fleet.xid(minor).fatal(false).errorCodes(List.of("43")).build());
+            fleet.fail(falls);
+            fleet.fail(trips);
+            fleet.heal(returns);
+        }
+
+        /** Of all that must be so in the end. */
+        String state() {
+            String breaker = fleet.client.find("configmap/gpuwarden/gpuwarden-breaker", ".data.trips");
+            return nodes.stream().map(this::state).collect(Collectors.joining("\n")) + "\nbreaker open="
+                    + breaker.contains("\"open\"");
+        }
+
+        private String state(String node) {
+            String name = node.substring(node.indexOf('-'));
+            return name + " cordoned=" + fleet.cordoned(node)
+                    + " held="
+                    + !fleet.get(node, ".metadata.annotations.quarantineHealthEvent")
+                            .isEmpty()
+                    + " condition=" + fleet.condition(node)
+                    + " events=" + fleet.said(node);
+        }
+
+        void done() {
+            fleet.client.delete("configmap/gpuwarden/gpuwarden-breaker");
+            nodes.forEach(node -> fleet.client.delete("node/" + node));
+        }
+    }
+
+    /** Who is killed gives up no lease, and who gives one up leaves it for a second: this test has no time to wait. */
+    private void lease() {
+        fleet.client.delete("lease/gpuwarden/gpuwarden-aggregator");
+    }
+
+    @Test
+    void whereverItIsKilledTheNextOneBringsItToTheSameEnd() throws Exception {
+        List<KillPoint> points = undisturbed();
+        for (int i = 0; i < points.size(); i++) {
+            killed(points.get(i), "k" + i, i % 2 == 0 ? new ApiFault.CutBefore() : new ApiFault.CutAfter());
+        }
+    }
+
+    @Test
+    @Tag("soak")
+    void soItIsBeforeAndAfterEachWrite() throws Exception {
+        List<KillPoint> points = undisturbed();
+        for (int i = 0; i < points.size(); i++) {
+            killed(points.get(i), "before" + i, new ApiFault.CutBefore());
+            killed(points.get(i), "after" + i, new ApiFault.CutAfter());
+        }
+    }
+
+    private List<KillPoint> undisturbed() throws Exception {
+        try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
+            Scene scene = new Scene("undisturbed");
+            try (KubeClient api = fleet.asAggregator(faulty);
+                    Controllers steering = Controllers.start(api, pools("undisturbed"), audit -> {})) {
+                until(() -> fleet.said(scene.falls).contains("Quarantined"), "one falls");
+                until(() -> fleet.said(scene.returns).contains("ReturnedToService"), "one returns");
+                until(() -> steering.queued() == 0 && scene.state().contains("breaker open=true"), "one trips");
+                wanted = scene.state();
+            }
+            scene.done();
+            assertThat(wanted).contains("falls cordoned=true", "returns cordoned=false");
+            List<KillPoint> points = KillPoint.of(faulty.calls(), "undisturbed");
+            // Two cordons, two conditions and that of the one that trips, three Events, the breaker.
+            assertThat(points).hasSizeGreaterThanOrEqualTo(9);
+            return points;
+        }
+    }
+
+    private void killed(KillPoint at, String name, ApiFault how) throws Exception {
+        Scene scene = new Scene(name);
+        try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
+            BooleanSupplier killed = at.kill(faulty, name, how);
+            try (KubeClient api = fleet.asAggregator(faulty);
+                    Controllers steering = Controllers.start(api, pools(name), audit -> {})) {
+                until(
+                        () -> killed.getAsBoolean()
+                                || !at.always()
+                                        && steering.queued() == 0
+                                        && scene.state().equals(wanted),
+                        at + " of " + name);
+                assertThat(steering.failing()).as("nobody knows yet").isLessThan(100);
+            }
+        }
+        lease();
+        try (KubeClient api = fleet.asAggregator();
+                Controllers steering = Controllers.start(api, pools(name + "-next"), audit -> {})) {
+            until(() -> scene.state().equals(wanted), at + ": expected\n" + wanted + "\nfound\n" + scene.state());
+            until(() -> steering.queued() == 0 && steering.failing() == 0, "all is done");
+            assertThat(scene.state()).as(at + ", and it stays so").isEqualTo(wanted);
+        }
+        scene.done();
+        lease();
+    }
+}

@@ -1,0 +1,60 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+/**
+ * A write at which an aggregator is killed: its path, and which one of several with that path. Its number among all writes would not
+ * do: their order differs from run to run, and two writes of one Node may become one.
+ *
+ * @param what method and path, with a star for the name of the scene
+ */
+record KillPoint(String what, int nth) {
+
+    private static final Set<String> WRITES = Set.of("POST", "PUT", "PATCH", "DELETE");
+
+    /** Writes of the scene, the first of each path and all further ones, in their order. */
+    static List<KillPoint> of(List<ApiCall> calls, String scene) {
+        Map<String, Integer> times = new HashMap<>();
+        List<KillPoint> points = new ArrayList<>();
+        for (ApiCall call : calls) {
+            if (writes(call)) {
+                String what = what(call, scene);
+                points.add(new KillPoint(what, times.merge(what, 1, Integer::sum)));
+            }
+        }
+        return points;
+    }
+
+    /** Leases belong to no scene, and the status of rule sets is written once for all scenes. */
+    private static boolean writes(ApiCall call) {
+        return WRITES.contains(call.method())
+                && !call.path().contains("/leases")
+                && !call.path().contains("/quarantinerulesets");
+    }
+
+    private static String what(ApiCall call, String scene) {
+        return call.method() + " " + call.path().replace(scene, "*");
+    }
+
+    /** Whether every run comes here. */
+    boolean always() {
+        return nth == 1;
+    }
+
+    /** Lets this write of the scene fail so, and from then on all there is; returns whether that has happened. */
+    BooleanSupplier kill(FaultyApi faulty, String scene, ApiFault how) {
+        AtomicInteger seen = new AtomicInteger();
+        faulty.fail(call -> writes(call) && what(call, scene).equals(what) && seen.incrementAndGet() == nth, 1, how);
+        faulty.fail(call -> seen.get() >= nth, new ApiFault.CutBefore());
+        return () -> seen.get() >= nth;
+    }
+}

@@ -1,0 +1,294 @@
+package dev.gpuwarden.aggregator.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.breaker.Limit;
+import dev.gpuwarden.aggregator.breaker.NodeSelector;
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.LeaderElectionTimes;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.nodehealth.ReportedState;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
+import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.testkit.cluster.ApiClient;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import dev.gpuwarden.testkit.cluster.Part;
+import io.fabric8.kubernetes.client.Config;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+
+/**
+ * A real API server with the shipped manifests, and nodes whose NodeHealths say what a test wants. The test before has left no
+ * objects that an aggregator or a person would see; what it wrote last may still come, so names differ from test to test.
+ */
+public final class TestFleet implements AutoCloseable {
+
+    private static final Path MANIFESTS =
+            Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
+    /** A tenth of what the program asks, but for what a busy machine needs. */
+    static final LeaderElectionTimes ELECTION =
+            new LeaderElectionTimes(Duration.ofSeconds(4), Duration.ofSeconds(2), Duration.ofMillis(100));
+
+    private static final AtomicInteger TESTS = new AtomicInteger();
+
+    private static boolean prepared;
+
+    final ControlPlane plane;
+    final ApiClient client;
+    private final boolean shared;
+    private final int number = TESTS.incrementAndGet();
+    private final KubeClient admin;
+    private final NodeHealthClient healths;
+    private final Map<String, FaultTable> faults = new HashMap<>();
+    private long sequence;
+
+    /** On the API server of this process; where there is none to be had, the test is left out. */
+    static TestFleet start() {
+        assumeThere();
+        return new TestFleet(ControlPlane.shared(), true);
+    }
+
+    /** On an API server of its own, with controllers. */
+    static TestFleet start(Path folder, Part... parts) {
+        assumeThere(parts);
+        return new TestFleet(ControlPlane.start(folder, parts), false);
+    }
+
+    private static void assumeThere(Part... parts) {
+        Optional<String> missing = Binaries.ofUser().missing(parts);
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+    }
+
+    private TestFleet(ControlPlane plane, boolean shared) {
+        this.plane = plane;
+        this.client = plane.client();
+        this.shared = shared;
+        if (!shared || !prepared) {
+            for (String manifest : List.of(
+                    "crds/monitorpolicies.gpuwarden.dev.yaml",
+                    "crds/nodehealths.gpuwarden.dev.yaml",
+                    "crds/quarantinerulesets.gpuwarden.dev.yaml",
+                    "gpuwarden-aggregator.yaml",
+                    "components/quarantine-armed/rights.yaml",
+                    "components/drain-armed/rights.yaml")) {
+                apply(manifest);
+            }
+            prepared |= shared;
+        }
+        if (shared) {
+            Leftovers.remove(client);
+        }
+        apply("quarantine-rules.yaml");
+        this.admin = connect(plane.adminKubeconfig());
+        this.healths = new NodeHealthClient(admin);
+    }
+
+    /** Of the shipped manifests. */
+    void apply(String manifest) {
+        try {
+            client.apply(Files.readString(MANIFESTS.resolve(manifest)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A name that no other test has. */
+    String named(String name) {
+        return name + "-" + number;
+    }
+
+    private static KubeClient connect(Path kubeconfig) {
+        try {
+            return connect(Files.readString(kubeconfig));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static KubeClient connect(String kubeconfig) {
+        Config config = Config.fromKubeconfig(kubeconfig);
+        config.setClientKeyAlgo("EC");
+        // Else a second, doubled each time.
+        config.setWatchReconnectInterval(50);
+        return KubeClient.connect(config);
+    }
+
+    /** With the rights of the aggregator, and no more. */
+    KubeClient asAggregator() {
+        return connect(plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
+    }
+
+    /** With what the shipped manifests give it without the components that arm it. */
+    KubeClient asDryRun() {
+        String subject = "subjects: [{kind: ServiceAccount, name: dry-run, namespace: gpuwarden}]";
+        String role = "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: gpuwarden-aggregator}";
+        String binding =
+                "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: %sBinding, metadata: {name: dry-run%s}, " + role
+                        + ", " + subject + "}\n";
+        client.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: dry-run, namespace: gpuwarden}}\n"
+                + binding.formatted("ClusterRole", "", "ClusterRole")
+                + binding.formatted("Role", ", namespace: gpuwarden", "Role")
+                + binding.formatted("Role", ", namespace: default", "Role"));
+        return connect(plane.kubeconfig(plane.token("gpuwarden", "dry-run")));
+    }
+
+    /** As the aggregator, through somebody who lets requests fail. */
+    KubeClient asAggregator(FaultyApi through) {
+        return connect(through.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
+    }
+
+    /** All nodes are in one pool. */
+    static QuarantineSettings settings(String identity, ActionMode mode, int percent) {
+        return new QuarantineSettings(
+                "gpuwarden",
+                identity,
+                mode,
+                List.of(new Pool(
+                        "all",
+                        NodeSelector.parse(""),
+                        Limit.percent(percent),
+                        Duration.ofMinutes(5),
+                        Limit.percent(percent))),
+                ELECTION);
+    }
+
+    void node(String name) {
+        node(name, "zone");
+    }
+
+    /** @param label that it has */
+    void node(String name, String label) {
+        silentNode(name, label);
+        faults.put(name, new FaultTable());
+        write(name);
+    }
+
+    /** One that tells nothing. */
+    void silentNode(String name, String label) {
+        client.apply("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {%s: a}}}".formatted(name, label));
+    }
+
+    HealthEvent.Builder xid(String node) {
+        return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                .nodeName(node)
+                .id("event-" + node)
+                .fatal(true)
+                .message("GPU has fallen off the bus")
+                .errorCodes(List.of("79"))
+                .entities(List.of(new Entity("PCI", "0000:3b:00")));
+    }
+
+    void fail(String node) {
+        tell(node, xid(node).build());
+    }
+
+    void heal(String node) {
+        tell(node, xid(node).fatal(false).healthy(true).build());
+    }
+
+    void tell(String node, HealthEvent event) {
+        faults.get(node).apply(event, ++sequence, Instant.now());
+        write(node);
+    }
+
+    /** As a monitor of the whole cluster tells of a node, which need not have said anything. */
+    void monitored(String node, HealthEvent event) {
+        try {
+            healths.tell(node, "monitor", List.of(event), Instant.now());
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void write(String node) {
+        try {
+            StoredHealth seen = healths.look(node);
+            StreamEpoch claim = StreamEpoch.next(seen.claim(), Instant.now(), "test");
+            var unused = healths.write(
+                    new ReportedState(
+                            node,
+                            "boot",
+                            "1",
+                            Instant.now(),
+                            claim,
+                            1,
+                            sequence,
+                            0,
+                            faults.get(node).faults()),
+                    seen);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    String get(String node, String path) {
+        return client.get("node/" + node, path);
+    }
+
+    /** What the node is asked, if it is. */
+    String lookup(String node) {
+        return client.get("nodehealth/" + node, ".spec.lookup.id");
+    }
+
+    boolean cordoned(String node) {
+        return get(node, ".spec.unschedulable").equals("true");
+    }
+
+    /** As a person does. */
+    void cordon(String node) {
+        client.patch("node/" + node, "{\"spec\": {\"unschedulable\": true}}");
+    }
+
+    void uncordon(String node) {
+        client.patch("node/" + node, "{\"spec\": {\"unschedulable\": null}}");
+    }
+
+    /** What the condition says of the fault that {@link #fail} makes. */
+    String condition(String node) {
+        return get(node, ".status.conditions[?(@.type==\"SysLogsXIDError\")].status");
+    }
+
+    /** Reasons of its Events, sorted, each as often as it is there. */
+    List<String> said(String node) {
+        String reasons = client.get("events/default?fieldSelector=involvedObject.name%3D" + node, ".items[*].reason");
+        return Stream.of(reasons.split(" ")).sorted().toList();
+    }
+
+    public static void until(BooleanSupplier done, String what) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!done.getAsBoolean()) {
+            assertThat(System.nanoTime()).as(what + ", within a minute").isLessThan(end);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+        }
+    }
+
+    @Override
+    public void close() {
+        admin.close();
+        if (!shared) {
+            plane.close();
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package dev.gpuwarden.aggregator.breaker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import io.fabric8.kubernetes.client.Config;
+import java.nio.file.Files;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What of its settings an aggregator keeps in a real API server. */
+@Tag("api")
+class BreakerConfigMapClusterTest {
+
+    private static final String NAMESPACE = "breaker-store";
+    private static final String CONFIG_MAP = "configmap/" + NAMESPACE + "/" + BreakerConfigMap.NAME;
+    private static final List<Pool> OTHERS = PoolParser.parseAll(List.of("all;;rate=10%,5/1h;level=3"));
+
+    private ControlPlane plane;
+    private KubeClient api;
+
+    @BeforeEach
+    void start() throws Exception {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        plane = ControlPlane.shared();
+        Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
+        config.setClientKeyAlgo("EC");
+        config.setWatchReconnectInterval(50);
+        api = KubeClient.connect(config);
+        plane.client().apply("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}".formatted(NAMESPACE));
+    }
+
+    @AfterEach
+    void end() {
+        if (api != null) {
+            api.close();
+            plane.client().delete("configmaps/" + NAMESPACE);
+        }
+    }
+
+    private BreakerConfigMap store(BreakerSettingsAnnotation published, Runnable changed, Runnable outdated) {
+        BreakerPolicy breaker = new BreakerPolicy(published.pools());
+        CircuitBreaker gate = new CircuitBreaker(breaker, new PoolCounts(breaker), Clock.systemUTC(), () -> {});
+        return new BreakerConfigMap(NAMESPACE, published, api, gate, Clock.systemUTC(), changed, outdated);
+    }
+
+    private Map<String, Object> metadata() throws Exception {
+        return JsonTrees.object(api.get(BreakerConfigMap.kind(NAMESPACE).path(BreakerConfigMap.NAME)), "metadata");
+    }
+
+    private static void until(BooleanSupplier done, String what) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!done.getAsBoolean()) {
+            assertThat(System.nanoTime()).as(what + ", within 30 s").isLessThan(end);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+        }
+    }
+
+    @Test
+    void whoLeadsSaysWhatItGoesByAlthoughNothingHasTripped() throws Exception {
+        BreakerConfigMap first =
+                store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES)), () -> {}, () -> {});
+        first.save();
+        assertThat(JsonTrees.texts(metadata(), "annotations"))
+                .containsEntry("gpuwarden.dev/quarantine-mode", "dry-run")
+                .containsEntry(
+                        "gpuwarden.dev/breaker-pools", "gpu-nodes;nvidia.com/gpu.present=true;rate=50%/5m;level=50%");
+        Object version = metadata().get("resourceVersion");
+        first.save();
+        assertThat(metadata()).as("nothing to write").containsEntry("resourceVersion", version);
+    }
+
+    @Test
+    void aLaterLeaderSaysItsOwnAndLeavesWhatOthersHavePutThere() throws Exception {
+        store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES)), () -> {}, () -> {})
+                .save();
+        plane.client().patch(CONFIG_MAP, """
+                {"metadata": {"annotations": {"theirs": "yes"}, "labels": {"theirs": "yes"}}}""");
+        AtomicInteger changes = new AtomicInteger();
+        AtomicInteger outdated = new AtomicInteger();
+        BreakerConfigMap later = store(
+                new BreakerSettingsAnnotation(ActionMode.ARMED, OTHERS),
+                changes::incrementAndGet,
+                outdated::incrementAndGet);
+        try (ResourceInformer mirror = api.mirror(later.kind(), later.listener())) {
+            until(() -> mirror.watching() && outdated.get() == 1, "it sees what another has said");
+            later.save();
+            assertThat(BreakerSettingsAnnotation.of(JsonTrees.texts(metadata(), "annotations"))
+                            .mode())
+                    .isEqualTo(ActionMode.ARMED);
+            assertThat(JsonTrees.texts(metadata(), "annotations"))
+                    .containsEntry("theirs", "yes")
+                    .containsEntry("gpuwarden.dev/breaker-pools", "all;;rate=10%,5/1h;level=3");
+            assertThat(JsonTrees.texts(metadata(), "labels")).containsEntry("theirs", "yes");
+            until(() -> changes.get() >= 2, "its own comes back");
+            assertThat(outdated).as("which is no news").hasValue(1);
+
+            plane.client().delete(CONFIG_MAP);
+            until(() -> outdated.get() == 2, "it sees that it is gone");
+            later.save();
+            assertThat(JsonTrees.texts(metadata(), "annotations"))
+                    .containsEntry("gpuwarden.dev/quarantine-mode", "armed");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package dev.gpuwarden.aggregator.controller;
+
+import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class WorkQueueTest {
+
+    private final List<String> done = new CopyOnWriteArrayList<>();
+
+    @Test
+    void whatCameWhileItWasWorkedOnIsWorkedOnOnceMore() {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        try (WorkQueue rounds = new WorkQueue("thing", 4, name -> {
+            begun.countDown();
+            go.await();
+            done.add(name);
+        })) {
+            rounds.open();
+            rounds.add("a");
+            until(() -> begun.getCount() == 0, "it has begun");
+            for (int i = 0; i < 10; i++) {
+                rounds.add("a");
+            }
+            assertThat(rounds.size()).isEqualTo(1);
+            go.countDown();
+            until(() -> rounds.size() == 0, "it is done");
+            assertThat(done).containsExactly("a", "a");
+        }
+    }
+
+    @Test
+    void whatIsInterruptedAndAskedForAgainIsWorkedOnOnceMore() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch interrupted = new CountDownLatch(1);
+        CountDownLatch leave = new CountDownLatch(1);
+        try (WorkQueue rounds = new WorkQueue("thing", 1, name -> {
+            if (begun.getCount() == 0) {
+                done.add(name);
+                return;
+            }
+            begun.countDown();
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+                interrupted.countDown();
+                leave.await();
+                throw e;
+            }
+        })) {
+            rounds.open();
+            rounds.add("a");
+            begun.await();
+            rounds.stop();
+            interrupted.await();
+            rounds.open();
+            rounds.add("a");
+            leave.countDown();
+            until(() -> done.contains("a"), "it is worked on once more");
+        }
+    }
+
+    @Test
+    void whatFailsIsTriedAgainAndKeepsNothingElseWaiting() {
+        AtomicInteger tries = new AtomicInteger();
+        try (WorkQueue rounds = new WorkQueue("thing", 1, name -> {
+            if (name.equals("bad") && tries.incrementAndGet() < 3) {
+                throw new IllegalStateException("not yet");
+            }
+            done.add(name);
+        })) {
+            rounds.open();
+            rounds.add("bad");
+            rounds.add("good");
+            until(() -> done.contains("good"), "the other one is done");
+            assertThat(rounds.failing()).isEqualTo(1);
+            until(() -> done.contains("bad"), "it is done in the end");
+            until(() -> rounds.failing() == 0, "nothing fails any more");
+            assertThat(tries).hasValue(3);
+        }
+    }
+
+    @Test
+    void stoppedItTakesNothingForgetsWhatWaitsAndInterruptsWhatIsWorkedOn() {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        try (WorkQueue rounds = new WorkQueue("thing", 1, name -> {
+            begun.countDown();
+            go.await();
+            done.add(name);
+        })) {
+            rounds.add("before");
+            rounds.open();
+            rounds.add("working");
+            until(() -> begun.getCount() == 0, "it has begun");
+            rounds.add("waiting");
+            rounds.stop();
+            rounds.add("after");
+            until(() -> rounds.size() == 0, "nothing is left");
+            go.countDown();
+            rounds.open();
+            rounds.add("again");
+            until(() -> done.contains("again"), "it is open again");
+            assertThat(done).containsExactly("again");
+        }
+    }
+}

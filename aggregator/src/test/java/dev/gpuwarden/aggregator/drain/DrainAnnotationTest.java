@@ -1,0 +1,129 @@
+package dev.gpuwarden.aggregator.drain;
+
+import static dev.gpuwarden.aggregator.drain.Some.NOW;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DrainAnnotationTest {
+
+    private static final DrainRequest FULL = new DrainRequest(true, Set.of(), false, "Xid 79");
+
+    private static DrainRequest gpus(String... gpus) {
+        return new DrainRequest(false, Set.of(gpus), false, "Xid 48");
+    }
+
+    // ---- what is asked for ----
+
+    @Test
+    void onlyAResetOfANamedGpuIsPartial() {
+        assertThat(DrainRequest.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1", "GPU-2")), true))
+                .isEqualTo(new DrainRequest(false, Set.of("GPU-1", "GPU-2"), false, "Xid 48"));
+        assertThat(DrainRequest.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET)), true)
+                        .full())
+                .isTrue();
+        for (RecommendedAction action : RecommendedAction.values()) {
+            assertThat(DrainRequest.of(List.of(Some.event(action, "GPU-1")), true)
+                            .full())
+                    .as(action.name())
+                    .isEqualTo(action != RecommendedAction.COMPONENT_RESET);
+        }
+    }
+
+    @Test
+    void anythingFullMakesItFullAndWhoAsksToSkipIsSkipped() {
+        HealthEvent reset = Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1");
+        HealthEvent reboot = Some.event(RecommendedAction.RESTART_BM);
+        assertThat(DrainRequest.of(List.of(reset, reboot), true).full()).isTrue();
+        HealthEvent skipped =
+                reboot.toBuilder().drain(new Overrides(false, true)).build();
+        assertThat(DrainRequest.of(List.of(reset, skipped), true)).isEqualTo(gpus("GPU-1"));
+        assertThat(DrainRequest.of(List.of(skipped), true).isNone()).isTrue();
+        HealthEvent forced = reset.toBuilder().drain(new Overrides(true, false)).build();
+        assertThat(DrainRequest.of(List.of(forced), true).full()).isTrue();
+        assertThat(DrainRequest.of(List.of(forced), true).forced()).isTrue();
+        assertThat(DrainRequest.of(List.of(forced), false))
+                .as("unless senders may")
+                .isEqualTo(gpus("GPU-1"));
+    }
+
+    // ---- what is remembered ----
+
+    @Test
+    void afterAFullDrainNothingIsAskedForAnyMore() {
+        DrainAnnotation done = Some.full().finished(NOW);
+        assertThat(done.with(FULL, NOW.plusSeconds(9))).isEqualTo(done);
+        assertThat(done.with(gpus("GPU-1"), NOW.plusSeconds(9))).isEqualTo(done);
+    }
+
+    @Test
+    void afterAPartialOneOnlyTheSameGpuIsDone() {
+        DrainAnnotation done = Some.partial("GPU-1").finished(NOW);
+        assertThat(done.with(gpus("GPU-1"), NOW.plusSeconds(9))).isEqualTo(done);
+        DrainAnnotation next = done.with(gpus("GPU-1", "GPU-2"), NOW.plusSeconds(9));
+        assertThat(next.active()).isTrue();
+        assertThat(next.done()).containsExactly("GPU-1");
+        assertThat(next.gpus()).containsEntry("GPU-1", NOW).containsEntry("GPU-2", NOW.plusSeconds(9));
+        assertThat(done.with(FULL, NOW).active()).isTrue();
+    }
+
+    @Test
+    void aFaultThatClearsTakesNothingBack() {
+        DrainAnnotation drain = Some.partial("GPU-1", "GPU-2");
+        assertThat(drain.with(gpus("GPU-2"), NOW.plusSeconds(9))).isEqualTo(drain);
+        assertThat(drain.with(DrainRequest.NONE, NOW.plusSeconds(9))).isEqualTo(drain);
+        assertThat(Some.full().with(gpus("GPU-2"), NOW)).isEqualTo(Some.full());
+    }
+
+    /** Whatever comes in whatever order, what is written is read as the same, and never less is asked for. */
+    @Test
+    void itIsReadAsItIsWrittenAndOnlyGrows() throws Exception {
+        Random random = new Random(7);
+        for (int walk = 0; walk < 200; walk++) {
+            DrainAnnotation record = DrainAnnotation.NONE;
+            for (int step = 0; step < 8; step++) {
+                Instant now = NOW.plusMillis(random.nextInt(100_000));
+                DrainAnnotation before = record;
+                record = switch (random.nextInt(6)) {
+                    case 0 -> record.with(FULL, now);
+                    case 1 -> record.with(gpus("GPU-" + random.nextInt(3)), now);
+                    case 2 -> record.active() ? record.finished(now) : record;
+                    case 3 -> record.partial().isEmpty() ? record : record.escalated("nobody knows", now);
+                    case 4 -> record.finished().isPresent() ? record.reopened(Set.of(), now) : record;
+                    default ->
+                        record.active()
+                                ? record.waiting(
+                                        1,
+                                        random.nextBoolean(),
+                                        List.of(new DrainAnnotation.Waiting("a/b", "evict", "\"why\"", NOW)))
+                                : record;
+                };
+                assertThat(record.gpus().keySet()).containsAll(before.gpus().keySet());
+                assertThat(record.full().isPresent() || before.full().isEmpty()).isTrue();
+                assertThat(record.done()).containsAll(before.done());
+                assertThat(record.gpus().keySet()).containsAll(record.done());
+                if (record.active() || record.finished().isPresent()) {
+                    assertThat(DrainAnnotation.of(Some.node(Optional.of(record.text()))))
+                            .isEqualTo(record);
+                }
+            }
+        }
+    }
+
+    @Test
+    void whatIsNoneSaysWhichAnnotationItIs() {
+        for (String text : List.of("", "[]", "{\"full\": \"today\"}", "{\"waiting\": [{}]}")) {
+            assertThatThrownBy(() -> DrainAnnotation.of(Some.node(Optional.of(text))))
+                    .hasMessageContaining("annotation gpuwarden.dev/drain cannot be read");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package dev.gpuwarden.aggregator.drain;
+
+import static dev.gpuwarden.aggregator.drain.Some.NOW;
+import static dev.gpuwarden.aggregator.drain.Some.pod;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.drain.HandPod.State;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** From one look at the pods of a node to the next. */
+class ManualDrainStateTest {
+
+    private DrainPolicies policies = policies(Duration.ZERO);
+    private Map<String, Object> health = Map.of();
+
+    private ManualDrainState last = ManualDrainState.NONE;
+    private Instant now = NOW;
+    private DrainAnnotation drain = Some.full();
+    private Map<String, Set<String>> holders = Map.of();
+    private Map<String, Refusal> refusals = Map.of();
+
+    private static DrainPolicies policies(Duration notice) {
+        DrainPolicies usual = Some.policies("*=Immediate");
+        return new DrainPolicies(
+                usual.pods(),
+                usual.namespaces(),
+                usual.system(),
+                usual.grace(),
+                usual.timeout(),
+                usual.notReady(),
+                notice,
+                false,
+                false);
+    }
+
+    private ManualDrainState look(String... pods) {
+        List<PodView> read = Stream.of(pods).map(Some::read).toList();
+        List<PodPlan> plan = new CheckpointSignals(health, Map.of(), policies.notice(), Duration.ofSeconds(5))
+                .of(drain, DrainPlan.of(drain, read, holders, policies, now), now);
+        last = ManualDrainState.of(last, plan, refusals, policies, NOW, now);
+        return last;
+    }
+
+    private HandPod only() {
+        assertThat(last.pods()).hasSize(1);
+        return last.pods().get(0);
+    }
+
+    private void after(long seconds) {
+        now = NOW.plusSeconds(seconds);
+    }
+
+    private static String ending(String name, String meta) {
+        return pod(name)
+                .replace("\"labels\"", "\"deletionTimestamp\": \"2026-11-22T06:01:00Z\"" + meta + ", \"labels\"");
+    }
+
+    private static String unmanaged(String name) {
+        return pod(name).replace("\"controller\": true", "\"controller\": false");
+    }
+
+    @Test
+    void aPodIsEvictedThenEndsThenIsGone() {
+        assertThat(look(pod("a")).due()).hasSize(1);
+        assertThat(only().state()).isEqualTo(State.EVICT);
+        assertThat(last.over()).isFalse();
+
+        after(3);
+        assertThat(look(ending("a", "")).due()).isEmpty();
+        assertThat(only())
+                .isEqualTo(new HandPod("team/a", "uid-a", State.GOING, "it has until 2026-11-22T06:01:00Z", now, NOW));
+        assertThat(last.next()).as("when it should have ended").contains(Instant.parse("2026-11-22T06:01:10Z"));
+
+        after(5);
+        look();
+        assertThat(only()).isEqualTo(new HandPod("team/a", "uid-a", State.GONE, "", now, NOW));
+        assertThat(last.drained()).isTrue();
+        after(9);
+        look();
+        assertThat(only().since()).isEqualTo(NOW.plusSeconds(5));
+    }
+
+    @Test
+    void aPodHasEndedWithItsContainersAndOneThatWasOverIsInNobodysWay() {
+        look(pod("a"));
+        look(pod("a").replace("Running\"", "Succeeded\""));
+        assertThat(only().state()).isEqualTo(State.GONE);
+        last = ManualDrainState.NONE;
+        look(pod("a").replace("Running\"", "Succeeded\""));
+        assertThat(only().state()).isEqualTo(State.LEFT);
+        look();
+        assertThat(last.pods()).isEmpty();
+    }
+
+    @Test
+    void whoIsRefusedIsTriedAgainAndSaysSinceWhen() {
+        look(pod("a"));
+        after(1);
+        refusals = Map.of(
+                "uid-a", Refusal.before(now, "").again("the budget web", Duration.ofSeconds(5), Duration.ZERO, now));
+        look(pod("a"));
+        after(4);
+        assertThat(look(pod("a")).due()).hasSize(1);
+        assertThat(only())
+                .isEqualTo(new HandPod("team/a", "uid-a", State.REFUSED, "the budget web", NOW.plusSeconds(1), NOW));
+        assertThat(last.next()).contains(NOW.plusSeconds(6));
+        assertThat(last.over()).isFalse();
+    }
+
+    @Test
+    void whoHasNoRightIsNotTriedAgain() {
+        String answer =
+                "pods \"a\" is forbidden: User \"me\" cannot create resource \"pods/eviction\" in API group \"\"";
+        refusals = Map.of("uid-a", Refusal.before(now, "").again(answer, Duration.ofSeconds(5), Duration.ZERO, now));
+        assertThat(look(pod("a")).due()).isEmpty();
+        assertThat(only().state()).isEqualTo(State.STAYS);
+        assertThat(only().why()).isEqualTo(answer);
+        assertThat(last.over()).isTrue();
+        assertThat(last.drained()).isFalse();
+    }
+
+    @Test
+    void allThatStandsAgainstAPodIsSaidAtOnce() {
+        look(unmanaged("a").replace("\"containers\"", "\"volumes\": [{\"emptyDir\": {}}], \"containers\""));
+        assertThat(only().state()).isEqualTo(State.STAYS);
+        assertThat(only().why())
+                .isEqualTo("its emptyDir would be lost (--delete-emptydir-data), and nobody would start it again"
+                        + " (--force)");
+        look();
+        assertThat(only().state()).as("a person has seen to it").isEqualTo(State.GONE);
+    }
+
+    @Test
+    void whatComesLongAfterTheCordonWouldComeAgain() {
+        after(9);
+        look(pod("a"));
+        assertThat(only().state()).isEqualTo(State.EVICT);
+        after(20);
+        look(pod("a"), pod("b"));
+        assertThat(last.pods()).extracting(HandPod::state).containsExactly(State.EVICT, State.STAYS);
+        assertThat(last.due()).extracting(plan -> plan.pod().name()).containsExactly("a");
+        assertThat(last.pods().get(1).why()).startsWith("it came after the cordon");
+    }
+
+    @Test
+    void aHolderThatNobodyMayTouchIsInTheWayOfItsGpu() {
+        drain = Some.partial("GPU-1");
+        holders = Map.of("team/a", Set.of("GPU-1"), "team/b", Set.of("GPU-1"));
+        look(pod("a").replace("ReplicaSet", "DaemonSet"), pod("b"), pod("c"));
+        assertThat(last.pods()).extracting(HandPod::state).containsExactly(State.STAYS, State.EVICT, State.LEFT);
+        assertThat(last.pods().get(0).why()).startsWith("it holds a GPU, and its DaemonSet");
+    }
+
+    @Test
+    void whoShouldHaveEndedSaysWhatHoldsIt() {
+        after(80);
+        look(ending("a", ", \"finalizers\": [\"example.com/hold\"]"));
+        assertThat(only().why())
+                .isEqualTo("it should have ended by 2026-11-22T06:01:00Z; finalizers hold it: example.com/hold");
+        assertThat(last.next()).isEmpty();
+    }
+
+    @Test
+    void whoCanSaveItsWorkIsToldFirstIfThatIsWanted() {
+        String pod = pod("a").replace(
+                        "\"labels\"",
+                        "\"annotations\": {\"gpuwarden.dev/checkpoint-signal\": \"SIGUSR1\"}, \"labels\"");
+        look(pod);
+        assertThat(only().state()).isEqualTo(State.EVICT);
+        assertThat(only().why()).isEqualTo("it could save its work on SIGUSR1 (--notice)");
+
+        policies = policies(Duration.ofMinutes(2));
+        last = ManualDrainState.NONE;
+        assertThat(look(pod).due()).extracting(PodPlan::step).containsExactly(PodPlan.Step.SIGNAL);
+        assertThat(only().state()).isEqualTo(State.SAVES);
+        assertThat(only().why()).isEqualTo("it gets SIGUSR1 and 2m to save its work");
+
+        health = Some.tree("""
+                {"spec": {"signals": {"uid-a": {"id": "i", "signal": "SIGUSR1", "requested": "%s"}}}}
+                """.formatted(NOW));
+        assertThat(look(pod).due()).isEmpty();
+        assertThat(last.over()).isFalse();
+        assertThat(last.next()).as("its node is to answer by then").contains(NOW.plusSeconds(5));
+        assertThat(only().state()).isEqualTo(State.SAVES);
+
+        after(5);
+        assertThat(look(pod).due()).isEmpty();
+        assertThat(last.next()).contains(NOW.plus(Duration.ofMinutes(2)));
+
+        after(121);
+        assertThat(look(pod).due()).extracting(PodPlan::step).containsExactly(PodPlan.Step.EVICT);
+        assertThat(only().state()).isEqualTo(State.EVICT);
+        assertThat(only().why()).endsWith("its time to save its work is over");
+    }
+}

@@ -1,0 +1,240 @@
+package dev.gpuwarden.aggregator.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
+import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.PoolCount;
+import dev.gpuwarden.aggregator.breaker.PoolParser;
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.drain.DrainText;
+import dev.gpuwarden.aggregator.ruleset.Clause;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+public class NodeAssessorTest {
+
+    public static final Instant NOW = Instant.parse("2026-11-22T06:00:00Z");
+    private static final String FATAL = fault(true, "");
+    private static final RuleEvaluator RULES = RuleEvaluator.compile(List.of(new QuarantineRuleSet(
+            "fatal",
+            1,
+            true,
+            0,
+            List.of(new Clause(Clause.Kind.HEALTH_EVENT, "event.isFatal")),
+            List.of(),
+            true,
+            Optional.empty(),
+            Optional.empty())));
+
+    public static final BreakerPolicy LIMITS =
+            new BreakerPolicy(PoolParser.parseAll(List.of("all;;rate=100%/5m;level=50%")));
+
+    private Seen<RuleEvaluator> rules = Seen.of(RULES);
+    private Seen<BreakerState> breaker = Seen.of(BreakerState.NEW);
+    private Seen<Leader> leader = Seen.of(new Leader("one", NOW.plusSeconds(10)));
+    private Seen<BreakerPolicy> limits = Seen.of(LIMITS);
+    private Seen<ActionMode> mode = Seen.of(ActionMode.ARMED);
+    private Set<String> out = Set.of();
+
+    public static Map<String, Object> tree(String json) {
+        try {
+            return Json.readObject(json);
+        } catch (IOException e) {
+            throw new AssertionError(json, e);
+        }
+    }
+
+    public static String fault(boolean fatal, String more) {
+        return """
+                {"agent": "a", "componentClass": "GPU", "checkName": "Xid", "errorCode": "79", "fatal": %s,
+                 "entityType": "PCI", "entityValue": "0000:3b:00", "message": "off the bus", "recommendedAction": "RESTART_BM",
+                 "processingStrategy": "EXECUTE_REMEDIATION", "sequence": 4, "eventID": "e", "occurrences": 1,
+                 "since": "2026-11-22T05:00:00Z", "lastSeen": "2026-11-22T05:59:00Z" %s}""".formatted(fatal, more);
+    }
+
+    public static Optional<Map<String, Object>> health(String reported, String... faults) {
+        return Optional.of(tree("""
+                {"metadata": {"name": "n", "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u"}]},
+                 "status": {"generation": 1, "reported": "%s", "unlistedCount": 0, "faults": [%s]}}
+                """.formatted(reported, String.join(",", faults))));
+    }
+
+    private static Optional<Map<String, Object>> fresh(String... faults) {
+        return health("2026-11-22T05:59:30Z", faults);
+    }
+
+    private NodeAssessment look(String metadata, String spec, Optional<Map<String, Object>> health) {
+        NodeFacts facts = NodeFacts.of(tree("""
+                {"metadata": {"name": "n", "uid": "u", "resourceVersion": "7" %s}, "spec": {%s}}
+                """.formatted(metadata, spec)));
+        PoolCount census = new PoolCount(2, out, Map.of(), Map.of());
+        return NodeAssessor.of(
+                facts,
+                health,
+                new ClusterContext(
+                        rules, new BreakerStatus(breaker, limits, mode), Seen.of(Map.of("all", census)), leader),
+                NOW);
+    }
+
+    private NodeAssessment look(Optional<Map<String, Object>> health) {
+        return look("", "", health);
+    }
+
+    private void faulty(NodeAssessment look, Cause cause, String why) {
+        assertThat(look.state()).isEqualTo(FleetState.FAULTY);
+        assertThat(look.cause()).contains(cause);
+        assertThat(look.why()).contains(why);
+        assertThat(look.unfit()).isTrue();
+    }
+
+    @Test
+    void withoutFaultsItIsHealthyAndWithLesserOnesDegraded() {
+        assertThat(look(fresh()).state()).isEqualTo(FleetState.HEALTHY);
+        NodeAssessment minor = look(fresh(fault(false, "")));
+        assertThat(minor.state()).isEqualTo(FleetState.DEGRADED);
+        assertThat(minor.unfit()).isFalse();
+        String stored = fault(true, "").replace("EXECUTE_REMEDIATION", "STORE_ONLY");
+        assertThat(look(fresh(stored)).state()).as("for statistics alone").isEqualTo(FleetState.HEALTHY);
+    }
+
+    @Test
+    void whoSaysNothingIsSilentOnlyIfSomethingCouldBeSaid() {
+        assertThat(look(Optional.empty()).state()).isEqualTo(FleetState.OTHER);
+        assertThat(look(", \"labels\": {\"nvidia.com/gpu.present\": \"true\"}", "", Optional.empty())
+                        .state())
+                .isEqualTo(FleetState.SILENT);
+        NodeAssessment stale = look(health("2026-11-22T05:40:00Z"));
+        assertThat(stale.state()).isEqualTo(FleetState.SILENT);
+        assertThat(stale.why()).contains("stale", "05:40");
+        Map<String, Object> other = fresh(FATAL).orElseThrow();
+        NodeAssessment reused = look(Optional.of(tree(Json.write(other).replace("\"u\"", "\"gone\""))));
+        assertThat(reused.state()).isEqualTo(FleetState.SILENT);
+        assertThat(reused.faults()).as("of another machine").isEmpty();
+    }
+
+    @Test
+    void whyAFaultyNodeIsInService() {
+        faulty(look(fresh(FATAL)), Cause.PENDING, "fatal asks to take it out of service");
+        faulty(look(health("2026-11-22T05:40:00Z", FATAL)), Cause.REPORT, "stale");
+        faulty(
+                look(", \"labels\": {\"k8saas.nvidia.com/ManagedByNVSentinel\": \"false\"}", "", fresh(FATAL)),
+                Cause.OPTED_OUT,
+                "ManagedByNVSentinel");
+        faulty(look(fresh(fault(true, ", \"quarantineOverride\": \"Skip\""))), Cause.OVERRIDDEN, "skip");
+        mode = Seen.of(ActionMode.DRY_RUN);
+        faulty(look(fresh(FATAL)), Cause.DRY_RUN, "dry run: fatal asks");
+        leader = Seen.of(new Leader("one", NOW.minusSeconds(60)));
+        faulty(look(fresh(FATAL)), Cause.NO_LEADER, "no aggregator acts");
+        out = Set.of("another");
+        faulty(look(fresh(FATAL)), Cause.BREAKER, "breaker all: 1 of 2 nodes are out of service, limit 1");
+        out = Set.of();
+        breaker = Seen.of(BreakerState.of(
+                Map.of("all", "{\"status\": \"open\", \"reason\": \"3 of 4\", \"since\": \"2026-11-22T05:00:00Z\"}"),
+                NOW));
+        faulty(look(fresh(FATAL)), Cause.BREAKER, "open since 2026-11-22T05:00:00Z, 3 of 4");
+        rules = Seen.of(RuleEvaluator.EMPTY);
+        faulty(look(fresh(FATAL)), Cause.NO_RULE, "no rule set");
+    }
+
+    @Test
+    void whatIsNotKnownIsNeverTakenForGood() {
+        breaker = Seen.unknown("403");
+        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "whether the breaker keeps it is not known");
+        breaker = Seen.of(BreakerState.NEW);
+        limits = Seen.unknown("no annotation");
+        out = Set.of("another");
+        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "whether the breaker keeps it is not known");
+        limits = Seen.of(LIMITS);
+        faulty(look(fresh(FATAL)), Cause.BREAKER, "limit 1");
+        out = Set.of();
+        mode = Seen.unknown("no annotation");
+        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "whether it is a dry run is not known");
+        rules = Seen.unknown("403 of rules");
+        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "403 of rules");
+        assertThat(look(fresh()).state()).isEqualTo(FleetState.HEALTHY);
+    }
+
+    @Test
+    void aQuarantineTellsWhatEndsIt() {
+        String annotations = """
+                , "annotations": {"quarantineHealthEvent": "[{\\"agent\\":\\"a\\",\\"componentClass\\":\\"GPU\\",\\"checkName\\":\\"Xid\\",\\"nodeName\\":\\"n\\",\\"errorCode\\":[\\"79\\"],\\"entitiesImpacted\\":[{\\"entityType\\":\\"PCI\\",\\"entityValue\\":\\"0000:3b:00\\"}]}]",
+                "quarantineHealthEventIsCordoned": "True", "gpuwarden.dev/quarantine-reason": "because",
+                "gpuwarden.dev/quarantined-at": "2026-11-22T05:01:00Z"}""";
+        String cordoned = "\"unschedulable\": true";
+        NodeAssessment held = look(annotations, cordoned, fresh(FATAL));
+        assertThat(held.state()).isEqualTo(FleetState.QUARANTINED);
+        assertThat(held.since()).contains(Instant.parse("2026-11-22T05:01:00Z"));
+        assertThat(held.why()).isEqualTo("because");
+        assertThat(held.next()).isEqualTo("returns when this is over: Xid 79 on PCI 0000:3b:00");
+        assertThat(look(annotations, cordoned, fresh()).next()).startsWith("returns now");
+        assertThat(look(annotations, "", fresh(FATAL)).next()).startsWith("leaves quarantine now: somebody uncordoned");
+        assertThat(look(annotations, cordoned, health("2026-11-22T05:40:00Z", FATAL))
+                        .next())
+                .startsWith("stays as it is: the report is stale");
+        mode = Seen.of(ActionMode.DRY_RUN);
+        assertThat(look(annotations, cordoned, fresh()).next()).endsWith("but the aggregator makes a dry run");
+        rules = Seen.unknown("403");
+        assertThat(look(annotations, cordoned, fresh(FATAL)).next())
+                .as("rules bring nodes in, and do not let them out")
+                .isEqualTo("returns when this is over: Xid 79 on PCI 0000:3b:00");
+        leader = Seen.of(new Leader("", NOW));
+        assertThat(look(annotations, cordoned, fresh()).next()).endsWith("but no aggregator acts");
+        NodeAssessment broken = look(", \"annotations\": {\"quarantineHealthEvent\": \"{\"}", cordoned, fresh(FATAL));
+        assertThat(broken.state()).isEqualTo(FleetState.QUARANTINED);
+        assertThat(broken.next()).isEqualTo("repair or remove them");
+    }
+
+    @Test
+    void aCordonOfSomebodyElseIsTheirs() {
+        String fields = """
+                , "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}, {"manager": "kubectl-cordon",
+                "time": "2026-11-22T04:00:00Z", "fieldsV1": {"f:spec": {"f:unschedulable": {}}}}]""";
+        NodeAssessment theirs = look(fields, "\"unschedulable\": true", fresh());
+        assertThat(theirs.state()).isEqualTo(FleetState.CORDONED);
+        assertThat(theirs.why()).isEqualTo("cordoned with kubectl-cordon");
+        assertThat(theirs.since()).contains(Instant.parse("2026-11-22T04:00:00Z"));
+        assertThat(theirs.unfit()).isFalse();
+        assertThat(look(fields, "\"unschedulable\": true", fresh(FATAL)).unfit())
+                .isTrue();
+    }
+
+    @Test
+    void whatMonitorsTellOfANodeCountsBeforeItHasSaidAnything() {
+        String health = """
+                {"metadata": {"name": "n", "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u"}]},
+                 "status": {"monitors": [{"name": "gpuwarden/cloud", "reported": "2026-11-22T05:59:00Z", "faultCount": 1,
+                                          "fatalCount": 1, "faults": [%s]}]}}""";
+        faulty(look(Optional.of(tree(health.formatted(FATAL)))), Cause.PENDING, "is being taken out of service");
+        assertThat(look(Optional.of(tree(health.formatted("")))).state())
+                .as("no GPUs, and nothing to tell")
+                .isEqualTo(FleetState.OTHER);
+    }
+
+    @Test
+    void whatIsWrittenOfADrainIsShown() {
+        String metadata = """
+                , "annotations": {"quarantineHealthEvent": "[{\\"agent\\": \\"a\\", \\"checkName\\": \\"Xid\\"}]",
+                "gpuwarden.dev/drain": "%s"}
+                """;
+        String drain = "{'full': '2026-11-22T05:30:00Z', 'why': 'Xid 79', 'left': 2, 'waiting': [{'pod': 'team/a',"
+                + " 'step': 'evict', 'why': 'budget web', 'since': '2026-11-22T05:31:00Z'}]}";
+        String spec = "\"unschedulable\": true";
+        NodeAssessment look = look(metadata.formatted(drain.replace("'", "\\\"")), spec, fresh(FATAL));
+        assertThat(look.state()).isEqualTo(FleetState.QUARANTINED);
+        assertThat(look.drain()).isPresent();
+        assertThat(DrainText.of(look.drain().get()))
+                .isEqualTo("being drained of all pods for Xid 79, 2 pods left: team/a: budget web, since"
+                        + " 2026-11-22T05:31:00Z; and 1 more");
+        assertThat(look(metadata.formatted("nonsense"), spec, fresh(FATAL)).drain())
+                .isEmpty();
+    }
+}

@@ -1,0 +1,138 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.gpuwarden.aggregator.ingest.NodeSession.Draft;
+import dev.gpuwarden.aggregator.ingest.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
+import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.core.event.Fault;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What is written of a node, and when; without a stream nothing is told it. */
+class NodeSessionTest {
+
+    private static final Instant NOW = Samples.SEEN;
+
+    private final NodeSession record = new NodeSession(
+            Hello.newBuilder().setNodeName("n1").build(),
+            new StreamEpoch(NOW, "a"),
+            new StoredHealth("u", "7", Optional.empty(), 12));
+
+    private boolean told(long generation) {
+        return record.told(new Told(generation, List.of(Samples.fault("n1", "79"))), NOW);
+    }
+
+    private boolean happened(long sequence, boolean history) {
+        return record.happened(new Happened(sequence, Samples.mended("n1"), NOW, history), NOW);
+    }
+
+    @Test
+    void manyNewsAreOneWrite() {
+        assertThat(told(1)).isTrue();
+        assertThat(happened(1, true)).isFalse();
+        Draft draft = record.begin();
+        assertThat(draft.state().sequence()).isEqualTo(1);
+        assertThat(draft.state().faults()).hasSize(1);
+        assertThat(happened(2, false)).as("whoever writes looks again").isFalse();
+        record.kept(draft, new StoredHealth("u", "8", Optional.empty(), 1));
+        assertThat(record.end()).isTrue();
+        Draft next = record.begin();
+        assertThat(next.state().faults()).isEmpty();
+        assertThat(next.held().version()).isEqualTo("8");
+        assertThat(record.end()).isFalse();
+        assertThat(record.isOver()).isTrue();
+    }
+
+    @Test
+    void whatIsNotKeptIsWrittenAgainAndCountsFromItsFirstNews() {
+        told(1);
+        Draft first = record.begin();
+        record.notKept(first);
+        assertThat(record.end()).isTrue();
+        Draft second = record.begin();
+        assertThat(second.state()).isEqualTo(first.state());
+        assertThat(second.sinceNanos()).isEqualTo(first.sinceNanos());
+    }
+
+    @Test
+    void anEventThatIsInThePagesChangesNothing() {
+        told(1);
+        happened(1, true);
+        assertThat(record.begin().state().faults()).hasSize(1);
+    }
+
+    @Test
+    void aFaultThatCameAheadOfItsEventStaysUntilThatTakesOver() {
+        told(1);
+        Fault cause = Samples.fault("n1", "48");
+        Fault ahead = new Fault(cause.key(), cause.cause(), 9, NOW, NOW, 1);
+        record.ahead(ahead, NOW);
+        assertThat(record.begin().state().faults()).hasSize(2).contains(ahead);
+        happened(8, false);
+        assertThat(record.begin().state().faults())
+                .as("an older event clears the check, and not what came after it")
+                .containsExactly(ahead);
+        record.happened(new Happened(9, Samples.xid("n1", "48"), NOW, false), NOW);
+        assertThat(record.begin().state().faults())
+                .extracting(Fault::key, Fault::sequence)
+                .containsExactly(tuple(ahead.key(), 9L));
+        happened(10, false);
+        assertThat(record.begin().state().faults()).isEmpty();
+    }
+
+    @Test
+    void aTellingOfAllFaultsReplacesThoseThatCameAhead() {
+        told(1);
+        record.ahead(Samples.fault("n1", "48"), NOW);
+        told(2);
+        assertThat(record.begin().state().faults()).hasSize(1);
+    }
+
+    @Test
+    void aNodeThatHasNotToldAllIsNotWrittenHoweverLongItLives() {
+        assertThat(record.alive(NOW.plus(NodeSession.CONFIRM).plusSeconds(1))).isFalse();
+    }
+
+    @Test
+    void aNodeWithoutNewsIsConfirmedNowAndThen() {
+        told(1);
+        Draft draft = record.begin();
+        record.kept(draft, draft.held());
+        record.end();
+        assertThat(record.alive(NOW.plusSeconds(30))).isFalse();
+        assertThat(record.alive(NOW.plus(NodeSession.CONFIRM).plusSeconds(1))).isTrue();
+    }
+
+    @Test
+    void aNodeWaitsUntilItsFaultsAndTheWindowOfEventsAreKept() {
+        told(1);
+        assertThat(record.full(2)).isTrue();
+    }
+
+    @Test
+    void aNodeThatFilledItsWindowMayStillSendAFaultAhead() {
+        happened(1, false);
+        happened(2, false);
+        assertThat(record.full(2)).isFalse();
+        happened(3, false);
+        assertThat(record.full(2)).isTrue();
+    }
+
+    @Test
+    void whatIsForgottenIsNotWrittenAgain() {
+        told(1);
+        Draft draft = record.begin();
+        record.forget();
+        record.notKept(draft);
+        assertThat(happened(2, false)).isFalse();
+        assertThat(record.end()).isFalse();
+        assertThat(record.isOver()).isTrue();
+    }
+}

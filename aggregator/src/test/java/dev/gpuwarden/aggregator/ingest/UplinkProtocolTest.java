@@ -1,0 +1,290 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.ingest.Step.AccessAsked;
+import dev.gpuwarden.aggregator.ingest.Step.Ahead;
+import dev.gpuwarden.aggregator.ingest.Step.Alive;
+import dev.gpuwarden.aggregator.ingest.Step.Ended;
+import dev.gpuwarden.aggregator.ingest.Step.Greeted;
+import dev.gpuwarden.aggregator.ingest.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.Step.Reason;
+import dev.gpuwarden.aggregator.ingest.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.api.AccessCodec;
+import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.Holdings;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.event.Fault;
+import io.grpc.Status;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a node may say when, and what becomes of it. */
+class UplinkProtocolTest {
+
+    private static final Caller CALLER = Caller.node(Set.of("n1"), "token of pod p");
+
+    private static final String TOKEN = "e30.e30.c2ln";
+
+    private static NodeReport hello(String node) {
+        return UplinkCodec.report(UplinkCodec.hello(Instant.EPOCH)
+                .setNodeName(node)
+                .setVersion("1")
+                .build());
+    }
+
+    private static NodeReport page(long generation, long asOf, boolean last, Fault... faults) {
+        NodeReport page = UplinkCodec.pages(generation, asOf, List.of(faults)).next();
+        return page.toBuilder()
+                .setFaults(page.getFaults().toBuilder().setLast(last))
+                .build();
+    }
+
+    private static NodeReport event(long sequence) {
+        return UplinkCodec.report(Samples.stored(sequence, Samples.xid("n1", "79")));
+    }
+
+    private static NodeReport ahead(long sequence, String code) {
+        Fault fault = Samples.fault("n1", code);
+        return UplinkCodec.ahead(
+                new Fault(fault.key(), fault.cause(), sequence, fault.since(), fault.lastSeen(), fault.occurrences()));
+    }
+
+    private static Fault fault(String node) {
+        return Samples.fault(node, "79");
+    }
+
+    static Stream<Arguments> ends() {
+        NodeReport hello = hello("n1");
+        NodeReport all = page(1, 0, true);
+        return Stream.of(
+                Arguments.of("an event first", Status.Code.INVALID_ARGUMENT, Reason.ORDER, List.of(event(1))),
+                Arguments.of("faults first", Status.Code.INVALID_ARGUMENT, Reason.ORDER, List.of(all)),
+                Arguments.of("Hello twice", Status.Code.INVALID_ARGUMENT, Reason.ORDER, List.of(hello, hello)),
+                Arguments.of(
+                        "another node's name", Status.Code.PERMISSION_DENIED, Reason.OTHER_NODE, List.of(hello("n2"))),
+                Arguments.of("no name", Status.Code.PERMISSION_DENIED, Reason.OTHER_NODE, List.of(hello(""))),
+                Arguments.of(
+                        "another protocol",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.PROTOCOL,
+                        List.of(hello.toBuilder()
+                                .setHello(Hello.newBuilder(hello.getHello()).setProtocolVersion(2))
+                                .build())),
+                Arguments.of(
+                        "a version that no terminal should see",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello.toBuilder()
+                                .setHello(Hello.newBuilder(hello.getHello()).setVersion("\u001b[31m"))
+                                .build())),
+                Arguments.of(
+                        "an event before the faults",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, event(1))),
+                Arguments.of(
+                        "an event between pages",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, all, page(2, 0, false), event(1))),
+                Arguments.of(
+                        "an event twice",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, all, event(3), event(3))),
+                Arguments.of(
+                        "a complete generation again",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, all, all)),
+                Arguments.of(
+                        "a fault ahead of its event between pages",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, all, page(2, 0, false), ahead(9, "79"))),
+                Arguments.of(
+                        "another node's fault ahead of its event",
+                        Status.Code.PERMISSION_DENIED,
+                        Reason.OTHER_NODE,
+                        List.of(hello, all, UplinkCodec.ahead(fault("n2")))),
+                Arguments.of(
+                        "a fault ahead of its event that could wait for it",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, all, UplinkCodec.ahead(Samples.hugeFault("n1", 1)))),
+                Arguments.of(
+                        "more faults ahead of their events than may be",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        Stream.concat(
+                                        Stream.of(hello, all),
+                                        IntStream.rangeClosed(0, UplinkCodec.MOST_AHEAD)
+                                                .mapToObj(i -> ahead(9, Integer.toString(i))))
+                                .toList()),
+                Arguments.of(
+                        "a token before Hello",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(AccessCodec.report("1", TOKEN))),
+                Arguments.of(
+                        "a token that is none",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, AccessCodec.report("1", "secret"))),
+                Arguments.of(
+                        "a token that is too long",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, AccessCodec.report("1", TOKEN + "x".repeat(8192)))),
+                Arguments.of(
+                        "a token without the question's name",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, AccessCodec.report("", TOKEN))),
+                Arguments.of(
+                        "another as_of within a generation",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.ORDER,
+                        List.of(hello, page(1, 5, false), page(1, 6, true))),
+                Arguments.of(
+                        "a fault of another node",
+                        Status.Code.PERMISSION_DENIED,
+                        Reason.OTHER_NODE,
+                        List.of(hello, page(1, 0, true, fault("n2")))),
+                Arguments.of(
+                        "a fault with 100,000 entities",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(hello, page(1, 0, true, Samples.hugeFault("n1", 100_000)))),
+                Arguments.of(
+                        "more faults than a node can have",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        Stream.concat(Stream.of(hello), IntStream.range(0, 5).mapToObj(i -> manyFaults()))
+                                .toList()));
+    }
+
+    private static NodeReport manyFaults() {
+        return page(
+                1, 0, false, IntStream.range(0, 500).mapToObj(i -> fault("n1")).toArray(Fault[]::new));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("ends")
+    void whatBreaksTheContractEndsTheStreamAndNothingBeforeIt(
+            String name, Status.Code code, Reason reason, List<NodeReport> said) {
+        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        for (NodeReport report : said.subList(0, said.size() - 1)) {
+            assertThat(conversation.hear(report)).as(name).isNotInstanceOf(Ended.class);
+        }
+        Step last = conversation.hear(said.get(said.size() - 1));
+        assertThat(last).isInstanceOfSatisfying(Ended.class, ended -> {
+            assertThat(ended.status().getCode()).isEqualTo(code);
+            assertThat(ended.status().getDescription()).isNotBlank();
+            assertThat(ended.reason()).isEqualTo(reason);
+        });
+    }
+
+    @Test
+    void anOrderlyNodeIsUnderstood() {
+        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        assertThat(conversation.hear(hello("n1"))).isInstanceOf(Greeted.class);
+        assertThat(conversation.hear(page(7, 4, false, fault("n1")))).isInstanceOf(Alive.class);
+        assertThat(conversation.hear(page(7, 4, true, Samples.fault("n1", "48"))))
+                .isInstanceOfSatisfying(Told.class, told -> {
+                    assertThat(told.generation()).isEqualTo(7);
+                    assertThat(told.faults()).hasSize(2);
+                });
+        assertThat(conversation.hear(event(4)))
+                .isInstanceOfSatisfying(
+                        Happened.class, event -> assertThat(event.history()).isTrue());
+        assertThat(conversation.hear(event(5)))
+                .isInstanceOfSatisfying(
+                        Happened.class, event -> assertThat(event.history()).isFalse());
+        assertThat(conversation.hear(UplinkCodec.heartbeat(Instant.EPOCH, 0))).isInstanceOf(Alive.class);
+        assertThat(conversation.hear(NodeReport.getDefaultInstance())).isInstanceOf(Alive.class);
+    }
+
+    @Test
+    void aFaultAheadIsTakenUnlessItsEventOrThePagesHaveIt() {
+        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        conversation.hear(hello("n1"));
+        conversation.hear(page(1, 4, true));
+        assertThat(conversation.hear(ahead(4, "79"))).isInstanceOf(Alive.class);
+        assertThat(conversation.hear(ahead(6, "79")))
+                .isInstanceOfSatisfying(
+                        Ahead.class, told -> assertThat(told.fault().sequence()).isEqualTo(6));
+        assertThat(conversation.hear(event(7))).isInstanceOf(Happened.class);
+        assertThat(conversation.hear(ahead(7, "79"))).isInstanceOf(Alive.class);
+        for (int i = 0; i < 3 * UplinkCodec.MOST_AHEAD; i++) {
+            assertThat(conversation.hear(ahead(8 + i, Integer.toString(i)))).isInstanceOf(Ahead.class);
+            assertThat(conversation.hear(event(8 + i))).isInstanceOf(Happened.class);
+        }
+    }
+
+    @Test
+    void aNewGenerationVoidsTheUnfinishedOne() {
+        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        conversation.hear(hello("n1"));
+        conversation.hear(page(1, 0, false, fault("n1")));
+        assertThat(conversation.hear(page(2, 0, true)))
+                .isInstanceOfSatisfying(
+                        Told.class, told -> assertThat(told.faults()).isEmpty());
+    }
+
+    @Test
+    void anEventThatCannotBeTakenIsRefusedAndTheNextIsTaken() {
+        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        conversation.hear(hello("n1"));
+        conversation.hear(page(1, 0, true));
+        assertThat(conversation.hear(UplinkCodec.report(Samples.stored(1, Samples.xid("n2", "79")))))
+                .isInstanceOfSatisfying(
+                        Refused.class, refused -> assertThat(refused.reason()).isEqualTo(Reason.OTHER_NODE));
+        assertThat(conversation.hear(UplinkCodec.report(
+                        Samples.stored(2, Samples.hugeFault("n1", 100_000).cause()))))
+                .isInstanceOfSatisfying(
+                        Refused.class, refused -> assertThat(refused.reason()).isEqualTo(Reason.LIMIT));
+        assertThat(conversation.hear(event(3))).isInstanceOf(Happened.class);
+    }
+
+    @Test
+    void aNameThatIsNoNodesIsRefusedWhateverACertificateSays() {
+        UplinkProtocol conversation = new UplinkProtocol(Caller.node(Set.of("../secrets"), "client certificate"));
+        assertThat(conversation.hear(hello("../secrets"))).isInstanceOf(Ended.class);
+    }
+
+    @Test
+    void whoHoldsTheGpusMayBeSaidAfterHelloAtAnyTime() {
+        NodeReport holdings = NodeReport.newBuilder()
+                .setHoldings(Holdings.newBuilder().setId("q"))
+                .build();
+        assertThat(new UplinkProtocol(CALLER).hear(holdings)).isInstanceOf(Step.Ended.class);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        assertThat(conversation.hear(hello("n1"))).isInstanceOf(Step.Greeted.class);
+        assertThat(conversation.hear(holdings)).isEqualTo(new Step.Looked(holdings.getHoldings()));
+        assertThat(conversation.hear(page(1, 0, false))).isInstanceOf(Step.Alive.class);
+        assertThat(conversation.hear(holdings)).isInstanceOf(Step.Looked.class);
+        assertThat(conversation.hear(page(1, 0, true))).isInstanceOf(Step.Told.class);
+    }
+
+    @Test
+    void aTokenMayBeAskedAboutAtAnyTimeAndIsShownNowhere() {
+        NodeReport review = AccessCodec.report("1", TOKEN);
+        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        conversation.hear(hello("n1"));
+        assertThat(conversation.hear(review)).isEqualTo(new AccessAsked(review.getAccessReview()));
+        conversation.hear(page(1, 0, false));
+        assertThat(conversation.hear(review).toString()).isEqualTo("AccessAsked[1]");
+        assertThat(conversation.hear(page(1, 0, true))).isInstanceOf(Told.class);
+    }
+}

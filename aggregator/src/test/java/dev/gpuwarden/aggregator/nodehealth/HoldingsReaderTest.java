@@ -1,0 +1,157 @@
+package dev.gpuwarden.aggregator.nodehealth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Answered;
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Failed;
+import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Pending;
+import dev.gpuwarden.core.holder.GpuHolder;
+import dev.gpuwarden.core.holder.GpuHolder.Kind;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.UnresolvedDevice;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class HoldingsReaderTest {
+
+    private static final Instant NOW = Instant.parse("2026-11-22T13:00:00Z");
+    private static final Instant AS_OF = Instant.parse("2026-11-22T12:59:59.5Z");
+    private static final String GPU = "GPU-11111111-1111-1111-1111-111111111111";
+
+    private static GpuHolder holder(String pod, Kind kind, String device) {
+        return new GpuHolder("ml", pod, "main", GPU, kind, device);
+    }
+
+    private static Reading<GpuHolders> said(GpuHolder... holders) {
+        return Reading.of(new GpuHolders(AS_OF, List.of(holders), List.of(), 0));
+    }
+
+    private static Map<String, Object> resource(String asked, Map<String, Object> holdings) {
+        return Map.of(
+                "spec", Map.of("lookup", new LookupRequest(asked, NOW).tree()),
+                "status", Map.of("holdings", holdings));
+    }
+
+    private static LookupAnswer read(Reading<GpuHolders> said) {
+        return HoldingsReader.read(resource("q", GpuHoldersJson.of("q", said, NOW)), "q");
+    }
+
+    private static GpuHolders answered(Reading<GpuHolders> said) {
+        return ((Answered) read(said)).holders();
+    }
+
+    @Test
+    void whatIsWrittenIsRead() {
+        List<GpuHolder> holders = new ArrayList<>(Arrays.stream(Kind.values())
+                .map(kind -> holder("p-" + kind.ordinal(), kind, GPU + "::1"))
+                .toList());
+        holders.add(holder("whole", Kind.EXCLUSIVE, GPU));
+        GpuHolders all = new GpuHolders(
+                AS_OF, holders, List.of(new UnresolvedDevice("ml", "p", "main", "nvidia.com/gpu", "7", "no such")), 2);
+        assertThat(answered(Reading.of(all))).isEqualTo(all);
+        assertThat(answered(said())).isEqualTo(new GpuHolders(AS_OF, List.of(), List.of(), 0));
+    }
+
+    @Test
+    void onlyTheAnswerToThisQuestionIsOne() {
+        Map<String, Object> none = Map.of();
+        assertThat(HoldingsReader.read(resource("q", none), "q")).isEqualTo(new Pending(NOW));
+        assertThat(HoldingsReader.read(resource("q", GpuHoldersJson.of("before", said(), NOW)), "q"))
+                .isEqualTo(new Pending(NOW));
+        assertThat(HoldingsReader.read(resource("later", GpuHoldersJson.of("before", said(), NOW)), "q"))
+                .isEqualTo(new Failed("somebody has asked anew since"));
+        // It was answered before somebody else asked.
+        assertThat(HoldingsReader.read(resource("later", GpuHoldersJson.of("q", said(), NOW)), "q"))
+                .isInstanceOf(Answered.class);
+        assertThat(HoldingsReader.read(Map.of(), "q")).isEqualTo(new Failed("nobody asks for it any more"));
+    }
+
+    @Test
+    void whatIsOpenIsWhatHasNoAnswer() {
+        assertThat(LookupRequest.open(resource("q", Map.of()))).contains(new LookupRequest("q", NOW));
+        assertThat(LookupRequest.open(resource("q", GpuHoldersJson.of("q", said(), NOW))))
+                .isEmpty();
+        assertThat(LookupRequest.open(resource("q", GpuHoldersJson.of("p", said(), NOW))))
+                .isPresent();
+        assertThat(LookupRequest.open(Map.of())).isEmpty();
+        assertThat(LookupRequest.of(Map.of("spec", Map.of("lookup", Map.of("id", "q", "requested", "soon")))))
+                .isEmpty();
+        assertThat(LookupRequest.of(Map.of("spec", Map.of("lookup", "q")))).isEmpty();
+    }
+
+    @Test
+    void aCauseIsToldAsTheNodeSaidItAndSafeToShow() {
+        assertThat(read(Reading.absent(Absence.FAILED, 0, "no \u001b[31msocket " + "x".repeat(2_000))))
+                .isInstanceOfSatisfying(
+                        Failed.class,
+                        failed -> assertThat(failed.why())
+                                .startsWith("no  [31msocket xxx")
+                                .hasSize(GpuHoldersJson.LONGEST_REASON));
+    }
+
+    @Test
+    void aThousandPodsFitAndMoreAreCounted() {
+        GpuHolder[] many = IntStream.range(0, 1_500)
+                .mapToObj(i -> holder("batch-job-" + i, Kind.SHARED, GPU + "::" + i))
+                .toArray(GpuHolder[]::new);
+        GpuHolders heard = answered(said(many));
+        assertThat(heard.podsOf(GPU)).hasSize(1024);
+        assertThat(heard.unlisted()).isEqualTo(1_500 - 1024);
+        assertThat(heard.complete()).isFalse();
+        assertThat(answered(said(Arrays.copyOf(many, 1_000))).complete()).isTrue();
+    }
+
+    @Test
+    void theLongestNamesDoNotMakeItLargerThanThereIsRoomFor() {
+        GpuHolder[] many = IntStream.range(0, 1_024)
+                .mapToObj(i -> holder("p".repeat(248) + i, Kind.SHARED, GPU + "::" + "<".repeat(300)))
+                .toArray(GpuHolder[]::new);
+        GpuHolders heard = answered(said(many));
+        assertThat(heard.holders().size() + heard.unlisted()).isEqualTo(1_024);
+        assertThat(heard.holders()).hasSizeBetween(50, 500);
+    }
+
+    @Test
+    void namesThatNobodyCanHaveAreCountedAndNotKept() {
+        GpuHolders heard = answered(said(
+                holder("a", Kind.EXCLUSIVE, GPU),
+                holder("A\u001b[31m", Kind.EXCLUSIVE, GPU),
+                holder("", Kind.EXCLUSIVE, GPU),
+                holder("x".repeat(254), Kind.EXCLUSIVE, GPU),
+                new GpuHolder("ml", "b", "main", "GPU-1", Kind.EXCLUSIVE, "GPU-1"),
+                new GpuHolder("../ml", "b", "main", GPU, Kind.EXCLUSIVE, GPU)));
+        assertThat(heard.holders()).extracting(GpuHolder::pod).containsExactly("a");
+        assertThat(heard.unlisted()).isEqualTo(5);
+    }
+
+    @Test
+    void whatCannotBeReadNeverMakesFewerPodsOfIt() {
+        Map<String, Object> tree = GpuHoldersJson.of("q", said(holder("a", Kind.MIG, "MIG-1")), NOW);
+        for (String field : List.of("asOf", "holders", "unresolved", "unlistedCount")) {
+            for (Object odd : List.of(true, "?", Map.of())) {
+                Map<String, Object> broken = new HashMap<>(tree);
+                broken.put(field, odd);
+                assertThat(HoldingsReader.read(resource("q", broken), "q"))
+                        .as(field + odd)
+                        .isInstanceOf(Failed.class);
+            }
+            Map<String, Object> without = new HashMap<>(tree);
+            without.remove(field);
+            assertThat(HoldingsReader.read(resource("q", without), "q")).isInstanceOf(Failed.class);
+        }
+        Map<String, Object> later = new HashMap<>(tree);
+        later.put("holders", List.of(Map.of("pod", "a", "gpu", GPU, "kind", "Later"), "?"));
+        assertThat(HoldingsReader.read(resource("q", later), "q"))
+                .isInstanceOfSatisfying(
+                        Answered.class,
+                        answer -> assertThat(answer.holders().unlisted()).isEqualTo(2));
+    }
+}

@@ -1,0 +1,155 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import static dev.gpuwarden.aggregator.objectmonitor.Samples.compiled;
+import static dev.gpuwarden.aggregator.objectmonitor.Samples.pod;
+import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CompiledPolicyTest {
+
+    private static final Instant NOW = Instant.parse("2026-11-22T12:00:00Z");
+    private static final Map<String, Object> POD = pod("Running", "[{name: a, ready: true, restartCount: 7}]");
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            resource.metadata.namspace == 'x'          | DoesNotCompile | line 1 column 18: resource.metadata has no field namspace, did you mean namespace?; available: annotations
+            resource.stats.phase == 'x'                | DoesNotCompile | line 1 column 9: resource has no field stats, did you mean status?; available: apiVersion
+            pod.status.phase == 'x'                    | DoesNotCompile | line 1 column 1: undeclared reference to 'pod'
+            resource.status.phase ==                   | DoesNotCompile | line 1 column
+            'x' + 'y'                                  | DoesNotCompile | expected type 'bool' but found 'string'
+            now > duration('5m')                       | DoesNotCompile | available: resource (Pod of v1, as the API server has it
+            1 > 2                                      | NeverMatches   | the expression is always false
+            """)
+    void tellsWhatIsWrong(String expression, String verdict, String message) {
+        assertThatThrownBy(() -> CompiledPolicy.compile(policy("p", expression)))
+                .isInstanceOfSatisfying(PolicyProblem.class, problem -> {
+                    assertThat(problem.verdict().name()).isEqualTo(verdict);
+                    assertThat(problem).hasMessageContaining(message).hasMessageStartingWith("predicate.expression: ");
+                });
+    }
+
+    @Test
+    void theOtherExpressionIsNamedToo() {
+        assertThatThrownBy(() -> CompiledPolicy.compile(policy("p", "true", "resource.metadata.nam\n  + 1")))
+                .hasMessageStartingWith("nodeAssociation.expression: ");
+    }
+
+    @Test
+    void numbersAreNumbersHoweverTheyAreWritten() {
+        String restarts = "resource.status.containerStatuses.exists(c, c.restartCount > 5)";
+        assertThat(compiled(policy("p", restarts)).evaluate(POD, NOW).matches()).isTrue();
+    }
+
+    @Test
+    void whatCannotBeAnsweredDoesNotMatchAndSaysWhy() {
+        Outcome outcome =
+                compiled(policy("p", "resource.status.reason == 'Evicted'")).evaluate(POD, NOW);
+        assertThat(outcome.matches()).isFalse();
+        assertThat(outcome.problem().orElseThrow()).contains("reason");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            resource.spec.hostname  | hostname
+            ''                      | empty text
+            """)
+    void anObjectWithoutNodeMatchesAndSaysWhyItHasNone(String association, String why) {
+        Outcome outcome = compiled(policy("p", "true", association)).evaluate(POD, NOW);
+        assertThat(outcome.matches()).isTrue();
+        assertThat(outcome.node()).isEmpty();
+        assertThat(outcome.problem().orElseThrow()).contains("nodeAssociation").contains(why);
+    }
+
+    @Test
+    void aLoopInALoopIsStopped() {
+        Map<String, Object> big = JsonTrees.copy(POD);
+        big.put(
+                "status",
+                Map.of(
+                        "items",
+                        IntStream.range(0, 2000).mapToObj(Integer::toString).toList()));
+        String pairs = "resource.status.items.all(a, resource.status.items.all(b, a != 'x' || b != 'x'))";
+        Outcome outcome = compiled(policy("p", pairs)).evaluate(big, NOW);
+        assertThat(outcome.tooCostly()).isTrue();
+        assertThat(outcome.matches()).isFalse();
+        assertThat(outcome.problem().orElseThrow()).contains("too many steps");
+    }
+
+    @Test
+    void anObjectOfAMegabyteIsAnswered() {
+        Map<String, Object> big = JsonTrees.copy(POD);
+        big.put("data", Map.of("text", "x".repeat(1 << 20)));
+        String expression = "resource.data.text.matches('x*y') || resource.metadata.name == 'validator'";
+        CompiledPolicy policy =
+                compiled(MonitorPolicy.of(Samples.resource("p", "ConfigMap", expression, "resource.spec.nodeName")));
+        long start = System.nanoTime();
+        assertThat(policy.evaluate(big, NOW).matches()).isTrue();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '~', quoteCharacter = '`', textBlock = """
+            now > timestamp('2026-11-22T12:10:00Z')                                                        ~ 10m
+            now < timestamp('2026-11-22T12:00:30Z')                                                        ~ 30s
+            now > timestamp('2026-12-02T12:00:00Z')                                                        ~ 240h
+            now > timestamp('2027-12-02T12:00:00Z')                                                        ~ never
+            resource.metadata.name == 'validator' && now > timestamp('2026-11-22T12:10:00Z')               ~ 10m
+            resource.metadata.name == 'other' && now > timestamp('2026-11-22T12:10:00Z')                   ~ untimed
+            now > timestamp('2026-11-22T12:10:00Z') && resource.metadata.name == 'other'                   ~ untimed
+            resource.metadata.name == 'validator' || now > timestamp('2026-11-22T12:10:00Z')               ~ untimed
+            resource.metadata.name == 'validator'                                                          ~ untimed
+            """)
+    void whenTheAnswerChangesIsForeseen(String expression, String when) {
+        Outcome outcome = compiled(policy("p", expression)).evaluate(POD, NOW);
+        assertThat(outcome.problem()).isEmpty();
+        assertThat(outcome.timed()).isEqualTo(!when.equals("untimed"));
+        if (when.equals("untimed") || when.equals("never")) {
+            assertThat(outcome.changes()).isEmpty();
+        } else {
+            Instant expected = NOW.plus(dev.gpuwarden.cli.Durations.parse(when));
+            assertThat(outcome.changes().orElseThrow()).isBetween(expected, expected.plusMillis(2));
+        }
+    }
+
+    @Test
+    void readsWhatTheApiServerHasAndRefusesWhatTheSchemaWould() {
+        assertThat(policy("p", "true").resource()).isEqualTo(new ResourceType("", "v1", "Pod"));
+        assertThat(policy("p", "true").enabled()).isTrue();
+        assertThatThrownBy(() -> MonitorPolicy.of(Map.of("metadata", Map.of("name", "p"))))
+                .hasMessage("spec.resource.version: expected a text, there is none");
+        Map<String, Object> wrong = Samples.resource("p", "Pod", "true", "'n'");
+        Map<String, Object> spec = JsonTrees.copy(JsonTrees.object(wrong, "spec"));
+        spec.put("healthEvent", Map.of("componentClass", "Software", "recommendedAction", "CONTACT_SUPORT"));
+        wrong.put("spec", spec);
+        assertThatThrownBy(() -> MonitorPolicy.of(wrong)).hasMessageContaining("did you mean CONTACT_SUPPORT?");
+        Map<String, Object> pods = Samples.resource("p", "Pod", "true", "'n'");
+        assertThat(MonitorPolicy.of(pods).damping()).isEqualTo(new Damping(Duration.ZERO, Duration.ZERO));
+        assertThat(Samples.with(Samples.resource("p", "Job", "true", "'n'"), "minMatchSeconds: 5")
+                        .damping())
+                .isEqualTo(new Damping(Duration.ofSeconds(5), Duration.ofMinutes(5)));
+        assertThatThrownBy(() -> Samples.with(pods, "minHealthySeconds: 90000"))
+                .hasMessage("spec.minHealthySeconds: expected 0 to 86400, found 90000");
+    }
+
+    @Test
+    void theDigestFollowsWhatMatchesAndNotWhatIsTold() {
+        Map<String, Object> told = Samples.resource("p", "Pod", "true", "'n'");
+        Map<String, Object> spec = JsonTrees.copy(JsonTrees.object(told, "spec"));
+        spec.put("healthEvent", Map.of("componentClass", "Other", "errorCode", List.of()));
+        told.put("spec", spec);
+        String digest = policy("p", "true", "'n'").digest();
+        assertThat(MonitorPolicy.of(told).digest()).isEqualTo(digest);
+        assertThat(policy("p", "false", "'n'").digest()).isNotEqualTo(digest);
+    }
+}

@@ -1,0 +1,423 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import static dev.gpuwarden.aggregator.objectmonitor.Samples.compiled;
+import static dev.gpuwarden.aggregator.objectmonitor.Samples.pod;
+import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of matches as objects come, change and go. */
+class PolicyEvaluatorTest {
+
+    private static final String BROKEN = "resource.status.phase == 'Failed'";
+    private static final String COSTLY = "resource.metadata.name.replace('', 'x'.replace('x', '" + "y".repeat(2000)
+            + "')).replace('y', '" + "z".repeat(1500) + "') == ''";
+    private static final String LOOPS = "[{name: a, ready: false, state: {waiting: {reason: CrashLoopBackOff}}}]";
+    private static final String RUNS = "[{name: a, ready: false, state: {running: {}}}]";
+    private static final String READY = "[{name: a, ready: true, state: {running: {}}}]";
+
+    private final Set<String> changed = new HashSet<>();
+    private final MatchIndex book = new MatchIndex(changed::add);
+    private final ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1);
+    private final TestClock clock = new TestClock();
+    private final AtomicInteger completions = new AtomicInteger();
+
+    /** Stands still but when it is put on, so that real timers fire at once. */
+    private static final class TestClock extends Clock {
+        private volatile Instant now = Instant.parse("2026-11-22T12:00:00Z");
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
+
+        @Override
+        public Instant instant() {
+            return now;
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        timers.shutdownNow();
+    }
+
+    private PolicyEvaluator watch(PolicyStats... runs) {
+        return new PolicyEvaluator(
+                runs[0].source().resource(),
+                List.of(runs),
+                book,
+                timers,
+                clock,
+                new MonitorMetrics(),
+                completions::incrementAndGet);
+    }
+
+    private static PolicyStats run(String name, String predicate) {
+        return new PolicyStats(compiled(policy(name, predicate)));
+    }
+
+    private List<String> told(String node) {
+        return book.ofNode(node).keySet().stream().map(Match.Key::toString).toList();
+    }
+
+    private static Map<String, Object> named(String name, String node, String phase, String containers) {
+        return pod("gpu-operator", name, node, phase, containers);
+    }
+
+    @Test
+    void eachPodIsTrackedByItsName() {
+        PolicyEvaluator watch = watch(run("p", BROKEN));
+        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        watch.there("gpu-operator/b", named("b", "n1", "Failed", RUNS));
+        assertThat(told("n1")).containsExactly("p/gpu-operator/a", "p/gpu-operator/b");
+        watch.there("gpu-operator/a", named("a", "n1", "Running", READY));
+        assertThat(told("n1")).containsExactly("p/gpu-operator/b");
+        changed.clear();
+        watch.gone("gpu-operator/b");
+        assertThat(told("n1")).isEmpty();
+        assertThat(changed).containsExactly("n1");
+    }
+
+    @Test
+    void aCrashLoopsBriefRunningClearsNothing() {
+        String loop = "resource.status.containerStatuses.exists(c, has(c.state.waiting))";
+        PolicyEvaluator watch = watch(run("p", loop));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", RUNS));
+        assertThat(told("n1")).as("not raised by being unready").isEmpty();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        changed.clear();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", RUNS));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", RUNS));
+        assertThat(told("n1")).hasSize(1);
+        assertThat(changed).isEmpty();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", READY));
+        assertThat(told("n1")).isEmpty();
+    }
+
+    /** A kubelet calls a container without a readiness probe ready as soon as it runs. */
+    @Test
+    void inACrashLoopBeingReadyForAMomentClearsNothing() {
+        String loop = "resource.status.containerStatuses.exists(c, has(c.state.waiting))";
+        String again = "[{name: a, ready: true, state: {running: {startedAt: '2026-11-22T12:00:20Z'}}, lastState:"
+                + " {terminated: {startedAt: '2026-11-22T12:00:00Z', finishedAt: '2026-11-22T12:00:03Z'}}}]";
+        clock.now = Instant.parse("2026-11-22T12:00:20Z");
+        PolicyEvaluator watch = watch(run("p", loop));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        assertThat(watch.timed()).isZero();
+        changed.clear();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", again));
+        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        assertThat(watch.timed()).isZero();
+        watch.there("gpu-operator/a", named("a", "n1", "Running", again));
+        assertThat(told("n1")).hasSize(1);
+        assertThat(changed).isEmpty();
+        assertThat(watch.timed()).as("time alone makes it well").isEqualTo(1);
+        clock.now = Instant.parse("2026-11-22T12:00:30Z");
+        watch.resync();
+        assertThat(told("n1")).isEmpty();
+        assertThat(watch.timed()).isZero();
+    }
+
+    @Test
+    void whatCannotBeAnsweredOrNamesNoNodeAnyMoreKeepsItsFault() {
+        PolicyEvaluator watch = watch(disks("minHealthySeconds: 0"));
+        watch.there("a", Samples.yaml("{spec: {node: n1}, status: {health: bad}}"));
+        assertThat(told("n1")).hasSize(1);
+        changed.clear();
+        watch.there("a", Samples.yaml("{spec: {node: n1}, status: {}}"));
+        watch.there("a", Samples.yaml("{spec: {}, status: {health: bad}}"));
+        watch.there("a", Samples.yaml("{spec: {}, status: {}}"));
+        assertThat(told("n1")).hasSize(1);
+        assertThat(changed).isEmpty();
+        watch.there("a", Samples.yaml("{spec: {node: n1}, status: {health: good}}"));
+        assertThat(told("n1")).isEmpty();
+    }
+
+    private static PolicyStats disks(String spec) {
+        return new PolicyStats(compiled(Samples.with(
+                Samples.resource("p", "Disk", "resource.status.health == 'bad'", "resource.spec.node"), spec)));
+    }
+
+    private static Map<String, Object> disk(String health) {
+        return Samples.yaml("{spec: {node: n1}, status: {health: " + health + "}}");
+    }
+
+    /** An operator that rewrites a status would otherwise cordon and drain the node each time. */
+    @Test
+    void anObjectThatFlapsKeepsItsFaultUntilItIsHealthyForAWhile() {
+        PolicyEvaluator watch = watch(disks("{}"));
+        watch.there("a", disk("bad"));
+        assertThat(told("n1")).as("raised at once").hasSize(1);
+        changed.clear();
+        for (int i = 0; i < 3; i++) {
+            watch.there("a", disk("good"));
+            clock.now = clock.now.plusSeconds(299);
+            watch.resync();
+            assertThat(told("n1")).hasSize(1);
+            watch.there("a", disk("bad"));
+        }
+        watch.there("a", disk("good"));
+        assertThat(watch.timed()).as("time alone clears it").isEqualTo(1);
+        clock.now = clock.now.plusSeconds(200);
+        PolicyEvaluator next = watch(disks("{}"));
+        next.there("a", disk("good"));
+        clock.now = clock.now.plusSeconds(299);
+        next.resync();
+        assertThat(told("n1")).as("who leads next begins anew").hasSize(1);
+        assertThat(changed).isEmpty();
+        clock.now = clock.now.plusSeconds(1);
+        next.resync();
+        assertThat(told("n1")).isEmpty();
+        assertThat(next.timed()).isZero();
+    }
+
+    @Test
+    void anObjectIsReportedOnceItHasMatchedForAsLongAsItsPolicyDemands() {
+        PolicyEvaluator watch = watch(disks("minMatchSeconds: 60"));
+        for (int i = 0; i < 3; i++) {
+            watch.there("a", disk("bad"));
+            clock.now = clock.now.plusSeconds(59);
+            watch.resync();
+            watch.there("a", disk("good"));
+        }
+        assertThat(changed).isEmpty();
+        Instant first = clock.now;
+        watch.there("a", disk("bad"));
+        clock.now = clock.now.plusSeconds(30);
+        watch.there("a", disk("bad"));
+        clock.now = clock.now.plusSeconds(30);
+        watch.resync();
+        assertThat(book.get("p", "a").orElseThrow().since()).isEqualTo(first);
+        watch.gone("a");
+        assertThat(told("n1")).as("deleted objects clear at once").isEmpty();
+    }
+
+    @Test
+    void whatIsGoneIsNoFaultAlsoOfAPolicyThatIsAskedNoMore() {
+        PolicyStats run = run("p", "resource.status.phase == 'Failed' || " + COSTLY);
+        PolicyEvaluator watch = watch(run);
+        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        for (int i = 0; i < 5; i++) {
+            watch.there("gpu-operator/b" + i, named("b" + i, "n1", "Running", RUNS));
+        }
+        assertThat(run.stopped()).get().asString().contains("it looks at or makes more than 4000000 characters");
+        assertThat(told("n1")).hasSize(1);
+        watch.gone("gpu-operator/a");
+        assertThat(told("n1")).isEmpty();
+    }
+
+    /** Pods that were rejected never become ready; they are evidence, and grow old. */
+    @Test
+    void objectsThatAreCountedNeedNotRecover() {
+        PolicyStats run = new PolicyStats(compiled(Samples.with(
+                Samples.resource(
+                        "p",
+                        "Pod",
+                        "resource.status.phase == 'Failed' && now < timestamp('2026-11-22T12:10:00Z')",
+                        "resource.spec.nodeName"),
+                "minMatches: 3")));
+        PolicyEvaluator watch = watch(run);
+        watch.there("gpu-operator/a", named("a", "n1", "Failed", "[]"));
+        watch.there("gpu-operator/b", named("b", "n1", "Failed", "[]"));
+        assertThat(told("n1")).hasSize(2);
+        assertThat(book.mostOfANode("p")).isEqualTo(2);
+        Map<String, Object> odd = named("b", "n1", "Failed", "[]");
+        odd.put("status", Map.of());
+        watch.there("gpu-operator/b", odd);
+        assertThat(told("n1")).as("an error is no recovery").hasSize(2);
+        watch.there("gpu-operator/b", named("b", "n1", "Failed", "[]"));
+        clock.now = Instant.parse("2026-11-22T12:10:00Z");
+        watch.resync();
+        assertThat(told("n1")).isEmpty();
+        assertThat(book.mostOfANode("p")).isZero();
+    }
+
+    /** A scrape and the status of other policies must not wait for an evaluation. */
+    @Test
+    void whoOnlyWantsToKnowDoesNotWaitForAnEvaluation() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        PolicyEvaluator watch = watch(run("p", "resource.status.phase == 'Failed'"));
+        Map<String, Object> slow = new HashMap<>(named("a", "n1", "Failed", RUNS)) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public Object get(Object key) {
+                if (key.equals("status")) {
+                    asked.countDown();
+                    try {
+                        release.await();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+                return super.get(key);
+            }
+        };
+        var evaluation = CompletableFuture.runAsync(() -> watch.look("gpu-operator/a", slow));
+        asked.await();
+        assertThat(watch.isComplete()).isFalse();
+        assertThat(watch.timed()).isZero();
+        watch.close();
+        release.countDown();
+        evaluation.get(20, TimeUnit.SECONDS);
+        assertThat(told("n1")).as("it was closed meanwhile").isEmpty();
+    }
+
+    @Test
+    void anObjectThatConcernsAnotherNodeLeavesTheOne() {
+        PolicyEvaluator watch = watch(run("p", BROKEN));
+        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        watch.there("gpu-operator/a", named("a", "n2", "Failed", RUNS));
+        assertThat(told("n1")).isEmpty();
+        assertThat(told("n2")).hasSize(1);
+    }
+
+    @Test
+    void anObjectWithoutNodeIsCountedAndNotTold() {
+        PolicyStats run = run("p", BROKEN);
+        PolicyEvaluator watch = watch(run);
+        watch.there("gpu-operator/a", named("a", "", "Failed", RUNS));
+        assertThat(book.nodes()).isEmpty();
+        assertThat(run.withoutNode()).isEqualTo(1);
+        assertThat(run.aNodelessObject()).startsWith("gpu-operator/a: nodeAssociation");
+        watch.gone("gpu-operator/a");
+        assertThat(run.withoutNode()).isZero();
+    }
+
+    @Test
+    void whatWasKnownBeforeStaysUntilAllIsKnown() {
+        book.put("p", "gpu-operator/gone", new Match("n1", Instant.EPOCH, "", false, 0));
+        book.put("p", "gpu-operator/well", new Match("n1", Instant.EPOCH, "", false, 0));
+        PolicyStats run = run("p", "has(resource.status.nothing)");
+        book.put("p", "gpu-operator/unready", new Match("n1", Instant.EPOCH, run.digest(), false, 0));
+        book.put("p", "gpu-operator/other", new Match("n1", Instant.EPOCH, "another policy", false, 0));
+        PolicyEvaluator watch = watch(run);
+        watch.there("gpu-operator/well", named("well", "n1", "Running", READY));
+        watch.there("gpu-operator/unready", named("unready", "n1", "Running", RUNS));
+        watch.there("gpu-operator/other", named("other", "n1", "Running", RUNS));
+        assertThat(told("n1")).containsExactly("p/gpu-operator/gone", "p/gpu-operator/unready");
+        watch.complete();
+        assertThat(told("n1")).containsExactly("p/gpu-operator/unready");
+        assertThat(completions).hasValue(1);
+    }
+
+    @Test
+    void anotherWatchOfTheSameObjectsChangesNothing() {
+        PolicyStats run = run("p", BROKEN);
+        PolicyEvaluator first = watch(run);
+        first.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        first.there("gpu-operator/b", named("b", "n1", "Failed", RUNS));
+        first.complete();
+        Instant since = book.get("p", "gpu-operator/a").orElseThrow().since();
+        first.close();
+        changed.clear();
+        clock.now = clock.now.plusSeconds(100);
+        PolicyEvaluator second = watch(run);
+        first.gone("gpu-operator/a");
+        second.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        assertThat(changed).isEmpty();
+        second.complete();
+        assertThat(told("n1")).containsExactly("p/gpu-operator/a");
+        assertThat(book.get("p", "gpu-operator/a").orElseThrow().since()).isEqualTo(since);
+    }
+
+    @Test
+    void timeAloneRaisesAndIsForeseen() {
+        PolicyEvaluator watch = watch(run(
+                "p",
+                "resource.status.phase == 'Pending'"
+                        + " && now - timestamp(resource.status.startTime) > duration('2h') + duration('1s')"));
+        watch.there("gpu-operator/a", named("a", "n1", "Pending", "[]"));
+        watch.there("gpu-operator/b", named("b", "n1", "Running", READY));
+        assertThat(watch.timed()).as("of a pod that runs, time changes nothing").isEqualTo(1);
+        assertThat(told("n1")).isEmpty();
+        clock.now = Instant.parse("2026-11-22T12:00:01.002Z");
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (told("n1").isEmpty()) {
+            assertThat(System.nanoTime()).isLessThan(end);
+            Thread.onSpinWait();
+        }
+        assertThat(told("n1")).containsExactly("p/gpu-operator/a");
+        watch.gone("gpu-operator/a");
+        assertThat(watch.timed()).isZero();
+        assertThat(told("n1")).isEmpty();
+    }
+
+    @Test
+    void resyncAsksAnewAboutWhatTimeCanChange() {
+        PolicyEvaluator watch =
+                watch(run("p", "now > timestamp('2026-11-22T12:10:00Z') && now < timestamp('2026-11-22T12:20:00Z')"));
+        watch.there("gpu-operator/a", named("a", "n1", "Pending", "[]"));
+        clock.now = Instant.parse("2026-11-22T12:15:00Z");
+        watch.resync();
+        assertThat(told("n1")).hasSize(1);
+    }
+
+    @Test
+    void aPolicyThatTakesTooLongIsAskedNoMoreAndTheOthersGoOn() {
+        PolicyStats loops =
+                run("loops", "resource.status.items.all(a, resource.status.items.all(b, a != 'x' || b != 'x'))");
+        PolicyEvaluator watch = watch(loops, run("p", "has(resource.status.items)"));
+        book.put("loops", "gpu-operator/before", new Match("n1", Instant.EPOCH, loops.digest(), true, 0));
+        List<String> many = new ArrayList<>(
+                IntStream.range(0, 2000).mapToObj(Integer::toString).toList());
+        for (int i = 0; i < 8; i++) {
+            Map<String, Object> big = named("a" + i, "n1", "Pending", "[]");
+            big.put("status", Map.of("items", many));
+            watch.there("gpu-operator/a" + i, big);
+        }
+        assertThat(loops.stopped().orElseThrow()).contains("too many steps");
+        assertThat(loops.evaluations()).isEqualTo(5);
+        watch.gone("gpu-operator/before");
+        watch.complete();
+        assertThat(told("n1")).as("those of the other policy").hasSize(8).noneMatch(key -> key.startsWith("loops"));
+    }
+
+    @Test
+    void namesThatAreTooLongForAFaultStayDifferent() {
+        String one = "gpu-operator/" + "x".repeat(250) + "1";
+        String other = "gpu-operator/" + "x".repeat(250) + "2";
+        assertThat(ObjectNames.shortened(one)).hasSize(256).isNotEqualTo(ObjectNames.shortened(other));
+    }
+
+    @Test
+    void anErrorRaisesNothingAndIsForgottenWithItsCause() {
+        PolicyStats run = run("p", "resource.status.reason == 'Evicted'");
+        PolicyEvaluator watch = watch(run);
+        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        assertThat(run.erring()).isEqualTo(1);
+        assertThat(run.anError()).startsWith("gpu-operator/a: ").contains("reason");
+        assertThat(told("n1")).isEmpty();
+        Map<String, Object> evicted = named("a", "n1", "Failed", RUNS);
+        evicted.put("status", Map.of("reason", "Evicted"));
+        watch.there("gpu-operator/a", evicted);
+        assertThat(run.erring()).isZero();
+        assertThat(told("n1")).hasSize(1);
+    }
+}

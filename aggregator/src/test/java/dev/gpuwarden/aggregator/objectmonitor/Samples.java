@@ -1,0 +1,110 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** Policies and pods for tests. */
+final class Samples {
+
+    private Samples() {}
+
+    static Map<String, Object> yaml(String text) {
+        return PlainTree.of((Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(text));
+    }
+
+    static List<MonitorPolicy> shipped() {
+        Path file = Path.of(
+                System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes/monitor-policies.yaml");
+        List<MonitorPolicy> policies = new ArrayList<>();
+        try {
+            for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(Files.readString(file))) {
+                policies.add(MonitorPolicy.of(JsonTrees.copy((Map<?, ?>) document)));
+            }
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        return policies;
+    }
+
+    static CompiledPolicy compiled(MonitorPolicy policy) {
+        try {
+            return CompiledPolicy.compile(policy);
+        } catch (PolicyProblem e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** About pods, whose node is theirs. */
+    static MonitorPolicy policy(String name, String predicate) {
+        return policy(name, predicate, "resource.spec.nodeName");
+    }
+
+    static MonitorPolicy policy(String name, String predicate, String association) {
+        return MonitorPolicy.of(resource(name, "Pod", predicate, association));
+    }
+
+    /** As the policy, with these fields of its spec besides. */
+    static MonitorPolicy with(Map<String, Object> resource, String spec) {
+        Map<String, Object> more = JsonTrees.copy(JsonTrees.object(resource, "spec"));
+        more.putAll(yaml(spec));
+        Map<String, Object> copy = JsonTrees.copy(resource);
+        copy.put("spec", more);
+        return MonitorPolicy.of(copy);
+    }
+
+    static Map<String, Object> resource(String name, String kind, String predicate, String association) {
+        Map<String, Object> resource = new LinkedHashMap<>();
+        resource.put("apiVersion", MonitorPolicy.API_VERSION);
+        resource.put("kind", MonitorPolicy.KIND);
+        resource.put("metadata", Map.of("name", name, "generation", 1L));
+        resource.put(
+                "spec",
+                Map.of(
+                        "resource", Map.of("group", "", "version", "v1", "kind", kind),
+                        "predicate", Map.of("expression", predicate),
+                        "nodeAssociation", Map.of("expression", association),
+                        "healthEvent",
+                                Map.of(
+                                        "componentClass",
+                                        "Software",
+                                        "isFatal",
+                                        true,
+                                        "message",
+                                        "it is broken",
+                                        "errorCode",
+                                        List.of("BROKEN"))));
+        return resource;
+    }
+
+    /** Of a DaemonSet of the GPU operator, on node n1, with one container that is as this says. */
+    static Map<String, Object> pod(String phase, String containers) {
+        return pod("gpu-operator", "validator", "n1", phase, containers);
+    }
+
+    static Map<String, Object> pod(String namespace, String name, String node, String phase, String containers) {
+        return yaml("""
+                apiVersion: v1
+                kind: Pod
+                metadata:
+                  namespace: %s
+                  name: %s
+                  uid: u-%s
+                  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: validator, controller: true}]
+                spec:
+                  containers: [{name: a, image: x}]
+                  %s
+                status:
+                  phase: %s
+                  startTime: "2026-11-22T10:00:00Z"
+                  containerStatuses: %s
+                """.formatted(namespace, name, name, node.isEmpty() ? "" : "nodeName: " + node, phase, containers));
+    }
+}

@@ -1,0 +1,212 @@
+package dev.gpuwarden.aggregator.objectmonitor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Each row of the specification's tables, of the policies that ship. */
+class ShippedPoliciesTest {
+
+    private static final Instant STARTED = Instant.parse("2026-11-22T10:00:00Z");
+    private static final Instant LATE = STARTED.plus(Duration.ofMinutes(31));
+    private static final List<CompiledPolicy> POLICIES =
+            Samples.shipped().stream().map(Samples::compiled).toList();
+
+    private static final String WAITING = "[{name: a, ready: false, state: {waiting: {reason: %s}}}]";
+    private static final String RUNNING = "[{name: a, ready: true, state: {running: {}}}]";
+
+    private static boolean matches(Map<String, Object> pod, Instant now) {
+        List<Outcome> outcomes =
+                POLICIES.stream().map(policy -> policy.evaluate(pod, now)).toList();
+        assertThat(outcomes).allMatch(outcome -> outcome.problem().isEmpty());
+        return outcomes.stream().anyMatch(Outcome::matches);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            stuck in init containers          | Pending   | [{name: a, ready: false, state: {waiting: {reason: PodInitializing}}}] | true
+            init container CrashLoopBackOff   | Pending   | [{name: a, ready: false, state: {waiting: {reason: PodInitializing}}}] | true
+            main container CrashLoopBackOff   | Running   | [{name: a, ready: false, state: {waiting: {reason: CrashLoopBackOff}}}] | true
+            one of two in CrashLoopBackOff    | Running   | [{name: a, ready: true, state: {running: {}}}, {name: b, ready: false, state: {waiting: {reason: CrashLoopBackOff}}}] | true
+            bound and cannot start            | Pending   | [] | true
+            ImagePullBackOff                  | Pending   | [{name: a, ready: false, state: {waiting: {reason: ImagePullBackOff}}}] | true
+            ErrImagePull                      | Pending   | [{name: a, ready: false, state: {waiting: {reason: ErrImagePull}}}] | true
+            Failed                            | Failed    | [{name: a, ready: false, state: {terminated: {exitCode: 1}}}] | true
+            phase Unknown                     | Unknown   | [] | true
+            healthy                           | Running   | [{name: a, ready: true, state: {running: {}}}] | false
+            runs and is not ready             | Running   | [{name: a, ready: false, state: {running: {}}}] | false
+            completed                         | Succeeded | [{name: a, ready: false, state: {terminated: {exitCode: 0}}}] | false
+            """)
+    void whatIsCaught(String what, String phase, String containers, boolean caught) {
+        for (String namespace : List.of("gpu-operator", "network-operator")) {
+            Map<String, Object> pod = Samples.pod(namespace, "validator", "n1", phase, containers);
+            assertThat(matches(pod, LATE)).as(namespace).isEqualTo(caught);
+            assertThat(matches(pod, STARTED.plus(Duration.ofMinutes(29))))
+                    .as("normal initialisation")
+                    .isFalse();
+            assertThat(matches(pod, STARTED.plus(Duration.ofMinutes(30))))
+                    .as("for 30 minutes and not more")
+                    .isFalse();
+        }
+    }
+
+    /** An update of a driver deletes its pods: a container that does not heed SIGTERM makes them Failed for a moment. */
+    @ParameterizedTest
+    @ValueSource(strings = {"gpu-operator", "network-operator"})
+    void aPodThatIsBeingDeletedIsNotWrong(String namespace) {
+        Map<String, Object> pod = Samples.pod(
+                namespace,
+                "validator",
+                "n1",
+                "Failed",
+                "[{name: a, ready: false, state: {terminated: {exitCode: 137}}}]");
+        assertThat(matches(pod, LATE)).isTrue();
+        Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(pod, "metadata"));
+        metadata.put("deletionTimestamp", "2026-11-22T10:30:30Z");
+        pod.put("metadata", metadata);
+        assertThat(matches(pod, LATE)).isFalse();
+    }
+
+    @Test
+    void otherNamespacesAreNotMonitored() {
+        assertThat(matches(Samples.pod("default", "validator", "n1", "Failed", "[]"), LATE))
+                .isFalse();
+    }
+
+    @Test
+    void aPodWithoutNodeBelongsToNoneAndIsNotReported() {
+        assertThat(matches(Samples.pod("gpu-operator", "validator", "", "Pending", "[]"), LATE))
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ReplicaSet", "Deployment", "Job", "''"})
+    void podsOfOthersThanDaemonSetsAreNotMonitored(String owner) {
+        Map<String, Object> pod = Samples.pod("Failed", "[]");
+        Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(pod, "metadata"));
+        metadata.remove("ownerReferences");
+        if (!owner.isEmpty()) {
+            metadata.put("ownerReferences", List.of(Map.of("kind", owner, "name", "x")));
+        }
+        pod.put("metadata", metadata);
+        assertThat(matches(pod, LATE)).isFalse();
+    }
+
+    @Test
+    void whatIsToldIsAsSpecified() {
+        assertThat(Samples.shipped())
+                .extracting(MonitorPolicy::name)
+                .containsExactly(
+                        "gpu-operator-pods-health", "network-operator-pod-health", "gpu-pods-rejected", "node-silent");
+        assertThat(Samples.shipped()).extracting(MonitorPolicy::enabled).containsExactly(true, true, true, false);
+        assertThat(Samples.shipped().get(0).event())
+                .isEqualTo(new EventTemplate(
+                        "Software",
+                        true,
+                        "GPU Operator DaemonSet pod is not healthy",
+                        RecommendedAction.CONTACT_SUPPORT,
+                        "",
+                        List.of("GPU_OPERATOR_POD_UNHEALTHY")));
+        assertThat(Samples.shipped().get(1).event().errorCodes()).containsExactly("NETWORK_OPERATOR_POD_UNHEALTHY");
+    }
+
+    private static Map<String, Object> rejected(String limits) {
+        return Samples.yaml("""
+                apiVersion: v1
+                kind: Pod
+                metadata: {namespace: jobs, name: train-1, ownerReferences: [{kind: ReplicaSet, name: train}]}
+                spec: {nodeName: n1, containers: [{name: side, image: x}, {name: a, image: x, resources: {limits: %s}}]}
+                status:
+                  phase: Failed
+                  reason: UnexpectedAdmissionError
+                  message: "Pod was rejected: Allocate failed due to rpc error: code = Unknown, which is unexpected"
+                  startTime: "2026-11-22T10:00:00Z"
+                """.formatted(limits));
+    }
+
+    @Test
+    void podsThatAskForGpusAndAreRejectedAreCountedForTenMinutes() {
+        assertThat(Samples.shipped().get(2).minMatches()).isEqualTo(3);
+        assertThat(Samples.shipped().get(2).event().message()).contains("10 minutes");
+        for (String limits : List.of("{nvidia.com/gpu: 1}", "{cpu: 1, nvidia.com/mig-1g.5gb: 2}")) {
+            assertThat(matches(rejected(limits), STARTED.plusSeconds(599))).isTrue();
+            Outcome outcome = POLICIES.get(2).evaluate(rejected(limits), STARTED);
+            assertThat(outcome.node()).isEqualTo("n1");
+            assertThat(outcome.changes().orElseThrow())
+                    .isBetween(
+                            STARTED.plusSeconds(600), STARTED.plusSeconds(600).plusMillis(2));
+        }
+        assertThat(matches(rejected("{cpu: 1, example.com/nic: 1}"), STARTED)).isFalse();
+        Map<String, Object> other = rejected("{nvidia.com/gpu: 1}");
+        Map<String, Object> status = JsonTrees.copy(JsonTrees.object(other, "status"));
+        status.put("reason", "Evicted");
+        other.put("status", status);
+        assertThat(matches(other, STARTED)).isFalse();
+    }
+
+    @Test
+    void aNodeThatReportsNothingIsFoundBySwitchingOnAPolicy() {
+        CompiledPolicy silent = POLICIES.get(3);
+        String health = "{metadata: {name: n1}, status: {monitors: [{reported: '2026-11-22T09:00:00Z'}]%s}}";
+        Map<String, Object> told = Samples.yaml(health.formatted(", reported: '2026-11-22T10:00:00Z'"));
+        assertThat(silent.evaluate(told, STARTED.plus(Duration.ofMinutes(20))).matches())
+                .isFalse();
+        Outcome late = silent.evaluate(told, STARTED.plus(Duration.ofMinutes(21)));
+        assertThat(late.matches()).isTrue();
+        assertThat(late.node()).isEqualTo("n1");
+        assertThat(silent.source().damping()).isEqualTo(new Damping(Duration.ofMinutes(10), Duration.ofMinutes(5)));
+        Outcome never = silent.evaluate(Samples.yaml(health.formatted("")), LATE);
+        assertThat(never.matches()).as("no daemon has ever reported").isFalse();
+        assertThat(never.problem()).isEmpty();
+    }
+
+    @Test
+    void theMomentIsForeseenAtWhichAPodIsBrokenForTooLong() {
+        Map<String, Object> pod = Samples.pod("Pending", WAITING.formatted("ImagePullBackOff"));
+        Outcome early = POLICIES.get(0).evaluate(pod, STARTED.plusSeconds(10));
+        assertThat(early.timed()).isTrue();
+        Instant change = early.changes().orElseThrow();
+        assertThat(change)
+                .isBetween(
+                        STARTED.plus(Duration.ofMinutes(30)),
+                        STARTED.plus(Duration.ofMinutes(30)).plusMillis(2));
+        assertThat(matches(pod, change)).isTrue();
+        assertThat(matches(pod, change.minusMillis(2))).isFalse();
+        assertThat(POLICIES.get(1).evaluate(pod, STARTED).timed())
+                .as("of another namespace")
+                .isFalse();
+    }
+
+    @Test
+    void aPodThatIsWellNeedNotBeRemembered() {
+        Outcome well = POLICIES.get(0).evaluate(Samples.pod("Running", RUNNING), STARTED);
+        assertThat(well.timed()).isFalse();
+        assertThat(well.changes()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            Running   | [{name: a, ready: true}]                              | true
+            Running   | [{name: a, ready: false}]                             | false
+            Running   | [{name: a, ready: true}, {name: b, ready: false}]     | false
+            Running   | []                                                    | false
+            Pending   | []                                                    | false
+            Succeeded | [{name: a, ready: false}]                             | true
+            """)
+    void aPodIsWellWhenAllOfItIsReady(String phase, String containers, boolean well) {
+        ResourceType pods = new ResourceType("", "v1", "Pod");
+        assertThat(RecoveryRule.from(pods, Samples.pod(phase, containers)).isPresent())
+                .isEqualTo(well);
+        assertThat(RecoveryRule.from(new ResourceType("x.io", "v1", "Pod"), Samples.pod(phase, containers)))
+                .isPresent();
+    }
+}

@@ -1,0 +1,114 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** What people do by hand, next to what is decided. */
+class ManualCordonTest extends QuarantineSetup {
+
+    private ManualCordon.Plan cordon() {
+        ManualCordon.Plan plan = ManualCordon.cordon(node.read(), "noisy fan", "ann");
+        node.apply(plan.patch());
+        return plan;
+    }
+
+    private ManualCordon.Plan release() {
+        ManualCordon.Plan plan = ManualCordon.release(node.read());
+        node.apply(plan.patch());
+        return plan;
+    }
+
+    @Test
+    void aCordonSaysWhoAndWhyAndIsTakenBack() {
+        assertThat(cordon().done()).isTrue();
+        assertThat(node.read().unschedulable()).isTrue();
+        assertThat(ManualCordon.reason(node.read())).contains("ann: noisy fan");
+        assertThat(cordon().patch()).isEmpty();
+        assertThat(release().why()).contains("takes pods again");
+        isAsBefore();
+        assertThat(release().why()).contains("in service already");
+    }
+
+    @Test
+    void aCordonOutlivesAQuarantineThatCameBeforeIt() {
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE);
+        assertThat(cordon().why()).contains("stay cordoned");
+        nothing("in quarantine already");
+        mend(xid("79"));
+        act(Decision.Kind.RETURN);
+        assertThat(node.read().unschedulable()).isTrue();
+        assertThat(release().done()).isTrue();
+        isAsBefore();
+    }
+
+    @Test
+    void aCordonOutlivesAQuarantineThatCameAfterIt() {
+        cordon();
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE);
+        mend(xid("79"));
+        act(Decision.Kind.RETURN);
+        assertThat(node.read().unschedulable()).isTrue();
+        assertThat(ManualCordon.reason(node.read())).isPresent();
+    }
+
+    @Test
+    void aReleaseEndsTheQuarantineAndItsFaultsAreLivedWith() {
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE);
+        assertThat(release().why()).contains("do not bring it back");
+        act(Decision.Kind.CANCEL);
+        assertThat(node.read().unschedulable()).isFalse();
+        nothing("no fault");
+    }
+
+    @Test
+    void aReleaseEndsBothWhereAPersonHadCordonedItToo() {
+        cordon();
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE);
+        assertThat(release().done()).isTrue();
+        act(Decision.Kind.CANCEL);
+        assertThat(node.read().unschedulable()).isFalse();
+        assertThat(ManualCordon.reason(node.read())).isEmpty();
+    }
+
+    @Test
+    void whatOthersDidIsTheirs() {
+        node.spec().put("unschedulable", true);
+        node.changed();
+        assertThat(cordon().patch()).isEmpty();
+        assertThat(release().why()).contains("has not cordoned it");
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE);
+        ManualCordon.Plan refused = release();
+        assertThat(refused.done()).isFalse();
+        assertThat(refused.why()).contains("cordoned it before");
+        assertThat(node.read().unschedulable()).isTrue();
+    }
+
+    @Test
+    void aQuarantineWithoutACordonIsNotReleasedByOne() {
+        tell(event("Taints", "GPU"));
+        act(Decision.Kind.QUARANTINE);
+        assertThat(release().why()).contains("no cordon");
+        assertThat(cordon().done()).isTrue();
+        assertThat(node.read().unschedulable()).isTrue();
+    }
+
+    @Test
+    void marksThatCannotBeReadStopIt() {
+        node.texts("annotations").put("quarantineHealthEvent", "{");
+        assertThat(ManualCordon.release(node.read()).why()).contains("repair or remove");
+        assertThat(ManualCordon.cordon(node.read(), "", "ann").done()).isFalse();
+    }
+
+    @Test
+    void aLongReasonIsCut() {
+        ManualCordon.Plan plan = ManualCordon.cordon(node.read(), "x".repeat(2000), "ann");
+        node.apply(plan.patch());
+        assertThat(ManualCordon.reason(node.read()).orElseThrow()).hasSize(ManualCordon.LONGEST_REASON);
+    }
+}

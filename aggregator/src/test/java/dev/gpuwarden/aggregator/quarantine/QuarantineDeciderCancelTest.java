@@ -1,0 +1,57 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** A person who undoes a quarantine is obeyed, until something new happens. */
+class QuarantineDeciderCancelTest extends QuarantineSetup {
+
+    @Test
+    void aPersonsUncordonTakesTheRestOffAndHoldsUntilSomethingNewHappens() {
+        tell(xid("79"));
+        tell(event("Taints", "GPU"));
+        act(Decision.Kind.QUARANTINE);
+        node.spec().remove("unschedulable");
+        act(Decision.Kind.CANCEL);
+        assertThat(node.annotation("quarantinedNodeUncordonedManually")).isEqualTo("True");
+        assertThat(node.annotation("quarantineHealthEvent")).isNull();
+        assertThat(node.read().taints()).isEqualTo(before.taints());
+        nothing("no fault that a rule asks to act on");
+
+        tell(xid("94"));
+        act(Decision.Kind.QUARANTINE);
+        assertThat(node.annotation("quarantinedNodeUncordonedManually")).isNull();
+        assertThat(node.annotation("quarantineHealthEvent")).contains("94").doesNotContain("79");
+        mend(xid("94"));
+        act(Decision.Kind.RETURN);
+        nothing("no fault");
+        mend(xid("79"));
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE);
+    }
+
+    @Test
+    void aPersonsUntaintDoesTheSame() {
+        tell(xid("79"));
+        tell(event("Taints", "GPU"));
+        act(Decision.Kind.QUARANTINE);
+        node.spec().remove("taints");
+        act(Decision.Kind.CANCEL);
+        assertThat(node.annotation("quarantinedNodeUntaintedManually")).isEqualTo("True");
+        assertThat(node.read().unschedulable()).isFalse();
+        nothing("no fault");
+    }
+
+    @Test
+    void aFaultOfTheSameMomentAsAnUncordonIsNews() {
+        tell(xid("79"));
+        act(Decision.Kind.QUARANTINE);
+        node.spec().remove("unschedulable");
+        tell(xid("48"));
+        Decision.Act cancel = (Decision.Act) decide(YES);
+        node.apply(cancel.patch());
+        act(Decision.Kind.QUARANTINE);
+        assertThat(node.annotation("quarantineHealthEvent")).contains("48").doesNotContain("79");
+    }
+}

@@ -1,0 +1,284 @@
+package dev.gpuwarden.aggregator.quarantine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
+import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
+import dev.gpuwarden.aggregator.breaker.Limit;
+import dev.gpuwarden.aggregator.breaker.NodeSelector;
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.breaker.PoolCounts;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import io.fabric8.kubernetes.client.Config;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** On a real API server: with the shipped resource definition and rules. */
+@Tag("api")
+class QuarantineReconcilerClusterTest {
+
+    private static final Path MANIFESTS =
+            Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
+
+    private static ControlPlane plane;
+    private static RuleEvaluator rules;
+
+    private final FaultTable faults = new FaultTable();
+    private final List<AuditRecord> audits = new ArrayList<>();
+    private final BreakerPolicy breaker = new BreakerPolicy(List.of(new Pool(
+            "all", NodeSelector.parse("q-test"), Limit.percent(100), Duration.ofMinutes(5), Limit.percent(100))));
+    private final PoolCounts pools = new PoolCounts(breaker);
+    private final CircuitBreaker gate = new CircuitBreaker(breaker, pools, Clock.systemUTC(), () -> {});
+    private final NodeCache fleet = new NodeCache(
+            new NodeCache.Listener() {
+                @Override
+                public void node(String name, Optional<CachedNode> node, boolean ours) {
+                    pools.node(name, node);
+                }
+
+                @Override
+                public void health(String name, Optional<Map<String, Object>> health) {}
+            },
+            Clock.systemUTC());
+    private Runnable meanwhile = () -> {};
+    private KubeClient api;
+    private ResourceInformer nodes;
+
+    @BeforeAll
+    static void shippedRules() throws Exception {
+        Optional<String> missing = Binaries.ofUser().missing();
+        assumeTrue(missing.isEmpty(), missing::orElseThrow);
+        plane = ControlPlane.shared();
+        plane.client().apply(Files.readString(MANIFESTS.resolve("crds/quarantinerulesets.gpuwarden.dev.yaml")));
+        plane.client().delete("quarantinerulesets");
+        plane.client().apply(Files.readString(MANIFESTS.resolve("quarantine-rules.yaml")));
+        try (KubeClient reader = connect()) {
+            Map<String, Object> list = reader.get("/apis/gpuwarden.dev/v1alpha1/quarantinerulesets");
+            rules = RuleEvaluator.compile(JsonTrees.objects(list, "items").stream()
+                    .map(QuarantineRuleSet::of)
+                    .toList());
+        }
+        assertThat(rules.conditions()).hasSizeGreaterThanOrEqualTo(6);
+    }
+
+    private static KubeClient connect() throws IOException {
+        Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
+        config.setClientKeyAlgo("EC");
+        config.setWatchReconnectInterval(50);
+        return KubeClient.connect(config);
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        api = connect();
+        nodes = api.mirror(NodeCache.NODES, fleet.nodes());
+    }
+
+    @AfterEach
+    void end() {
+        nodes.close();
+        api.close();
+    }
+
+    private void node(String name) {
+        plane.client().apply("""
+                apiVersion: v1
+                kind: Node
+                metadata: {name: %s, labels: {zone: a, q-test: ""}}
+                spec: {taints: [{key: dedicated, value: ml, effect: NoSchedule}]}
+                """.formatted(name));
+        until(() -> fleet.node(name).isPresent());
+    }
+
+    private HealthEvent.Builder xid(String node) {
+        return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                .nodeName(node)
+                .fatal(true)
+                .message("fallen off the bus")
+                .errorCodes(List.of("79"))
+                .entities(List.of(new Entity("PCI", "0000:3b:00")));
+    }
+
+    private void tell(HealthEvent.Builder event) {
+        faults.apply(event.build(), 1, Instant.parse("2026-11-22T03:00:00Z"));
+    }
+
+    private Decision settle(String node) {
+        try {
+            return new QuarantineReconciler(api, fleet, gate, false, Clock.systemUTC(), audit -> {
+                        audits.add(audit);
+                        meanwhile.run();
+                    })
+                    .settle(FaultReport.trusted(node, faults.faults()), rules, ActionMode.ARMED);
+        } catch (ApiException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void until(BooleanSupplier done) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!done.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("within 30 s").isLessThan(end);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
+    }
+
+    /** What a person has done has come here. */
+    private void seen(String node) {
+        String version = get(node, ".metadata.resourceVersion");
+        until(() -> fleet.node(node).orElseThrow().resourceVersion().equals(version));
+    }
+
+    private void cordon(String node) {
+        plane.client().patch("node/" + node, "{\"spec\": {\"unschedulable\": true}}");
+    }
+
+    private void uncordon(String node) {
+        plane.client().patch("node/" + node, "{\"spec\": {\"unschedulable\": null}}");
+    }
+
+    private String get(String node, String path) {
+        return plane.client().get("node/" + node, path);
+    }
+
+    @Test
+    void aFaultyNodeIsCordonedWithTheReasonOnItAndReturns() {
+        node("q-cordon");
+        tell(xid("q-cordon"));
+        assertThat(settle("q-cordon")).isInstanceOf(Decision.Act.class);
+        assertThat(get("q-cordon", ".spec.unschedulable")).isEqualTo("true");
+        assertThat(get("q-cordon", ".metadata.annotations.gpuwarden\\.dev/quarantine-reason"))
+                .startsWith("SysLogsXIDError 79 on PCI 0000:3b:00 since 2026-11-22T03:00:00Z: fallen off the bus.")
+                .contains("Rules: syslog-fatal.");
+        assertThat(pools.census().get("all").out()).contains("q-cordon");
+        assertThat(pools.census().get("all").letThrough()).containsKey("q-cordon");
+        assertThat(get("q-cordon", ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state"))
+                .isEqualTo("quarantined");
+        assertThat(audits).hasSize(1);
+        assertThat(settle("q-cordon")).isInstanceOf(Decision.Leave.class);
+
+        tell(xid("q-cordon").healthy(true).fatal(false));
+        assertThat(settle("q-cordon")).isInstanceOf(Decision.Act.class);
+        assertThat(get("q-cordon", ".spec.unschedulable")).isEmpty();
+        assertThat(get("q-cordon", ".metadata.annotations.quarantineHealthEvent"))
+                .isEmpty();
+        assertThat(get("q-cordon", ".spec.taints[?(@.key==\"dedicated\")].value"))
+                .isEqualTo("ml");
+        assertThat(pools.census().get("all").out()).doesNotContain("q-cordon");
+        assertThat(pools.census().get("all").letThrough())
+                .as("it is counted for a while")
+                .containsKey("q-cordon");
+    }
+
+    @Test
+    void anAdminsOwnCordonSurvivesAndAnUncordonIsObeyed() {
+        node("q-admin");
+        cordon("q-admin");
+        seen("q-admin");
+        tell(xid("q-admin"));
+        settle("q-admin");
+        tell(xid("q-admin").healthy(true).fatal(false));
+        settle("q-admin");
+        assertThat(get("q-admin", ".spec.unschedulable")).isEqualTo("true");
+
+        uncordon("q-admin");
+        seen("q-admin");
+        tell(xid("q-admin"));
+        settle("q-admin");
+        uncordon("q-admin");
+        seen("q-admin");
+        settle("q-admin");
+        settle("q-admin");
+        assertThat(get("q-admin", ".spec.unschedulable")).isEmpty();
+        assertThat(get("q-admin", ".metadata.annotations.quarantinedNodeUncordonedManually"))
+                .isEqualTo("True");
+    }
+
+    @Test
+    void whenOthersWriteTheNodeMeanwhileAllIsDecidedAnew() {
+        node("q-conflict");
+        tell(xid("q-conflict"));
+        int[] times = {0};
+        meanwhile = () -> {
+            if (times[0]++ == 0) {
+                plane.client().patch("node/q-conflict", """
+                        {"spec": {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"},
+                                             {"key": "others", "value": "1", "effect": "NoExecute"}]}}""");
+                cordon("q-conflict");
+            }
+        };
+        assertThat(settle("q-conflict")).isInstanceOf(Decision.Act.class);
+        assertThat(times[0]).isEqualTo(2);
+        assertThat(get("q-conflict", ".spec.taints[?(@.key==\"others\")].value"))
+                .isEqualTo("1");
+        assertThat(get("q-conflict", ".metadata.annotations.quarantineHealthEventCordonPreExisting"))
+                .as("the second decision saw the cordon")
+                .isEqualTo("True");
+    }
+
+    @Test
+    void whatIsDecidedAgainSinceSomebodyWroteSomethingElseIsRecordedOnce() {
+        node("q-again");
+        tell(xid("q-again"));
+        meanwhile = () -> plane.kubectl("annotate", "node", "q-again", "example.com/note=1");
+        assertThat(settle("q-again")).isInstanceOf(Decision.Act.class);
+        assertThat(get("q-again", ".spec.unschedulable")).isEqualTo("true");
+        assertThat(audits).hasSize(1);
+    }
+
+    @Test
+    void aNodeThatIsNotThereIsLeft() {
+        assertThat(settle("q-nowhere").reason()).isEqualTo("there is no Node q-nowhere");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            {match: {all: [{kind: Pod, expression: 'true'}]}, cordon: {shouldCordon: true}}             | Unsupported value
+            {match: {all: [{kind: Node, expression: ''}]}, cordon: {shouldCordon: true}}                | at least 1
+            {match: {all: []}, cordon: {shouldCordon: true}}                                            | expected a clause in all or any
+            {match: {all: [{kind: Node, expression: 'true'}]}}                                          | expected something to do
+            {match: {all: [{kind: Node, expression: 'true'}]}, cordon: {shouldCordon: false}}           | expected something to do
+            {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: a, effect: Sometimes}}      | Unsupported value
+            {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: 'a b', effect: NoExecute}}  | should match
+            {match: {all: [{kind: Node, expression: 'true'}]}, label: {key: nvsentinel.dgxc.nvidia.com/managed, value: 'false'}} | leave a node alone
+            {match: {all: [{kind: Node, expression: 'true'}]}, prority: 3, label: {key: a, value: b}}   | unknown field
+            """)
+    void theSchemaRefuses(String spec, String why) {
+        assertThatThrownBy(() -> plane.client().create("""
+                {apiVersion: gpuwarden.dev/v1alpha1, kind: QuarantineRuleSet, metadata: {name: refused}, spec: %s}
+                """.formatted(spec))).hasMessageContaining(why);
+    }
+}
