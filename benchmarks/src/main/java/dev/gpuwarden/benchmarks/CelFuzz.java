@@ -1,9 +1,9 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy;
 import dev.gpuwarden.aggregator.objectmonitor.Outcome;
-import dev.gpuwarden.aggregator.objectmonitor.PolicyProblem;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cel.RandomExpressions;
 import java.io.PrintStream;
@@ -99,7 +99,7 @@ final class CelFuzz {
                 evaluations.recordValue(micros);
                 costly += outcome.tooCostly() ? 1 : 0;
                 failed += outcome.problem().isPresent() && !outcome.tooCostly() ? 1 : 0;
-            } catch (PolicyProblem e) {
+            } catch (InvalidExpressionException e) {
                 refused++;
             }
             if (i % 10_000 == 0) {

@@ -31,14 +31,29 @@ import java.util.Set;
  */
 public final class BoundedRuntime {
 
+    /** Far beyond any expression that a person can review. */
+    private static final int MOST_CHARACTERS = 4096;
+
     /** Parts of an expression times the steps of its loops: what a loop does beside calling functions is not charged. */
     private static final int MOST_PARTS_WALKED = 5_000_000;
 
     private final List<CelRuntime> byIterations = new ArrayList<>();
     private final int mostIterations;
+    private final CelOptions options;
 
-    /** @param options with the steps of loops that a short expression may take */
-    public BoundedRuntime(CelOptions options) {
+    /** @param mostIterations the bound of steps of loops in one evaluation of a short expression */
+    public BoundedRuntime(int mostIterations) {
+        this(CelOptions.current()
+                .maxExpressionCodePointSize(MOST_CHARACTERS)
+                .maxParseRecursionDepth(100)
+                .comprehensionMaxIterations(mostIterations)
+                .maxRegexProgramSize(1000)
+                .enableHeterogeneousNumericComparisons(true)
+                .build());
+    }
+
+    private BoundedRuntime(CelOptions options) {
+        this.options = options;
         mostIterations = options.comprehensionMaxIterations();
         for (int most = mostIterations; byIterations.size() < 4; most /= 5) {
             byIterations.add(
@@ -46,8 +61,18 @@ public final class BoundedRuntime {
         }
     }
 
-    /** To be evaluated inside {@link Cost#within}. */
-    public CelRuntime.Program program(CelAbstractSyntaxTree ast) throws CelEvaluationException {
+    CelOptions options() {
+        return options;
+    }
+
+    /** Returns a runtime that reports what it cannot answer without the value of a variable. */
+    BoundedRuntime withUnknowns() {
+        return new BoundedRuntime(
+                options.toBuilder().enableUnknownTracking(true).build());
+    }
+
+    /** Returns a program that must be evaluated inside {@link Cost#within}. */
+    CelRuntime.Program program(CelAbstractSyntaxTree ast) throws CelEvaluationException {
         long parts = CelNavigableAst.fromAst(ast).getRoot().allNodes().count();
         int slower = 0;
         for (long most = mostIterations;

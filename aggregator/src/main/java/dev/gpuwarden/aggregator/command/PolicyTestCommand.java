@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.command;
 
+import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyDryRun;
-import dev.gpuwarden.aggregator.objectmonitor.PolicyProblem;
 import dev.gpuwarden.aggregator.objectmonitor.PolicySummary;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
@@ -101,9 +101,8 @@ final class PolicyTestCommand implements Callable<Integer> {
             MonitorPolicy policy = MonitorPolicy.of(tree);
             try {
                 return CompiledPolicy.compile(policy);
-            } catch (PolicyProblem e) {
-                throw new UserError(
-                        policies + ": policy " + policy.name() + ": " + e.verdict() + ": " + e.getMessage());
+            } catch (InvalidExpressionException e) {
+                throw new UserError(policies + ": policy " + policy.name() + ": " + e.reason() + ": " + e.getMessage());
             }
         } catch (IllegalArgumentException e) {
             throw new UserError(policies + ": " + e.getMessage());

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
+import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
@@ -135,9 +136,9 @@ final class PolicyStore {
         try {
             PolicyStats run = new PolicyStats(CompiledPolicy.compile(policy));
             return new Entry(generation, Optional.of(policy), Optional.of(run), Optional.empty(), resource);
-        } catch (PolicyProblem e) {
+        } catch (InvalidExpressionException e) {
             Trouble trouble = new Trouble(
-                    e.verdict().name(),
+                    e.reason().name(),
                     e.getMessage() + "; what it has told before stays until it is mended or deleted");
             return new Entry(generation, Optional.of(policy), Optional.empty(), Optional.of(trouble), resource);
         }

@@ -1,21 +1,43 @@
 package dev.gpuwarden.aggregator.ruleset;
 
 import dev.cel.runtime.CelEvaluationException;
+import dev.gpuwarden.aggregator.cel.BoundedRuntime;
+import dev.gpuwarden.aggregator.cel.CelEnvironment;
+import dev.gpuwarden.aggregator.cel.CelExpression;
 import dev.gpuwarden.aggregator.cel.Cost;
+import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
+import dev.gpuwarden.aggregator.cel.KnownFields;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /** A rule set whose clauses are ready to be asked. Thread-safe. */
 final class CompiledRuleSet {
 
+    /** An event's entities and codes are 512 pairs at most; a walk over each of them, and a few more, fit. */
+    private static final BoundedRuntime RUNTIME = new BoundedRuntime(10_000);
+
+    private static final CelEnvironment EVENTS = CelEnvironment.predicate(Clause.Kind.HEALTH_EVENT.variable(), RUNTIME);
+    private static final CelEnvironment NODES = CelEnvironment.predicate(Clause.Kind.NODE.variable(), RUNTIME);
+    private static final KnownFields EVENT_FIELDS = known(Clause.Kind.HEALTH_EVENT, HealthEventFields.types());
+    private static final KnownFields NODE_FIELDS = known(
+            Clause.Kind.NODE,
+            Map.of(
+                    "apiVersion", KnownFields.Type.TEXT,
+                    "kind", KnownFields.Type.TEXT,
+                    "metadata", KnownFields.Type.MAP,
+                    "spec", KnownFields.Type.MAP,
+                    "status", KnownFields.Type.MAP));
+
     private record Step(Clause.Kind kind, CelExpression expression) {
         boolean test(Map<String, Object> event, Map<String, Object> node) throws CelEvaluationException {
-            return expression.test(kind == Clause.Kind.NODE ? node : event);
+            return expression.test(Map.of(kind.variable(), kind == Clause.Kind.NODE ? node : event));
         }
     }
 
@@ -27,6 +49,15 @@ final class CompiledRuleSet {
         this.source = source;
         this.all = all;
         this.any = any;
+    }
+
+    private static KnownFields known(Clause.Kind kind, Map<String, KnownFields.Type> types) {
+        Map<String, KnownFields.Type> byPath = new TreeMap<>();
+        types.forEach((field, type) -> byPath.put(kind.variable() + "." + field, type));
+        return new KnownFields(
+                Map.of(kind.variable(), types.keySet()),
+                byPath,
+                kind.variable() + " with " + String.join(", ", new TreeSet<>(types.keySet())));
     }
 
     static CompiledRuleSet compile(QuarantineRuleSet source) throws InvalidExpressionException {
@@ -43,7 +74,11 @@ final class CompiledRuleSet {
 
     private static Step step(Clause clause, String place) throws InvalidExpressionException {
         try {
-            Step step = new Step(clause.kind(), CelExpression.compile(clause));
+            Step step = new Step(
+                    clause.kind(),
+                    clause.kind() == Clause.Kind.NODE
+                            ? CelExpression.compile(NODES, NODE_FIELDS, clause.expression())
+                            : CelExpression.compile(EVENTS, EVENT_FIELDS, clause.expression()));
             tryOut(step);
             return step;
         } catch (InvalidExpressionException e) {
@@ -59,7 +94,7 @@ final class CompiledRuleSet {
             } catch (CelEvaluationException e) {
                 if (Cost.exceeded(e)) {
                     throw new InvalidExpressionException(
-                            InvalidExpressionException.Verdict.TooCostly,
+                            InvalidExpressionException.Reason.TooCostly,
                             Cost.why(e) + ", for an event with " + EventLimits.FAULTS + " entities or codes and "
                                     + EventLimits.CHARACTERS + " characters");
                 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.ruleset;
 
+import dev.gpuwarden.aggregator.cel.KnownFields.Type;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import java.util.LinkedHashMap;
@@ -12,15 +13,6 @@ import java.util.TreeMap;
  * annotations hold. Every field is there, whether set or not.
  */
 public final class HealthEventFields {
-
-    /** What a field holds. */
-    public enum Type {
-        BOOL,
-        INT,
-        TEXT,
-        LIST,
-        MAP
-    }
 
     private static final Map<String, Type> FIELDS = fields();
 

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.ruleset;
 
 import dev.cel.runtime.CelEvaluationException;
+import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -50,7 +51,7 @@ public final class RuleEvaluator {
                 conditions.add(new RuleCondition(set.name(), set.generation(), true, "Ready", "every clause compiles"));
             } catch (InvalidExpressionException e) {
                 conditions.add(new RuleCondition(
-                        set.name(), set.generation(), false, e.verdict().name(), String.valueOf(e.getMessage())));
+                        set.name(), set.generation(), false, e.reason().name(), String.valueOf(e.getMessage())));
             }
         }
         return new RuleEvaluator(ready, conditions);

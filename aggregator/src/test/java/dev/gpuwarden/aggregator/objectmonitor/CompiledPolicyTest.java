@@ -6,6 +6,7 @@ import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,8 +34,8 @@ class CompiledPolicyTest {
             """)
     void tellsWhatIsWrong(String expression, String verdict, String message) {
         assertThatThrownBy(() -> CompiledPolicy.compile(policy("p", expression)))
-                .isInstanceOfSatisfying(PolicyProblem.class, problem -> {
-                    assertThat(problem.verdict().name()).isEqualTo(verdict);
+                .isInstanceOfSatisfying(InvalidExpressionException.class, problem -> {
+                    assertThat(problem.reason().name()).isEqualTo(verdict);
                     assertThat(problem).hasMessageContaining(message).hasMessageStartingWith("predicate.expression: ");
                 });
     }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
+import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,7 +38,7 @@ final class Samples {
     static CompiledPolicy compiled(MonitorPolicy policy) {
         try {
             return CompiledPolicy.compile(policy);
-        } catch (PolicyProblem e) {
+        } catch (InvalidExpressionException e) {
             throw new AssertionError(e);
         }
     }
