@@ -2,8 +2,8 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy;
+import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy;
-import dev.gpuwarden.aggregator.objectmonitor.Outcome;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cel.RandomExpressions;
 import java.io.PrintStream;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.client.LeaderElectionTimes;
+import dev.gpuwarden.aggregator.client.LeaderElector;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
@@ -73,7 +73,7 @@ final class LeaderStall {
                                 "default",
                                 "stall",
                                 "seeker-" + seekers.size(),
-                                LeaderElectionTimes.DEFAULT,
+                                LeaderElector.Times.DEFAULT,
                                 seeker::begin,
                                 seeker::end);
                 seekers.add(seeker);

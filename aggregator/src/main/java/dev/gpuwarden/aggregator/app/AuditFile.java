@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.app.AuditLog.AuditTarget;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.quarantine.AuditRecord;
 import dev.gpuwarden.aggregator.web.Decisions;
 import dev.gpuwarden.cli.FileTrouble;
@@ -10,6 +10,7 @@ import dev.gpuwarden.cli.UserError;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -80,6 +81,35 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
             target.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Where audit records go. Used by one thread at a time. */
+    interface AuditTarget extends AutoCloseable {
+
+        /**
+         * Blocks until the record is where it is to be kept.
+         *
+         * @param record a whole line with its end
+         * @throws IOException when it is not there; the next one begins a line all the same
+         */
+        void write(byte[] record) throws IOException;
+
+        @Override
+        void close() throws IOException;
+
+        /** The stream of another owner, which is not closed. It must report what it cannot write, as no {@code PrintStream} does. */
+        static AuditTarget of(OutputStream stream) {
+            return new AuditTarget() {
+                @Override
+                public void write(byte[] record) throws IOException {
+                    stream.write(record);
+                    stream.flush();
+                }
+
+                @Override
+                public void close() {}
+            };
         }
     }
 }

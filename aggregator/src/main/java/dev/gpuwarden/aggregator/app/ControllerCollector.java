@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.breaker.PoolState;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
-import dev.gpuwarden.aggregator.ruleset.RuleCondition;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;

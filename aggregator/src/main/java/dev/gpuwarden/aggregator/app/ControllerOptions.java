@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.client.LeaderElectionTimes;
+import dev.gpuwarden.aggregator.client.LeaderElector;
 import dev.gpuwarden.aggregator.command.BreakerOptions;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
@@ -77,7 +77,7 @@ final class ControllerOptions {
                 identity(),
                 mode == Quarantine.armed ? ActionMode.ARMED : ActionMode.DRY_RUN,
                 breaker.pools(),
-                LeaderElectionTimes.DEFAULT,
+                LeaderElector.Times.DEFAULT,
                 force == Force.on));
     }
 

@@ -13,10 +13,10 @@ import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.Informers;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
-import dev.gpuwarden.aggregator.drain.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
+import dev.gpuwarden.aggregator.drain.GpuHolderSource;
 import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
-import dev.gpuwarden.aggregator.drain.PodStatusGpuHolders;
 import dev.gpuwarden.aggregator.fleet.ReplicaState;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
@@ -26,7 +26,7 @@ import dev.gpuwarden.aggregator.quarantine.NodeFilter;
 import dev.gpuwarden.aggregator.quarantine.QuarantineMetrics;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReconciler;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
-import dev.gpuwarden.aggregator.ruleset.RuleCondition;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -125,7 +125,7 @@ public final class Controllers implements AutoCloseable {
                 fleet,
                 set.settings(),
                 keep(new KubeletGpuHolders(
-                        new PodStatusGpuHolders(clock),
+                        new GpuHolderSource.FromPodStatus(clock),
                         api,
                         fleet,
                         clock,

@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.app;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.drain.DrainTimes;
-import dev.gpuwarden.aggregator.drain.PolicyText;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
@@ -135,12 +134,12 @@ final class DrainOptions {
             throw new UserError("--drain.grace must be at most 24h, but was " + Durations.text(grace));
         }
         return new DrainPolicies(
-                read("--drain.pods", () -> PolicyText.pods(pods)),
+                read("--drain.pods", () -> DrainPolicies.Parser.pods(pods)),
                 read(
                         "--drain.namespaces",
                         () -> namespaces.stream()
                                 .map(String::strip)
-                                .map(PolicyText::namespace)
+                                .map(DrainPolicies.Parser::namespace)
                                 .toList()),
                 read("--drain.system-namespaces", () -> pattern(system)),
                 Optional.ofNullable(grace),

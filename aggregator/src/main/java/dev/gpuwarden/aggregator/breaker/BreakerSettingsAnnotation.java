@@ -18,7 +18,7 @@ public record BreakerSettingsAnnotation(ActionMode mode, List<Pool> pools) {
     }
 
     public Map<String, String> annotations() {
-        return Map.of(MODE, label(mode), POOLS, PoolParser.write(pools));
+        return Map.of(MODE, label(mode), POOLS, Pool.Parser.write(pools));
     }
 
     /** As `--quarantine.mode` takes it. */
@@ -36,7 +36,7 @@ public record BreakerSettingsAnnotation(ActionMode mode, List<Pool> pools) {
                 .orElseThrow(() -> new IllegalArgumentException(
                         "annotation " + MODE + ": expected armed or dry-run, found \"" + mode + "\""));
         try {
-            return new BreakerSettingsAnnotation(one, PoolParser.parseAll(List.of(pools.split(","))));
+            return new BreakerSettingsAnnotation(one, Pool.Parser.parseAll(List.of(pools.split(","))));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("annotation " + POOLS + ": " + e.getMessage(), e);
         }

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.cel;
 
 import dev.cel.common.CelErrorCode;
 import dev.cel.runtime.CelEvaluationException;
+import dev.gpuwarden.aggregator.cel.BoundedRuntime.Prices;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;

@@ -145,7 +145,7 @@ public final class KubeClient implements AutoCloseable {
      * @param end told when it leads no more
      */
     public LeaderElector seekLeadership(
-            String namespace, String lease, String identity, LeaderElectionTimes times, Runnable begin, Runnable end) {
+            String namespace, String lease, String identity, LeaderElector.Times times, Runnable begin, Runnable end) {
         return LeaderElector.seek(client.getConfiguration(), namespace, lease, identity, times, begin, end);
     }
 

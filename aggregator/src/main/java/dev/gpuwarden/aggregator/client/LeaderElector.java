@@ -7,8 +7,13 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.extended.leaderelection.LeaderCallbacks;
 import io.fabric8.kubernetes.client.extended.leaderelection.LeaderElectionConfigBuilder;
 import io.fabric8.kubernetes.client.extended.leaderelection.LeaderElectorBuilder;
+import io.fabric8.kubernetes.client.extended.leaderelection.resourcelock.LeaderElectionRecord;
 import io.fabric8.kubernetes.client.extended.leaderelection.resourcelock.LeaseLock;
+import io.fabric8.kubernetes.client.extended.leaderelection.resourcelock.Lock;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -17,6 +22,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +41,7 @@ public final class LeaderElector implements AutoCloseable {
     private final String namespace;
     private final String name;
     private final String identity;
-    private final LeaderElectionTimes times;
+    private final Times times;
     private final Runnable begin;
     private final Runnable end;
     private final AtomicInteger number = new AtomicInteger();
@@ -51,7 +57,7 @@ public final class LeaderElector implements AutoCloseable {
             String namespace,
             String name,
             String identity,
-            LeaderElectionTimes times,
+            Times times,
             Runnable begin,
             Runnable end) {
         this.client = client;
@@ -65,13 +71,7 @@ public final class LeaderElector implements AutoCloseable {
 
     /** With a client of its own, whose requests end before the deadline. */
     static LeaderElector seek(
-            Config config,
-            String namespace,
-            String name,
-            String identity,
-            LeaderElectionTimes times,
-            Runnable begin,
-            Runnable end) {
+            Config config, String namespace, String name, String identity, Times times, Runnable begin, Runnable end) {
         int patienceMillis = (int) times.renewDeadline().toMillis() / ATTEMPTS;
         KubernetesClient client = new KubernetesClientBuilder()
                 .withConfig(new ConfigBuilder(config)
@@ -189,5 +189,91 @@ public final class LeaderElector implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         client.close();
+    }
+
+    /**
+     * Of a leader election by a Lease, under the names that Kubernetes gives them.
+     *
+     * @param leaseDuration what a killed leader costs
+     * @param renewDeadline who cannot renew for so long leads no more: well before another one may
+     * @param retryPeriod how often each of those who run asks the API server
+     */
+    public record Times(Duration leaseDuration, Duration renewDeadline, Duration retryPeriod) {
+
+        public static final Times DEFAULT =
+                new Times(Duration.ofSeconds(8), Duration.ofSeconds(5), Duration.ofSeconds(1));
+    }
+
+    /**
+     * A Lease that is judged by this machine's clocks alone. Another leader's time begins when this machine sees a renewal, and the own
+     * time when this machine sends one. Thread-safe.
+     */
+    static final class ObservedLease implements Lock {
+
+        private final Lock lease;
+        private final LongSupplier nanoTime;
+        private @Nullable LeaderElectionRecord seen;
+        private ZonedDateTime seenAt = ZonedDateTime.now(ZoneOffset.UTC);
+        private volatile long renewedNanos;
+
+        ObservedLease(Lock lease, LongSupplier nanoTime) {
+            this.lease = lease;
+            this.nanoTime = nanoTime;
+            renewedNanos = nanoTime.getAsLong();
+        }
+
+        /** When the last renewal that succeeded was sent, by the clock that was given. */
+        long renewedNanos() {
+            return renewedNanos;
+        }
+
+        @Override
+        public synchronized @Nullable LeaderElectionRecord get(KubernetesClient client) {
+            LeaderElectionRecord now = lease.get(client);
+            if (now == null) {
+                return null;
+            }
+            if (!now.equals(seen)) {
+                seen = now;
+                seenAt = ZonedDateTime.now(ZoneOffset.UTC);
+            }
+            return new LeaderElectionRecord(
+                    now.getHolderIdentity(),
+                    now.getLeaseDuration(),
+                    now.getAcquireTime(),
+                    seenAt,
+                    now.getLeaderTransitions());
+        }
+
+        @Override
+        public void create(KubernetesClient client, LeaderElectionRecord record) {
+            long sent = nanoTime.getAsLong();
+            lease.create(client, record);
+            renewed(record, sent);
+        }
+
+        @Override
+        public void update(KubernetesClient client, LeaderElectionRecord record) {
+            long sent = nanoTime.getAsLong();
+            lease.update(client, record);
+            renewed(record, sent);
+        }
+
+        private void renewed(LeaderElectionRecord record, long sent) {
+            // Letting go of it is a write too.
+            if (identity().equals(record.getHolderIdentity())) {
+                renewedNanos = sent;
+            }
+        }
+
+        @Override
+        public String identity() {
+            return lease.identity();
+        }
+
+        @Override
+        public String describe() {
+            return lease.describe();
+        }
     }
 }

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.Pool;
-import dev.gpuwarden.aggregator.breaker.PoolParser;
 import dev.gpuwarden.cli.UserError;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,7 +43,7 @@ public final class BreakerOptions {
     /** Empty where nobody has said any. Throws {@link UserError} for what is no pool. */
     Optional<List<Pool>> given() {
         try {
-            return pools.isEmpty() ? Optional.empty() : Optional.of(PoolParser.parseAll(pools));
+            return pools.isEmpty() ? Optional.empty() : Optional.of(Pool.Parser.parseAll(pools));
         } catch (IllegalArgumentException e) {
             throw new UserError("--breaker.pool: " + e.getMessage());
         }

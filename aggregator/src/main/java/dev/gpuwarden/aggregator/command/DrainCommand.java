@@ -6,7 +6,6 @@ import dev.gpuwarden.aggregator.client.AccessReviewer;
 import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.HandResult;
 import dev.gpuwarden.aggregator.drain.ManualDrain;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
@@ -109,7 +108,7 @@ public final class DrainCommand extends ClusterCommand {
             if (!dryRun) {
                 progress.cordoned(cordon);
             }
-            HandResult result = drain.run(cordon.read().get());
+            ManualDrain.Result result = drain.run(cordon.read().get());
             stopping.interrupt();
             DrainReport report = new DrainReport(node, who, gpus, dryRun, cordon, result);
             show(report.tree(), report::print);

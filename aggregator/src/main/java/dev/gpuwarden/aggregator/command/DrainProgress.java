@@ -1,9 +1,8 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.drain.HandPod;
-import dev.gpuwarden.aggregator.drain.HandPod.State;
 import dev.gpuwarden.aggregator.drain.ManualDrain;
 import dev.gpuwarden.aggregator.drain.ManualDrainState;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Table;
 import java.time.Duration;
@@ -23,7 +22,7 @@ final class DrainProgress implements ManualDrain.Listener {
 
     private final String node;
     private final Consumer<String> line;
-    private final Map<String, HandPod> before = new HashMap<>();
+    private final Map<String, ManualDrainState.ManualPod> before = new HashMap<>();
     private String waits = "";
     private @Nullable Instant began;
     private Instant spoken = Instant.MIN;
@@ -53,7 +52,7 @@ final class DrainProgress implements ManualDrain.Listener {
             tell(node, counts(look.pods()));
             news = true;
         }
-        for (HandPod pod : look.pods()) {
+        for (ManualDrainState.ManualPod pod : look.pods()) {
             Optional<String> text = change(Optional.ofNullable(before.put(pod.uid(), pod)), pod);
             text.ifPresent(words -> tell(pod.path(), words));
             news |= text.isPresent();
@@ -77,8 +76,8 @@ final class DrainProgress implements ManualDrain.Listener {
         line.accept(Table.escape(who + ": " + what));
     }
 
-    private static String counts(List<HandPod> pods) {
-        long all = pods.stream().filter(HandPod::inTheWay).count();
+    private static String counts(List<ManualDrainState.ManualPod> pods) {
+        long all = pods.stream().filter(ManualDrainState.ManualPod::inTheWay).count();
         long stay = pods.stream().filter(pod -> pod.state() == State.STAYS).count();
         return pods(all - stay) + " to go" + (stay == 0 ? "" : ", " + pods(stay) + " that you have to see to") + ", "
                 + pods(pods.size() - all) + " in nobody's way";
@@ -88,7 +87,7 @@ final class DrainProgress implements ManualDrain.Listener {
         return count == 1 ? "one pod" : count + " pods";
     }
 
-    private static Optional<String> change(Optional<HandPod> was, HandPod is) {
+    private static Optional<String> change(Optional<ManualDrainState.ManualPod> was, ManualDrainState.ManualPod is) {
         boolean same = was.filter(one -> one.state() == is.state() && one.why().equals(is.why()))
                 .isPresent();
         if (same || is.state() == State.LEFT || is.state() == State.EVICT) {
@@ -100,7 +99,7 @@ final class DrainProgress implements ManualDrain.Listener {
     }
 
     /** How a pod is, in words. */
-    static String words(HandPod pod) {
+    static String words(ManualDrainState.ManualPod pod) {
         return switch (pod.state()) {
             case GONE -> "gone";
             case EVICT -> "is evicted";
@@ -113,8 +112,8 @@ final class DrainProgress implements ManualDrain.Listener {
         };
     }
 
-    private static String summary(List<HandPod> pods, Duration since) {
-        List<HandPod> left = pods.stream()
+    private static String summary(List<ManualDrainState.ManualPod> pods, Duration since) {
+        List<ManualDrainState.ManualPod> left = pods.stream()
                 .filter(pod -> pod.inTheWay() && pod.state() != State.STAYS)
                 .toList();
         long gone = pods.stream().filter(pod -> pod.state() == State.GONE).count();

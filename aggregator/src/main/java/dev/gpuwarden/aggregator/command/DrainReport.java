@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.drain.HandPod;
-import dev.gpuwarden.aggregator.drain.HandPod.State;
-import dev.gpuwarden.aggregator.drain.HandResult;
-import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
+import dev.gpuwarden.aggregator.drain.ManualDrain;
+import dev.gpuwarden.aggregator.drain.ManualDrain.Result.Outcome;
+import dev.gpuwarden.aggregator.drain.ManualDrainState;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 
 /** What came of the drain of a node by a person: gpuwarden.drain/v1, see docs/drain.md. Pure. */
 record DrainReport(
-        String node, String by, Set<String> gpus, boolean dryRun, HandPatch.Outcome cordon, HandResult result) {
+        String node, String by, Set<String> gpus, boolean dryRun, HandPatch.Outcome cordon, ManualDrain.Result result) {
 
     static final String SCHEMA = "gpuwarden.drain/v1";
 
@@ -54,7 +54,7 @@ record DrainReport(
         return tree;
     }
 
-    private static Map<String, Object> tree(HandPod pod) {
+    private static Map<String, Object> tree(ManualDrainState.ManualPod pod) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("pod", pod.path());
         tree.put("uid", pod.uid());
@@ -67,7 +67,7 @@ record DrainReport(
     void print(PrintWriter out) {
         if (!result.pods().isEmpty()) {
             Table table = new Table("POD", "STATE", "SINCE", "WHY");
-            for (HandPod pod : result.pods()) {
+            for (ManualDrainState.ManualPod pod : result.pods()) {
                 table.row(
                         pod.path(),
                         Table.styled(style(pod.state()), pod.state().label()),
@@ -92,7 +92,9 @@ record DrainReport(
     }
 
     String verdict() {
-        long left = result.pods().stream().filter(HandPod::inTheWay).count();
+        long left = result.pods().stream()
+                .filter(ManualDrainState.ManualPod::inTheWay)
+                .count();
         String pods = DrainProgress.pods(left) + (left == 1 ? " is" : " are") + " left";
         String of = gpus.isEmpty() ? "" : " of the pods that hold " + String.join(", ", gpus);
         boolean released = dryRun || result.outcome() == Outcome.RELEASED;

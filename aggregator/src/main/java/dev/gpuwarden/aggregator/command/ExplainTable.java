@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.drain.DrainText;
+import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
 import dev.gpuwarden.aggregator.fleet.NodeJson;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.PoolState;
-import dev.gpuwarden.aggregator.drain.DrainText;
+import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
 import dev.gpuwarden.aggregator.fleet.BreakerView;
 import dev.gpuwarden.aggregator.fleet.FleetState;

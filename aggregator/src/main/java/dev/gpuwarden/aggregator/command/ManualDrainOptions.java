@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.drain.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.ManualDrain;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.objectmonitor.PolicyDryRun;
-import dev.gpuwarden.aggregator.objectmonitor.PolicySummary;
 import dev.gpuwarden.aggregator.ruleset.HealthEventFields;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
@@ -14,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /** What policies say of objects: gpuwarden.policy-test/v1, see docs/object-monitor.md. Pure. */
-record PolicyReport(Instant at, List<PolicyDryRun> trials, List<PolicySummary> summaries) {
+record PolicyReport(Instant at, List<PolicyDryRun> trials, List<PolicyDryRun.Summary> summaries) {
 
     static final String SCHEMA = "gpuwarden.policy-test/v1";
 
@@ -37,7 +36,7 @@ record PolicyReport(Instant at, List<PolicyDryRun> trials, List<PolicySummary> s
         return tree;
     }
 
-    private static Map<String, Object> tree(PolicySummary summary) {
+    private static Map<String, Object> tree(PolicyDryRun.Summary summary) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("policy", summary.policy());
         if (!summary.node().isEmpty()) {

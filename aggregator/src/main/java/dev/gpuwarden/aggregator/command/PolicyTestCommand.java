@@ -5,7 +5,6 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyDryRun;
-import dev.gpuwarden.aggregator.objectmonitor.PolicySummary;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
@@ -78,7 +77,7 @@ final class PolicyTestCommand implements Callable<Integer> {
         int nodes = (int) all.stream()
                 .filter(object -> JsonTrees.text(object, "kind").equals("Node"))
                 .count();
-        PolicyReport report = new PolicyReport(at, trials, PolicySummary.of(compiled, trials, nodes, at));
+        PolicyReport report = new PolicyReport(at, trials, PolicyDryRun.Summary.of(compiled, trials, nodes, at));
         output.write(spec.commandLine().getOut(), report.tree(), report::print);
         return report.exitCode();
     }

@@ -1,6 +1,8 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.drain.PodPlan.Step;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
+import dev.gpuwarden.aggregator.drain.PodView.Checkpoint;
 import dev.gpuwarden.aggregator.nodehealth.SignalAnswer;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
 import dev.gpuwarden.cli.Durations;

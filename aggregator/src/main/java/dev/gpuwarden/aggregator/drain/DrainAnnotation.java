@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;

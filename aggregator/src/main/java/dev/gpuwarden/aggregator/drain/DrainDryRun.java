@@ -1,6 +1,8 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

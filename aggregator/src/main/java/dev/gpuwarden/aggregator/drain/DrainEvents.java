@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** What there is to be told of a Node's drain, from what lies on the Node: whoever asks later gets the same. Pure. */
 public final class DrainEvents {
@@ -69,5 +70,56 @@ public final class DrainEvents {
         return rehearsal.stream()
                 .map(said -> new QuarantineEvents("DrainDryRun", said.text(), true, said.at()))
                 .toList();
+    }
+
+    /** What people read of a drain. The same record gives the same text. */
+    public static final class DrainText {
+
+        private DrainText() {}
+
+        /** Of what. */
+        static String what(DrainAnnotation drain) {
+            return drain.full().isPresent()
+                    ? "all pods"
+                    : "the pods of " + String.join(", ", drain.gpus().keySet());
+        }
+
+        /** How far it is, and what keeps it. */
+        public static String of(DrainAnnotation drain) {
+            if (drain.finished().isPresent()) {
+                return "drained of " + what(drain) + " at " + drain.finished().get();
+            }
+            String waiting = drain.waiting().isEmpty() ? "" : ": " + waiting(drain.waiting());
+            int more = drain.left() - drain.waiting().size();
+            return (drain.failed() ? "not drained of " : "being drained of ") + what(drain) + " for " + drain.why()
+                    + ", "
+                    + drain.left() + (drain.left() == 1 ? " pod" : " pods") + " left" + waiting
+                    + (!waiting.isEmpty() && more > 0 ? "; and " + more + " more" : "")
+                    + drain.reopened().map(again -> "; " + of(again)).orElse("");
+        }
+
+        static String of(DrainAnnotation.Reopened again) {
+            return "it was drained at " + again.finished() + ", and is open again since " + again.at();
+        }
+
+        static String waiting(List<DrainAnnotation.Waiting> waiting) {
+            return waiting.stream().map(DrainText::of).collect(Collectors.joining("; "));
+        }
+
+        private static String of(DrainAnnotation.Waiting pod) {
+            return (pod.pod().isEmpty() ? "" : pod.pod() + ": ") + pod.why() + ", since " + pod.since();
+        }
+
+        /** What has to happen. */
+        public static String next(DrainAnnotation drain) {
+            if (!drain.active()) {
+                return "";
+            }
+            return drain.failed()
+                    ? "move or delete what is left by hand, or allow it"
+                    : drain.waiting().stream().anyMatch(pod -> pod.step().equals("evict"))
+                            ? "tried again until it is allowed; the node is drained when the last pod has ended"
+                            : "the node is drained when the last pod has ended";
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.drain;
 
+import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
 import java.time.Duration;
 
 /**

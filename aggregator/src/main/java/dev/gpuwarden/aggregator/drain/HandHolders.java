@@ -26,7 +26,7 @@ final class HandHolders implements GpuHolderSource, AutoCloseable {
      * @param again told when there may be an answer
      */
     HandHolders(KubeClient api, Optional<String> unasked, NodeCache fleet, Clock clock, Consumer<String> again) {
-        this.told = new PodStatusGpuHolders(clock);
+        this.told = new GpuHolderSource.FromPodStatus(clock);
         this.unasked = unasked;
         this.daemon = unasked.isPresent()
                 ? Optional.empty()

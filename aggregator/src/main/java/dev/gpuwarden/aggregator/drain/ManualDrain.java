@@ -7,8 +7,10 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.client.ToldAll;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource.Answer;
-import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
+import dev.gpuwarden.aggregator.drain.ManualDrain.Result.Outcome;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.cli.run.Parts;
@@ -19,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -110,7 +113,7 @@ public final class ManualDrain {
     }
 
     /** @param node as it is with its cordon */
-    public HandResult run(CachedNode node) throws InterruptedException {
+    public Result run(CachedNode node) throws InterruptedException {
         Map<String, String> named = Map.of("metadata.name", node.name());
         try (Parts parts = new Parts()) {
             List<ResourceInformer> mirrors = new ArrayList<>();
@@ -168,8 +171,8 @@ public final class ManualDrain {
             this.removals = removals;
         }
 
-        HandResult run() throws InterruptedException {
-            Optional<HandResult> end = look(now());
+        Result run() throws InterruptedException {
+            Optional<Result> end = look(now());
             while (end.isEmpty()) {
                 await(now());
                 end = look(now());
@@ -191,7 +194,7 @@ public final class ManualDrain {
             }
         }
 
-        private Optional<HandResult> look(Instant now) throws InterruptedException {
+        private Optional<Result> look(Instant now) throws InterruptedException {
             if (stopped) {
                 return end(Outcome.STOPPED, "");
             }
@@ -229,7 +232,11 @@ public final class ManualDrain {
             look = look(holders, drain.refusals(), now);
             if (settings.dryRun()) {
                 look = look(holders, rehearsed(now), now);
-                return end(look.pods().stream().anyMatch(HandPod::kept) ? Outcome.LEFT : Outcome.DRAINED, "");
+                return end(
+                        look.pods().stream().anyMatch(ManualDrainState.ManualPod::kept)
+                                ? Outcome.LEFT
+                                : Outcome.DRAINED,
+                        "");
             }
             listener.looked(look, now);
             if (look.over()) {
@@ -289,8 +296,8 @@ public final class ManualDrain {
             news.drainPermits();
         }
 
-        private Optional<HandResult> end(Outcome outcome, String why) {
-            return Optional.of(new HandResult(outcome, why, look.pods(), began, now()));
+        private Optional<Result> end(Outcome outcome, String why) {
+            return Optional.of(new Result(outcome, why, look.pods(), began, now()));
         }
     }
 
@@ -303,6 +310,39 @@ public final class ManualDrain {
         @Override
         public void health(String name, Optional<Map<String, Object>> health) {
             news.release();
+        }
+    }
+
+    /**
+     * What came of the drain of a node by a person.
+     *
+     * @param why for people, where the pods do not say it all
+     * @param began when the node was known to take no pods
+     */
+    public record Result(
+            Outcome outcome, String why, List<ManualDrainState.ManualPod> pods, Instant began, Instant ended) {
+
+        public enum Outcome {
+            /** No pod is in the way. */
+            DRAINED,
+            /** Pods are left that a person has to see to. */
+            LEFT,
+            /** Its time is over. */
+            TIMEOUT,
+            /** Somebody has put the node back into service, or it is gone. */
+            RELEASED,
+            /** Whoever asked for it wants it no more. */
+            STOPPED,
+            /** Who holds the GPUs cannot be told, or the pods cannot be seen. */
+            UNDECIDED;
+
+            public String label() {
+                return name().toLowerCase(Locale.ROOT);
+            }
+        }
+
+        public Result {
+            pods = List.copyOf(pods);
         }
     }
 }

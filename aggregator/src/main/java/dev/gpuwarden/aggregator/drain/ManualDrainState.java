@@ -1,12 +1,15 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.drain.HandPod.State;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -17,7 +20,7 @@ import java.util.Optional;
  * @param due those of them that are to be asked to end
  * @param next when to look again though nothing has changed; empty where there is no such time
  */
-public record ManualDrainState(List<HandPod> pods, List<PodPlan> due, Optional<Instant> next) {
+public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional<Instant> next) {
 
     static final ManualDrainState NONE = new ManualDrainState(List.of(), List.of(), Optional.empty());
 
@@ -39,12 +42,12 @@ public record ManualDrainState(List<HandPod> pods, List<PodPlan> due, Optional<I
 
     /** Whether nothing moves any more without a person. */
     public boolean over() {
-        return pods.stream().noneMatch(HandPod::awaited);
+        return pods.stream().noneMatch(ManualPod::awaited);
     }
 
     /** Whether no pod is in the way. */
     public boolean drained() {
-        return pods.stream().noneMatch(HandPod::inTheWay);
+        return pods.stream().noneMatch(ManualPod::inTheWay);
     }
 
     /**
@@ -59,17 +62,18 @@ public record ManualDrainState(List<HandPod> pods, List<PodPlan> due, Optional<I
             DrainPolicies policies,
             Instant began,
             Instant now) {
-        Map<String, HandPod> others = new HashMap<>();
+        Map<String, ManualPod> others = new HashMap<>();
         before.pods().forEach(pod -> others.put(pod.uid(), pod));
-        List<HandPod> pods = new ArrayList<>();
+        List<ManualPod> pods = new ArrayList<>();
         List<PodPlan> due = new ArrayList<>();
         List<Instant> times = new ArrayList<>();
         for (PodPlan one : plan) {
-            Optional<HandPod> was = Optional.ofNullable(others.remove(one.pod().uid()));
+            Optional<ManualPod> was =
+                    Optional.ofNullable(others.remove(one.pod().uid()));
             Optional<Refusal> refused =
                     Optional.ofNullable(refusals.get(one.pod().uid()));
-            boolean late = was.map(HandPod::seen).orElse(now).isAfter(began.plus(ARRIVAL));
-            HandPod pod = pod(one, was, refused, late, policies, now);
+            boolean late = was.map(ManualPod::seen).orElse(now).isAfter(began.plus(ARRIVAL));
+            ManualPod pod = pod(one, was, refused, late, policies, now);
             pods.add(pod);
             boolean asked = one.isDue(now);
             if (asked && pod.state() != State.STAYS) {
@@ -85,18 +89,18 @@ public record ManualDrainState(List<HandPod> pods, List<PodPlan> due, Optional<I
                 .filter(was -> was.inTheWay() || was.state() == State.GONE)
                 .map(was -> as(was, State.GONE, now))
                 .forEach(pods::add);
-        pods.sort(Comparator.comparing(HandPod::path).thenComparing(HandPod::seen));
+        pods.sort(Comparator.comparing(ManualPod::path).thenComparing(ManualPod::seen));
         return new ManualDrainState(
                 pods, due, times.stream().filter(time -> time.isAfter(now)).min(Instant::compareTo));
     }
 
-    private static HandPod as(HandPod was, State state, Instant now) {
-        return was.state() == state ? was : new HandPod(was.path(), was.uid(), state, "", now, was.seen());
+    private static ManualPod as(ManualPod was, State state, Instant now) {
+        return was.state() == state ? was : new ManualPod(was.path(), was.uid(), state, "", now, was.seen());
     }
 
-    private static HandPod pod(
+    private static ManualPod pod(
             PodPlan plan,
-            Optional<HandPod> was,
+            Optional<ManualPod> was,
             Optional<Refusal> refused,
             boolean late,
             DrainPolicies policies,
@@ -120,14 +124,14 @@ public record ManualDrainState(List<HandPod> pods, List<PodPlan> due, Optional<I
         Instant since = is.state() == State.REFUSED
                 ? refused.map(Refusal::since).orElse(now)
                 : was.filter(one -> one.state() == is.state())
-                        .map(HandPod::since)
+                        .map(ManualPod::since)
                         .orElse(now);
         PodView pod = plan.pod();
-        Instant seen = was.map(HandPod::seen).orElse(now);
-        return new HandPod(pod.path(), pod.uid(), is.state(), is.why(), DrainAnnotation.milli(since), seen);
+        Instant seen = was.map(ManualPod::seen).orElse(now);
+        return new ManualPod(pod.path(), pod.uid(), is.state(), is.why(), DrainAnnotation.milli(since), seen);
     }
 
-    private static Is left(PodPlan plan, Optional<HandPod> was) {
+    private static Is left(PodPlan plan, Optional<ManualPod> was) {
         if (!plan.pod().ended()) {
             return new Is(State.LEFT, plan.reason());
         }
@@ -179,5 +183,54 @@ public record ManualDrainState(List<HandPod> pods, List<PodPlan> due, Optional<I
         List<String> finalizers = plan.pod().finalizers();
         return "it should have ended by " + by
                 + (finalizers.isEmpty() ? "" : "; finalizers hold it: " + String.join(", ", finalizers));
+    }
+
+    /**
+     * What has become of a pod of a node that a person drains.
+     *
+     * @param path `NAMESPACE/NAME`
+     * @param why for people; empty where the state says it all
+     * @param since when its state is so
+     * @param seen when it was first there
+     */
+    public record ManualPod(String path, String uid, State state, String why, Instant since, Instant seen) {
+
+        public enum State {
+            /** It was in the way, and has ended. */
+            GONE,
+            /** It is told that its end is near, and has time to save its work. */
+            SAVES,
+            /** It is asked to end now. */
+            EVICT,
+            /** It is not let go, which is tried again. */
+            REFUSED,
+            /** Somebody has asked for its end, which is awaited. */
+            GOING,
+            /** It ends by itself. */
+            AWAIT,
+            /** It is in the way, and a person has to see to that. */
+            STAYS,
+            /** It is in nobody's way. */
+            LEFT;
+
+            public String label() {
+                return name().toLowerCase(Locale.ROOT);
+            }
+        }
+
+        /** Whether the node is not drained while it is there. */
+        public boolean inTheWay() {
+            return state != State.GONE && state != State.LEFT;
+        }
+
+        /** Whether something keeps it there, now or for good. */
+        boolean kept() {
+            return state == State.REFUSED || state == State.STAYS;
+        }
+
+        /** Whether it is to be awaited: it may go without a person. */
+        boolean awaited() {
+            return inTheWay() && state != State.STAYS;
+        }
     }
 }

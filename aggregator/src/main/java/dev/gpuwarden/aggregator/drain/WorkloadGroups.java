@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.drain.PodPlan.Step;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;

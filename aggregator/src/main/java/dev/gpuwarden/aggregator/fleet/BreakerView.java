@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.breaker.BreakerSettingsAnnotation;
-import dev.gpuwarden.aggregator.breaker.PoolCount;
+import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.breaker.PoolState;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

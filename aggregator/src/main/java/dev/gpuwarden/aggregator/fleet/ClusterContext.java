@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.breaker.PoolCount;
+import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.breaker.PoolState;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;

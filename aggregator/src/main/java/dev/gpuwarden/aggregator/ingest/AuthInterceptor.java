@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.ingest.TokenAuthenticator.TokenVerdict;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Grpc;
@@ -11,7 +12,16 @@ import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import javax.naming.InvalidNameException;
+import javax.naming.ldap.LdapName;
+import javax.naming.ldap.Rdn;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
@@ -77,5 +87,65 @@ final class AuthInterceptor implements ServerInterceptor {
             // He showed none.
         }
         return TokenVerdict.no("expected a token in the header 'authorization', or a client certificate");
+    }
+
+    /** Which nodes a client certificate, already verified, names: its DNS names, and its common name where it has none. */
+    static final class CertificateNames {
+
+        private static final int DNS_NAME = 2;
+
+        private CertificateNames() {}
+
+        static TokenVerdict verdict(X509Certificate certificate) {
+            Set<String> names = names(certificate);
+            return names.isEmpty()
+                    ? TokenVerdict.no("the client certificate names no node")
+                    : new TokenVerdict(Optional.of(Caller.node(names, "client certificate")), "");
+        }
+
+        static Set<String> names(X509Certificate certificate) {
+            Set<String> names = new LinkedHashSet<>();
+            try {
+                Collection<List<?>> alternatives = certificate.getSubjectAlternativeNames();
+                for (List<?> name : alternatives == null ? List.<List<?>>of() : alternatives) {
+                    if (Integer.valueOf(DNS_NAME).equals(name.get(0))) {
+                        names.add(String.valueOf(name.get(1)));
+                    }
+                }
+                if (names.isEmpty()) {
+                    for (Rdn part :
+                            new LdapName(certificate.getSubjectX500Principal().getName()).getRdns()) {
+                        if (part.getType().equalsIgnoreCase("CN")) {
+                            names.add(String.valueOf(part.getValue()));
+                        }
+                    }
+                }
+            } catch (CertificateParsingException | InvalidNameException e) {
+                return Set.of();
+            }
+            return names;
+        }
+    }
+
+    /**
+     * Who calls.
+     *
+     * @param nodes for which it may open a stream; it chooses one with Hello
+     * @param monitor its name, where it is one that watches the whole cluster and may report faults of any node
+     * @param proof how it showed that, for the log
+     */
+    record Caller(Set<String> nodes, Optional<String> monitor, String proof) {
+
+        static Caller node(Set<String> nodes, String proof) {
+            return new Caller(nodes, Optional.empty(), proof);
+        }
+
+        static Caller monitor(String name) {
+            return new Caller(Set.of(), Optional.of(name), "token of " + name);
+        }
+
+        boolean speaksFor(String node) {
+            return nodes.contains(node);
+        }
     }
 }

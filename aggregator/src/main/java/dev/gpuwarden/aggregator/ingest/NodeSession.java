@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.ingest.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.Step.Refused;
-import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.aggregator.nodehealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;

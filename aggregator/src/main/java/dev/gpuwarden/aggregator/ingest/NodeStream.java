@@ -1,7 +1,9 @@
 package dev.gpuwarden.aggregator.ingest;
 
+import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
 import dev.gpuwarden.aggregator.ingest.NodeSession.Kept;
-import dev.gpuwarden.aggregator.ingest.Step.Ended;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.Hello;

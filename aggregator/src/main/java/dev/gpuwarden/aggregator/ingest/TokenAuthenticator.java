@@ -4,10 +4,14 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ReviewCache;
+import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
+import dev.gpuwarden.core.limit.RateLimit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /** Has the API server judge tokens, and remembers the answers for a short time. Thread-safe. */
@@ -56,5 +60,93 @@ final class TokenAuthenticator {
             }
             return verdict;
         });
+    }
+
+    /**
+     * What a TokenReview's status says of a caller. Pure.
+     *
+     * @param caller absent where the token is good for nothing here
+     * @param why for the caller; without the token
+     */
+    record TokenVerdict(Optional<Caller> caller, String why) {
+
+        private static final String NODE = "authentication.kubernetes.io/node-name";
+        private static final String POD = "authentication.kubernetes.io/pod-name";
+        private static final String ACCOUNT = "system:serviceaccount:";
+
+        /**
+         * @param audience that the token must be for, so that one for the API server or another program opens nothing here
+         * @param account `namespace:name` of the daemons' service account
+         * @param monitors `namespace/name` of the service accounts that may report faults of any node
+         */
+        static TokenVerdict of(Map<?, ?> status, String audience, String account, Set<String> monitors) {
+            if (!JsonTrees.isTrue(status, "authenticated")) {
+                return no(
+                        "the API server does not know the token, or it is of another audience than '" + audience + "'");
+            }
+            if (!JsonTrees.textList(status, "audiences").contains(audience)) {
+                return no("the token is of another audience than '" + audience + "'");
+            }
+            Map<?, ?> user = JsonTrees.object(status, "user");
+            String name = JsonTrees.text(user, "username");
+            if (name.startsWith(ACCOUNT)) {
+                String monitor = name.substring(ACCOUNT.length()).replace(':', '/');
+                if (monitors.contains(monitor)) {
+                    return new TokenVerdict(Optional.of(Caller.monitor(monitor)), "");
+                }
+            }
+            if (!name.equals(ACCOUNT + account)) {
+                return no("the token is of '" + name + "', neither of '" + ACCOUNT + account + "' nor of a monitor");
+            }
+            Map<?, ?> extra = JsonTrees.object(user, "extra");
+            List<String> nodes = JsonTrees.textList(extra, NODE);
+            List<String> pods = JsonTrees.textList(extra, POD);
+            if (nodes.size() != 1 || pods.size() != 1) {
+                return no("the token is not bound to one pod on one node, as projected tokens are");
+            }
+            return new TokenVerdict(Optional.of(Caller.node(Set.of(nodes.get(0)), "token of pod " + pods.get(0))), "");
+        }
+
+        static TokenVerdict no(String why) {
+            return new TokenVerdict(Optional.empty(), why);
+        }
+    }
+
+    /**
+     * Addresses that have shown tokens which the API server does not know. After a few of them the API server is asked about no new
+     * token of such an address for a while. An address that has shown none lately never waits: after a restart thousands of nodes come
+     * with tokens that are new here. Thread-safe.
+     */
+    static final class Strikes {
+
+        /** Shown at once; a node has one token, and a new one each hour. */
+        static final int MOST_OF_ONE = 10;
+
+        /** Of all addresses together. */
+        static final int MOST_OF_ALL = 200;
+
+        static final long FORGIVEN_NANOS = TimeUnit.SECONDS.toNanos(5);
+        private static final long FORGIVEN_OF_ALL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+        private static final int MOST_ADDRESSES = 4096;
+        private static final Object ALL = new Object();
+
+        private final RateLimit ofOne;
+        private final RateLimit ofAll;
+
+        Strikes(LongSupplier nanoTime) {
+            ofOne = new RateLimit(MOST_OF_ONE, FORGIVEN_NANOS, MOST_ADDRESSES, nanoTime);
+            ofAll = new RateLimit(MOST_OF_ALL, FORGIVEN_OF_ALL_NANOS, 1, nanoTime);
+        }
+
+        /** Whether the API server may be asked about a token that is new here. */
+        boolean mayAsk(Object address) {
+            return ofOne.isFull(address) || ofOne.has(address) && ofAll.has(ALL);
+        }
+
+        /** The API server does not know a token of this address. */
+        void strike(Object address) {
+            boolean unused = ofOne.take(address) && ofAll.take(ALL);
+        }
     }
 }

@@ -6,10 +6,13 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What a MonitorPolicy says: which objects are wrong, which node that concerns, and what is then told of it.
@@ -124,6 +127,75 @@ public record MonitorPolicy(
             return HexFormat.of().formatHex(hash).substring(0, DIGEST_CHARACTERS);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+
+    /**
+     * How long an object must give the same answer before that answer replaces what is reported of it. Pure.
+     *
+     * @param raise the time for which it must match before its fault is raised; zero: at once
+     * @param clear the time for which it must be healthy before its fault clears; zero: at once
+     */
+    record Damping(Duration raise, Duration clear) {
+
+        static final String RAISE = "minMatchSeconds";
+        static final String CLEAR = "minHealthySeconds";
+
+        /** An operator that rewrites a status is done with that by then: five minutes is the usual resync of controllers. */
+        static final Duration CLEAR_OTHERS = Duration.ofMinutes(5);
+
+        static final Duration LONGEST = Duration.ofDays(1);
+
+        /** @param spec of the policy; where it gives no time, Pods clear at once, since {@link RecoveryRule} watches over them */
+        static Damping of(Map<String, Object> spec, ResourceType type) {
+            return new Damping(
+                    seconds(spec, RAISE, Duration.ZERO),
+                    seconds(spec, CLEAR, type.isPod() ? Duration.ZERO : CLEAR_OTHERS));
+        }
+
+        private static Duration seconds(Map<String, Object> spec, String field, Duration absent) {
+            if (!spec.containsKey(field)) {
+                return absent;
+            }
+            long seconds = spec.get(field) instanceof Number ? JsonTrees.longNumber(spec, field) : -1;
+            if (seconds < 0 || seconds > LONGEST.toSeconds()) {
+                throw new IllegalArgumentException(
+                        "spec." + field + ": expected 0 to " + LONGEST.toSeconds() + ", found " + spec.get(field));
+            }
+            return Duration.ofSeconds(seconds);
+        }
+
+        /** When an object that has matched since then is reported. */
+        Instant raises(Instant since) {
+            return since.plus(raise);
+        }
+
+        /**
+         * When the fault of an object clears that has not matched since then.
+         *
+         * @param well when the object itself shows that it has recovered; empty where it does not
+         */
+        Optional<Instant> clears(Instant since, Optional<Instant> well) {
+            Instant steady = since.plus(clear);
+            return well.map(at -> at.isAfter(steady) ? at : steady);
+        }
+    }
+
+    /**
+     * What is told of a node when an object matches.
+     *
+     * @param customAction the action's name where {@code action} is {@code CUSTOM}, else empty
+     */
+    public record EventTemplate(
+            String componentClass,
+            boolean fatal,
+            String message,
+            RecommendedAction action,
+            String customAction,
+            List<String> errorCodes) {
+
+        public EventTemplate {
+            errorCodes = List.copyOf(errorCodes);
         }
     }
 }

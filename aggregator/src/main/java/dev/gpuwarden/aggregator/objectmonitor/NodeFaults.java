@@ -1,15 +1,22 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.ShownText;
+import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.EventTemplate;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -235,6 +242,38 @@ final class NodeFaults {
             return Instant.ofEpochSecond(Long.parseLong(id.substring(id.lastIndexOf('@') + 1)));
         } catch (NumberFormatException | DateTimeException e) {
             return event.generated();
+        }
+    }
+
+    /** What objects are called where faults are: `namespace/name`, never longer than a fault's entity may be. */
+    static final class ObjectNames {
+
+        /** As the schema of NodeHealth has it. */
+        private static final int LONGEST = 256;
+
+        private static final int DIGEST = 16;
+
+        private ObjectNames() {}
+
+        static String of(Map<String, Object> object) {
+            Map<String, Object> metadata = JsonTrees.object(object, "metadata");
+            String namespace = JsonTrees.text(metadata, "namespace");
+            String name = JsonTrees.text(metadata, "name");
+            return shortened(namespace.isEmpty() ? name : namespace + "/" + name);
+        }
+
+        /** Another one for each name, though their beginnings are the same. */
+        static String shortened(String name) {
+            if (name.length() <= LONGEST) {
+                return name;
+            }
+            try {
+                byte[] hash = MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
+                return name.substring(0, LONGEST - DIGEST - 1) + "~"
+                        + HexFormat.of().formatHex(hash).substring(0, DIGEST);
+            } catch (NoSuchAlgorithmException e) {
+                throw new IllegalStateException("every Java has SHA-256", e);
+            }
         }
     }
 }

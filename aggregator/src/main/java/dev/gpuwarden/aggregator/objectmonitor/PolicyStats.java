@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
+import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;

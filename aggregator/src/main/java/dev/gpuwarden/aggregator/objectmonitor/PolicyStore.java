@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.Trouble;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

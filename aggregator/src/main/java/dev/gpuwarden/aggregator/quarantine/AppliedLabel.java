@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.ruleset.Label;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Label;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;

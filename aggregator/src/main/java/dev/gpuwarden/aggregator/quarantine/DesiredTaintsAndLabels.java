@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.Taint;
-import dev.gpuwarden.aggregator.ruleset.Label;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Label;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

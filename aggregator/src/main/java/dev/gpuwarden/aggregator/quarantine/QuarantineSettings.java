@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.breaker.Pool;
-import dev.gpuwarden.aggregator.client.LeaderElectionTimes;
+import dev.gpuwarden.aggregator.client.LeaderElector;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import java.util.List;
 
@@ -18,11 +18,11 @@ public record QuarantineSettings(
         String identity,
         ActionMode mode,
         List<Pool> pools,
-        LeaderElectionTimes election,
+        LeaderElector.Times election,
         boolean forcePasses) {
 
     public QuarantineSettings(
-            String namespace, String identity, ActionMode mode, List<Pool> pools, LeaderElectionTimes election) {
+            String namespace, String identity, ActionMode mode, List<Pool> pools, LeaderElector.Times election) {
         this(namespace, identity, mode, pools, election, false);
     }
 }

@@ -5,7 +5,7 @@ import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.cache.Taint;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
-import dev.gpuwarden.aggregator.ruleset.Label;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Label;
 import dev.gpuwarden.core.event.FaultKey;
 import java.io.IOException;
 import java.util.ArrayList;

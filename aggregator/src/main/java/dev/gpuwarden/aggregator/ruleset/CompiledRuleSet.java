@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.cel.CelExpression;
 import dev.gpuwarden.aggregator.cel.Cost;
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.cel.KnownFields;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Clause;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.HealthEvent;

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.ruleset;
 import dev.gpuwarden.aggregator.cache.Taint;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -85,5 +86,46 @@ public record QuarantineRuleSet(
     private static Optional<Label> label(Map<String, Object> label) {
         String key = JsonTrees.text(label, "key");
         return key.isEmpty() ? Optional.empty() : Optional.of(new Label(key, JsonTrees.text(label, "value")));
+    }
+
+    public record Label(String key, String value) {
+
+        @Override
+        public String toString() {
+            return key + "=" + value;
+        }
+    }
+
+    /** One condition of a rule set: a CEL expression over an event, or over a Node. */
+    public record Clause(Kind kind, String expression) {
+
+        public enum Kind {
+            HEALTH_EVENT("HealthEvent", "event"),
+            NODE("Node", "node");
+
+            private final String label;
+            private final String variable;
+
+            Kind(String label, String variable) {
+                this.label = label;
+                this.variable = variable;
+            }
+
+            /** As the resource names it. */
+            public String label() {
+                return label;
+            }
+
+            /** What expressions of this kind call their subject. */
+            public String variable() {
+                return variable;
+            }
+
+            static Optional<Kind> of(String label) {
+                return Arrays.stream(values())
+                        .filter(kind -> kind.label.equals(label))
+                        .findFirst();
+            }
+        }
     }
 }

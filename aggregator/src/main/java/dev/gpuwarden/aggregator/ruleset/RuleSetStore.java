@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ReadyConditionWriter;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.app.AuditLog.AuditTarget;
 import dev.gpuwarden.cli.UserError;
 import java.io.FileOutputStream;
 import java.io.IOException;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.client.LeaderElectionTimes;
+import dev.gpuwarden.aggregator.client.LeaderElector;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
@@ -155,7 +155,7 @@ class ControllersClusterTest {
     private static QuarantineSettings usual(String identity) {
         QuarantineSettings tests = settings(identity, ActionMode.ARMED, 100);
         return new QuarantineSettings(
-                tests.namespace(), identity, tests.mode(), tests.pools(), LeaderElectionTimes.DEFAULT);
+                tests.namespace(), identity, tests.mode(), tests.pools(), LeaderElector.Times.DEFAULT);
     }
 
     @Test

@@ -4,8 +4,8 @@ import static dev.gpuwarden.aggregator.app.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.DrainAudit;
-import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.time.Duration;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.DrainAudit;
-import dev.gpuwarden.aggregator.drain.DrainMode;
+import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.nodehealth.SignalAnswer;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;

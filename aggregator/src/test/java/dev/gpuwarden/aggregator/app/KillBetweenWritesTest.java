@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.aggregator.app.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.breaker.PoolParser;
+import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
@@ -46,8 +46,8 @@ class KillBetweenWritesTest {
                 identity,
                 ActionMode.ARMED,
                 List.of(
-                        PoolParser.parse("zone;zone;rate=100%/5m;level=100%"),
-                        PoolParser.parse("trips;trips;rate=0/5m;level=0")),
+                        Pool.Parser.parse("zone;zone;rate=100%/5m;level=100%"),
+                        Pool.Parser.parse("trips;trips;rate=0/5m;level=0")),
                 TestFleet.ELECTION);
     }
 

@@ -3,11 +3,11 @@ package dev.gpuwarden.aggregator.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.gpuwarden.aggregator.breaker.Limit;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.breaker.Pool.Limit;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.client.LeaderElectionTimes;
+import dev.gpuwarden.aggregator.client.LeaderElector;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.ReportedState;
@@ -48,8 +48,8 @@ public final class TestFleet implements AutoCloseable {
     private static final Path MANIFESTS =
             Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
     /** A tenth of what the program asks, but for what a busy machine needs. */
-    static final LeaderElectionTimes ELECTION =
-            new LeaderElectionTimes(Duration.ofSeconds(4), Duration.ofSeconds(2), Duration.ofMillis(100));
+    static final LeaderElector.Times ELECTION =
+            new LeaderElector.Times(Duration.ofSeconds(4), Duration.ofSeconds(2), Duration.ofMillis(100));
 
     private static final AtomicInteger TESTS = new AtomicInteger();
 

@@ -30,7 +30,7 @@ class BreakerConfigMapClusterTest {
 
     private static final String NAMESPACE = "breaker-store";
     private static final String CONFIG_MAP = "configmap/" + NAMESPACE + "/" + BreakerConfigMap.NAME;
-    private static final List<Pool> OTHERS = PoolParser.parseAll(List.of("all;;rate=10%,5/1h;level=3"));
+    private static final List<Pool> OTHERS = Pool.Parser.parseAll(List.of("all;;rate=10%,5/1h;level=3"));
 
     private ControlPlane plane;
     private KubeClient api;

@@ -15,7 +15,7 @@ class BreakerSettingsAnnotationTest {
     @Test
     void whatIsPublishedIsReadAsTheSame() {
         for (ActionMode mode : ActionMode.values()) {
-            BreakerSettingsAnnotation says = new BreakerSettingsAnnotation(mode, PoolParser.parseAll(List.of(POOLS)));
+            BreakerSettingsAnnotation says = new BreakerSettingsAnnotation(mode, Pool.Parser.parseAll(List.of(POOLS)));
             BreakerSettingsAnnotation read = BreakerSettingsAnnotation.of(says.annotations());
             assertThat(read.mode()).isEqualTo(mode);
             assertThat(read.annotations())

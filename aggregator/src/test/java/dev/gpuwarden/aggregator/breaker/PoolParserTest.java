@@ -14,10 +14,12 @@ class PoolParserTest {
     void commasWithinAPoolDoNotEndIt() {
         String one = "h100;gpu=h100,!spare;rate=50%,20/5m;level=50%,20";
         String other = "rest;zone=a,zone;rate=5/1m;level=10%";
-        assertThat(PoolParser.separate(List.of((one + "," + other).split(",")))).containsExactly(one, other);
-        assertThat(PoolParser.separate(List.of((other + "," + one).split(",")))).containsExactly(other, one);
-        assertThat(PoolParser.separate(List.of())).isEmpty();
-        assertThat(PoolParser.parse(one).name()).isEqualTo("h100");
+        assertThat(Pool.Parser.separate(List.of((one + "," + other).split(","))))
+                .containsExactly(one, other);
+        assertThat(Pool.Parser.separate(List.of((other + "," + one).split(","))))
+                .containsExactly(other, one);
+        assertThat(Pool.Parser.separate(List.of())).isEmpty();
+        assertThat(Pool.Parser.parse(one).name()).isEqualTo("h100");
     }
 
     @Test
@@ -32,14 +34,14 @@ class PoolParserTest {
                 texts.add("p" + i + ";" + any(random, selectors) + ";rate=" + any(random, limits) + "/"
                         + any(random, windows) + ";level=" + any(random, limits));
             }
-            List<Pool> pools = PoolParser.parseAll(texts);
-            String written = PoolParser.write(pools);
-            assertThat(PoolParser.parseAll(List.of(written.split(","))))
+            List<Pool> pools = Pool.Parser.parseAll(texts);
+            String written = Pool.Parser.write(pools);
+            assertThat(Pool.Parser.parseAll(List.of(written.split(","))))
                     .as(written)
                     .usingRecursiveComparison()
                     .isEqualTo(pools);
         }
-        assertThat(PoolParser.write(List.of(Pool.GPU_NODES)))
+        assertThat(Pool.Parser.write(List.of(Pool.GPU_NODES)))
                 .isEqualTo("gpu-nodes;nvidia.com/gpu.present=true;rate=50%/5m;level=50%");
     }
 
@@ -50,7 +52,7 @@ class PoolParserTest {
     @Test
     void twoPoolsOfOneNameAreNone() {
         String one = "a;;rate=1/1h;level=2";
-        assertThat(PoolParser.parseAll(List.of(one, "b;;rate=1/1h;level=2"))).hasSize(2);
-        assertThatThrownBy(() -> PoolParser.parseAll(List.of(one, one))).hasMessageContaining("same name");
+        assertThat(Pool.Parser.parseAll(List.of(one, "b;;rate=1/1h;level=2"))).hasSize(2);
+        assertThatThrownBy(() -> Pool.Parser.parseAll(List.of(one, one))).hasMessageContaining("same name");
     }
 }

@@ -2,9 +2,8 @@ package dev.gpuwarden.aggregator.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.drain.HandPod;
-import dev.gpuwarden.aggregator.drain.HandPod.State;
 import dev.gpuwarden.aggregator.drain.ManualDrainState;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,13 +17,13 @@ class DrainProgressTest {
     private final List<String> lines = new ArrayList<>();
     private final DrainProgress progress = new DrainProgress("n", lines::add);
 
-    private void look(long seconds, HandPod... pods) {
+    private void look(long seconds, ManualDrainState.ManualPod... pods) {
         lines.clear();
         progress.looked(new ManualDrainState(List.of(pods), List.of(), Optional.empty()), NOW.plusSeconds(seconds));
     }
 
-    private static HandPod pod(String name, State state, String why) {
-        return new HandPod("team/" + name, name, state, why, NOW, NOW);
+    private static ManualDrainState.ManualPod pod(String name, State state, String why) {
+        return new ManualDrainState.ManualPod("team/" + name, name, state, why, NOW, NOW);
     }
 
     @Test
@@ -38,7 +37,7 @@ class DrainProgressTest {
                 .containsExactly(
                         "n: one pod to go, one pod that you have to see to, one pod in nobody's way",
                         "team/b: stays: nobody \\u001b[31m starts it");
-        HandPod stays = pod("b", State.STAYS, "nobody \u001b[31m starts it");
+        ManualDrainState.ManualPod stays = pod("b", State.STAYS, "nobody \u001b[31m starts it");
         look(1, pod("a", State.REFUSED, "the budget web"), stays);
         assertThat(lines).containsExactly("team/a: not let go since 2026-11-22T06:00:00Z: the budget web");
         look(9, pod("a", State.REFUSED, "the budget web"), stays);
@@ -55,7 +54,7 @@ class DrainProgressTest {
 
     @Test
     void theLongerItTakesTheLessIsSaid() {
-        HandPod pod = pod("a", State.GOING, "it has until noon");
+        ManualDrainState.ManualPod pod = pod("a", State.GOING, "it has until noon");
         List<Long> spoken = new ArrayList<>();
         for (long second = 0; second < 600; second += 5) {
             look(second, pod);

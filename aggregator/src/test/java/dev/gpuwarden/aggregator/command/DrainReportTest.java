@@ -3,10 +3,10 @@ package dev.gpuwarden.aggregator.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.drain.HandPod;
-import dev.gpuwarden.aggregator.drain.HandPod.State;
-import dev.gpuwarden.aggregator.drain.HandResult;
-import dev.gpuwarden.aggregator.drain.HandResult.Outcome;
+import dev.gpuwarden.aggregator.drain.ManualDrain;
+import dev.gpuwarden.aggregator.drain.ManualDrain.Result.Outcome;
+import dev.gpuwarden.aggregator.drain.ManualDrainState;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.Output;
 import java.io.PrintWriter;
@@ -21,21 +21,23 @@ import org.junit.jupiter.api.Test;
 class DrainReportTest {
 
     private static final Instant NOW = Instant.parse("2026-11-22T06:00:00Z");
-    private static final List<HandPod> PODS = List.of(
+    private static final List<ManualDrainState.ManualPod> PODS = List.of(
             pod("a", State.GONE, ""),
             pod("b", State.STAYS, "nobody would start it again (--force)"),
             pod("c", State.REFUSED, "the budget web"),
             pod("d", State.LEFT, "its DaemonSet would start it again there"));
 
-    private static HandPod pod(String name, State state, String why) {
-        return new HandPod("team/" + name, "uid-" + name, state, why, NOW.minusSeconds(70), NOW.minusSeconds(90));
+    private static ManualDrainState.ManualPod pod(String name, State state, String why) {
+        return new ManualDrainState.ManualPod(
+                "team/" + name, "uid-" + name, state, why, NOW.minusSeconds(70), NOW.minusSeconds(90));
     }
 
     private Map<String, Object> cordon = Map.of(
             "metadata",
             Map.of("name", "n", "annotations", Map.of("gpuwarden.dev/cordoned-by-hand", "me: to drain it")));
 
-    private DrainReport report(Outcome outcome, String why, boolean dryRun, List<HandPod> pods, String... gpus) {
+    private DrainReport report(
+            Outcome outcome, String why, boolean dryRun, List<ManualDrainState.ManualPod> pods, String... gpus) {
         return new DrainReport(
                 "n",
                 "me",
@@ -46,7 +48,7 @@ class DrainReportTest {
                         new ManualCordon.Plan(true, "it takes no new pods", List.of()),
                         !dryRun,
                         Optional.of(CachedNode.of(cordon))),
-                new HandResult(outcome, why, pods, NOW.minusSeconds(90), NOW));
+                new ManualDrain.Result(outcome, why, pods, NOW.minusSeconds(90), NOW));
     }
 
     private static String table(DrainReport report) {
@@ -69,7 +71,7 @@ class DrainReportTest {
 
     @Test
     void eachOutcomeHasItsWordsAndExitCode() {
-        List<HandPod> gone = PODS.subList(0, 1);
+        List<ManualDrainState.ManualPod> gone = PODS.subList(0, 1);
         assertThat(report(Outcome.DRAINED, "", false, gone))
                 .returns(0, DrainReport::exitCode)
                 .returns("n is drained; it stays cordoned until gpuwarden release n", DrainReport::verdict);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.breaker.BreakerState;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
-import dev.gpuwarden.aggregator.breaker.PoolCount;
+import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
@@ -17,8 +17,8 @@ import dev.gpuwarden.aggregator.fleet.NodeAssessor;
 import dev.gpuwarden.aggregator.fleet.NodeAssessorTest;
 import dev.gpuwarden.aggregator.fleet.NodeFacts;
 import dev.gpuwarden.aggregator.fleet.Seen;
-import dev.gpuwarden.aggregator.ruleset.Clause;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Clause;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.health.Verdict;

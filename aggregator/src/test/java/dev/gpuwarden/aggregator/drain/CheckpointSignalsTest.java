@@ -3,7 +3,9 @@ package dev.gpuwarden.aggregator.drain;
 import static dev.gpuwarden.aggregator.drain.Some.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.drain.PodPlan.Step;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
+import dev.gpuwarden.aggregator.drain.PodView.Checkpoint;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.drain.DrainDecision.Kind;
+import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

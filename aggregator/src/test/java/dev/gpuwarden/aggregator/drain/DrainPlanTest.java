@@ -3,7 +3,8 @@ package dev.gpuwarden.aggregator.drain;
 import static dev.gpuwarden.aggregator.drain.Some.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.drain.PodPlan.Step;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -177,7 +178,7 @@ class DrainPlanTest {
     })
     void rulesForPodsComeBeforeNamespacesAndTheFirstHolds(String rules, Step step) {
         DrainPolicies policies = new DrainPolicies(
-                PolicyText.pods(List.of(rules.replace("|", ",").split(","))),
+                DrainPolicies.Parser.pods(List.of(rules.replace("|", ",").split(","))),
                 AT_ONCE.namespaces(),
                 AT_ONCE.system(),
                 AT_ONCE.grace(),

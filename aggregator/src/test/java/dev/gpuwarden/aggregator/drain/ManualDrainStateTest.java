@@ -4,7 +4,9 @@ import static dev.gpuwarden.aggregator.drain.Some.NOW;
 import static dev.gpuwarden.aggregator.drain.Some.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.drain.HandPod.State;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -47,7 +49,7 @@ class ManualDrainStateTest {
         return last;
     }
 
-    private HandPod only() {
+    private ManualDrainState.ManualPod only() {
         assertThat(last.pods()).hasSize(1);
         return last.pods().get(0);
     }
@@ -74,12 +76,13 @@ class ManualDrainStateTest {
         after(3);
         assertThat(look(ending("a", "")).due()).isEmpty();
         assertThat(only())
-                .isEqualTo(new HandPod("team/a", "uid-a", State.GOING, "it has until 2026-11-22T06:01:00Z", now, NOW));
+                .isEqualTo(new ManualDrainState.ManualPod(
+                        "team/a", "uid-a", State.GOING, "it has until 2026-11-22T06:01:00Z", now, NOW));
         assertThat(last.next()).as("when it should have ended").contains(Instant.parse("2026-11-22T06:01:10Z"));
 
         after(5);
         look();
-        assertThat(only()).isEqualTo(new HandPod("team/a", "uid-a", State.GONE, "", now, NOW));
+        assertThat(only()).isEqualTo(new ManualDrainState.ManualPod("team/a", "uid-a", State.GONE, "", now, NOW));
         assertThat(last.drained()).isTrue();
         after(9);
         look();
@@ -108,7 +111,8 @@ class ManualDrainStateTest {
         after(4);
         assertThat(look(pod("a")).due()).hasSize(1);
         assertThat(only())
-                .isEqualTo(new HandPod("team/a", "uid-a", State.REFUSED, "the budget web", NOW.plusSeconds(1), NOW));
+                .isEqualTo(new ManualDrainState.ManualPod(
+                        "team/a", "uid-a", State.REFUSED, "the budget web", NOW.plusSeconds(1), NOW));
         assertThat(last.next()).contains(NOW.plusSeconds(6));
         assertThat(last.over()).isFalse();
     }
@@ -143,7 +147,7 @@ class ManualDrainStateTest {
         assertThat(only().state()).isEqualTo(State.EVICT);
         after(20);
         look(pod("a"), pod("b"));
-        assertThat(last.pods()).extracting(HandPod::state).containsExactly(State.EVICT, State.STAYS);
+        assertThat(last.pods()).extracting(ManualDrainState.ManualPod::state).containsExactly(State.EVICT, State.STAYS);
         assertThat(last.due()).extracting(plan -> plan.pod().name()).containsExactly("a");
         assertThat(last.pods().get(1).why()).startsWith("it came after the cordon");
     }
@@ -153,7 +157,9 @@ class ManualDrainStateTest {
         drain = Some.partial("GPU-1");
         holders = Map.of("team/a", Set.of("GPU-1"), "team/b", Set.of("GPU-1"));
         look(pod("a").replace("ReplicaSet", "DaemonSet"), pod("b"), pod("c"));
-        assertThat(last.pods()).extracting(HandPod::state).containsExactly(State.STAYS, State.EVICT, State.LEFT);
+        assertThat(last.pods())
+                .extracting(ManualDrainState.ManualPod::state)
+                .containsExactly(State.STAYS, State.EVICT, State.LEFT);
         assertThat(last.pods().get(0).why()).startsWith("it holds a GPU, and its DaemonSet");
     }
 

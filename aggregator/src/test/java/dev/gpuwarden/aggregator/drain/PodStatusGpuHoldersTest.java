@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class PodStatusGpuHoldersTest {
 
-    private static final GpuHolderSource PODS = new PodStatusGpuHolders(Clock.fixed(NOW, ZoneOffset.UTC));
+    private static final GpuHolderSource PODS = new GpuHolderSource.FromPodStatus(Clock.fixed(NOW, ZoneOffset.UTC));
 
     /** @param devices with commas between; empty for a status that does not tell */
     private static PodView pod(String name, String resource, String devices) {

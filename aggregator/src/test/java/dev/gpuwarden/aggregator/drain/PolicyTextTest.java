@@ -12,7 +12,7 @@ class PolicyTextTest {
 
     @Test
     void commasBelongToTheSelectorTheyAreIn() {
-        assertThat(PolicyText.pods(List.of("a=b", "!c;Immediate", "d;AllowCompletion;team-*")))
+        assertThat(DrainPolicies.Parser.pods(List.of("a=b", "!c;Immediate", "d;AllowCompletion;team-*")))
                 .extracting(rule -> rule.selector() + " " + rule.mode() + " "
                         + rule.namespace().map(DrainPolicies.Glob::text).orElse("-"))
                 .containsExactly("a=b,!c IMMEDIATE -", "d ALLOW_COMPLETION team-*");
@@ -26,7 +26,7 @@ class PolicyTextTest {
         "=Immediate, expected a namespace"
     })
     void whatIsNoRuleForNamespacesSaysWhatIsExpected(String text, String message) {
-        assertThatThrownBy(() -> PolicyText.namespace(text))
+        assertThatThrownBy(() -> DrainPolicies.Parser.namespace(text))
                 .hasMessageContaining(message)
                 .hasMessageContaining("found");
     }
@@ -40,6 +40,6 @@ class PolicyTextTest {
         "a b;Immediate, expected key=value"
     })
     void whatIsNoRuleForPodsSaysWhatIsExpected(String text, String message) {
-        assertThatThrownBy(() -> PolicyText.pods(List.of(text))).hasMessageContaining(message);
+        assertThatThrownBy(() -> DrainPolicies.Parser.pods(List.of(text))).hasMessageContaining(message);
     }
 }

@@ -76,7 +76,7 @@ final class Some {
         DrainPolicies usual = DrainPolicies.DEFAULT;
         return new DrainPolicies(
                 List.of(),
-                Stream.of(namespaces).map(PolicyText::namespace).toList(),
+                Stream.of(namespaces).map(DrainPolicies.Parser::namespace).toList(),
                 usual.system(),
                 usual.grace(),
                 usual.timeout(),

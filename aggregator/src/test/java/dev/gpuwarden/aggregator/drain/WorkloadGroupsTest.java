@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.drain;
 import static dev.gpuwarden.aggregator.drain.Some.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.breaker.PoolCount;
-import dev.gpuwarden.aggregator.breaker.PoolParser;
+import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.drain.DrainText;
-import dev.gpuwarden.aggregator.ruleset.Clause;
+import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Clause;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import java.io.IOException;
 import java.time.Instant;
@@ -36,7 +36,7 @@ public class NodeAssessorTest {
             Optional.empty())));
 
     public static final BreakerPolicy LIMITS =
-            new BreakerPolicy(PoolParser.parseAll(List.of("all;;rate=100%/5m;level=50%")));
+            new BreakerPolicy(Pool.Parser.parseAll(List.of("all;;rate=100%/5m;level=50%")));
 
     private Seen<RuleEvaluator> rules = Seen.of(RULES);
     private Seen<BreakerState> breaker = Seen.of(BreakerState.NEW);

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.ingest.NodeHealthWriter.WritePace;
 import dev.gpuwarden.cli.run.Parts;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;

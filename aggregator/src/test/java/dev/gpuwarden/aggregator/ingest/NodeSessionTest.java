@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.gpuwarden.aggregator.ingest.NodeSession.Draft;
-import dev.gpuwarden.aggregator.ingest.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
 import dev.gpuwarden.api.v1.Hello;

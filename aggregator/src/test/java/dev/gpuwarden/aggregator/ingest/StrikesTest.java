@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.ingest.TokenAuthenticator.Strikes;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 

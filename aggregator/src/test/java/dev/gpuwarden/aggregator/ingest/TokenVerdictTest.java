@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
+import dev.gpuwarden.aggregator.ingest.TokenAuthenticator.TokenVerdict;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -2,15 +2,17 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.ingest.Step.AccessAsked;
-import dev.gpuwarden.aggregator.ingest.Step.Ahead;
-import dev.gpuwarden.aggregator.ingest.Step.Alive;
-import dev.gpuwarden.aggregator.ingest.Step.Ended;
-import dev.gpuwarden.aggregator.ingest.Step.Greeted;
-import dev.gpuwarden.aggregator.ingest.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.Step.Reason;
-import dev.gpuwarden.aggregator.ingest.Step.Refused;
-import dev.gpuwarden.aggregator.ingest.Step.Told;
+import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AccessAsked;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ahead;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Alive;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Hello;

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.Damping;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

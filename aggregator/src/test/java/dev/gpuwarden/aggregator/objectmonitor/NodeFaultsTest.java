@@ -3,6 +3,8 @@ package dev.gpuwarden.aggregator.objectmonitor;
 import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
+import dev.gpuwarden.aggregator.objectmonitor.NodeFaultReconciler.PolicyMatches;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import java.time.Instant;

@@ -5,6 +5,8 @@ import static dev.gpuwarden.aggregator.objectmonitor.Samples.pod;
 import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
+import dev.gpuwarden.aggregator.objectmonitor.NodeFaults.ObjectNames;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneId;

@@ -3,6 +3,9 @@ package dev.gpuwarden.aggregator.objectmonitor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.Damping;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.EventTemplate;
 import dev.gpuwarden.core.event.RecommendedAction;
 import java.time.Duration;
 import java.time.Instant;

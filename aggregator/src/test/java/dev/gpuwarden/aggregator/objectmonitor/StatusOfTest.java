@@ -4,6 +4,9 @@ import static dev.gpuwarden.aggregator.objectmonitor.Samples.compiled;
 import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.objectmonitor.PolicyStandings.Reach;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.StatusOf;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.Trouble;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

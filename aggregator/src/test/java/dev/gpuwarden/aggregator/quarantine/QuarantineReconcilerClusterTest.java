@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
-import dev.gpuwarden.aggregator.breaker.Limit;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.breaker.Pool;
+import dev.gpuwarden.aggregator.breaker.Pool.Limit;
 import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;

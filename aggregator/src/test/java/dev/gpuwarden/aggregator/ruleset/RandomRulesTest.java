@@ -3,6 +3,8 @@ package dev.gpuwarden.aggregator.ruleset;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Clause;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.testkit.cel.RandomExpressions;

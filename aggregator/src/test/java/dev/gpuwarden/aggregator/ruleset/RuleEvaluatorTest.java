@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.cache.Taint;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Clause;
+import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Label;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
