@@ -67,7 +67,7 @@ public final class ConfigFile {
             Optional<Node> root = new Compose(settings).composeInputStream(in);
             root.ifPresent(file::addRoot);
         } catch (IOException e) {
-            file.problems.add(path + ": " + FileTrouble.why(e));
+            file.problems.add(path + ": " + FileErrors.why(e));
         } catch (MarkedYamlEngineException e) {
             int line = e.getProblemMark().map(m -> m.getLine() + 1).orElse(1);
             file.problems.add(path + ":" + line + ": not YAML: " + e.getProblem());

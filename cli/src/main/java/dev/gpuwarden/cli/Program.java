@@ -181,7 +181,7 @@ final class Program extends CommandLine {
     }
 
     private int complain(@org.jspecify.annotations.Nullable String message) {
-        String prefix = Journal.isStandardError() ? Journal.ERROR_PREFIX : "";
+        String prefix = JournalStream.isStandardError() ? JournalStream.ERROR_PREFIX : "";
         Optional.ofNullable(message)
                 .orElse("unknown error")
                 .lines()

@@ -14,13 +14,13 @@ import dev.gpuwarden.aggregator.web.FleetPage;
 import dev.gpuwarden.aggregator.web.FleetView;
 import dev.gpuwarden.aggregator.web.PageOptions;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.cli.run.GivenSettings;
 import dev.gpuwarden.cli.run.LogOptions;
-import dev.gpuwarden.cli.run.Parts;
-import dev.gpuwarden.cli.run.Stop;
+import dev.gpuwarden.cli.run.ShutdownSignal;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.ListenAddress;
-import dev.gpuwarden.cli.web.ProbeSite;
-import dev.gpuwarden.cli.web.Site;
+import dev.gpuwarden.cli.web.ProbeHandler;
 import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.cli.web.WebStats;
@@ -56,7 +56,7 @@ public final class AggregatorCommand implements Callable<Integer> {
 
     private static final Duration LOOK = Duration.ofMillis(50);
 
-    private final Stop stop;
+    private final ShutdownSignal stop;
 
     @Mixin
     IngestOptions ingest = new IngestOptions();
@@ -83,7 +83,7 @@ public final class AggregatorCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
-    public AggregatorCommand(Stop stop) {
+    public AggregatorCommand(ShutdownSignal stop) {
         this.stop = stop;
     }
 
@@ -96,8 +96,8 @@ public final class AggregatorCommand implements Callable<Integer> {
         Optional<QuarantineSettings> settings = steering.settings();
         Optional<DrainReconciler.Settings> drains = steering.drains();
         Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
-        try (Stop.Registration running = stop.register();
-                Parts parts = new Parts()) {
+        try (ShutdownSignal.Registration running = stop.register();
+                Closer parts = new Closer()) {
             KubeClient api = parts.add(cluster.connect());
             ArmedRights.check(api, settings, drains);
             Decisions decisions = new Decisions();
@@ -108,14 +108,14 @@ public final class AggregatorCommand implements Callable<Integer> {
                     parts.add(ObjectMonitor.start(api, steer.fleet(), steer::accompany, monitors.orElseThrow())));
             NodeHealthCache memory = steers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
-            List<Site> sites = new ArrayList<>();
+            List<HttpHandler> sites = new ArrayList<>();
             WebStats stats = new WebStats();
             sites.add(new MetricsSite(new AggregatorMetrics(server, steers, monitor, stats)));
             steers.filter(steer -> web.pages())
                     .map(Controllers::view)
                     .map(view -> new FleetView(view, api, decisions::last, Clock.systemUTC()))
                     .ifPresent(board -> sites.addAll(FleetPage.of(board, api, page)));
-            ProbeSite probes = new ProbeSite(new Readiness(api, server, steers)::pending, () -> "");
+            ProbeHandler probes = new ProbeHandler(new Readiness(api, server, steers)::pending, () -> "");
             WebServer pages = web.start(probes, sites, parts, stats);
             announce(pages);
             announceSteering(settings, drains);
@@ -129,7 +129,7 @@ public final class AggregatorCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static boolean stopsBeforeAllIsKnown(Stop.Registration running, Controllers steering)
+    private static boolean stopsBeforeAllIsKnown(ShutdownSignal.Registration running, Controllers steering)
             throws InterruptedException {
         long end = System.nanoTime() + KNOWN.toNanos();
         while (!steering.waitingFor().isEmpty() && System.nanoTime() < end) {

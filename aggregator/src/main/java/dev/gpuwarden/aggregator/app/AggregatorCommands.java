@@ -10,7 +10,7 @@ import dev.gpuwarden.aggregator.command.PolicyCommand;
 import dev.gpuwarden.aggregator.command.ReleaseCommand;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.NamedCommand;
-import dev.gpuwarden.cli.run.Stop;
+import dev.gpuwarden.cli.run.ShutdownSignal;
 import java.time.Clock;
 import java.util.List;
 
@@ -19,11 +19,12 @@ public final class AggregatorCommands implements CommandGroup {
     @Override
     public List<NamedCommand> commands() {
         return List.of(
-                new NamedCommand("aggregator", () -> new AggregatorCommand(Stop.onSignal())),
+                new NamedCommand("aggregator", () -> new AggregatorCommand(ShutdownSignal.onSignal())),
                 new NamedCommand("fleet", () -> new FleetCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("explain", () -> new ExplainCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("cordon", () -> new CordonCommand(System.getenv(), Clock.systemUTC())),
-                new NamedCommand("drain", () -> new DrainCommand(System.getenv(), Clock.systemUTC(), Stop.onSignal())),
+                new NamedCommand(
+                        "drain", () -> new DrainCommand(System.getenv(), Clock.systemUTC(), ShutdownSignal.onSignal())),
                 new NamedCommand("release", () -> new ReleaseCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("clean-nodes", () -> new CleanNodesCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("breaker", () -> new BreakerCommand(System.getenv(), Clock.systemUTC())),

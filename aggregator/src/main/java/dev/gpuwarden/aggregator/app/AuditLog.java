@@ -5,7 +5,7 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.quarantine.AuditRecord;
 import dev.gpuwarden.aggregator.web.Decisions;
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -45,7 +45,7 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
         try {
             return new AuditLog(AuditFile.open(file, AuditFile.MOST_BYTES), last);
         } catch (IOException e) {
-            throw new UserError("--audit.file " + file + " cannot be written: " + FileTrouble.why(e));
+            throw new UserError("--audit.file " + file + " cannot be written: " + FileErrors.why(e));
         }
     }
 

@@ -4,16 +4,16 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
-import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /** `/metrics`. */
-final class MetricsSite implements Site {
+final class MetricsSite implements HttpHandler {
 
     private final AggregatorMetrics metrics;
 
@@ -27,8 +27,8 @@ final class MetricsSite implements Site {
     }
 
     @Override
-    public Answer answer(Request request) {
-        return Answer.of(200, AggregatorMetrics.TYPE, metrics.text());
+    public HttpAnswer answer(Request request) {
+        return HttpAnswer.of(200, AggregatorMetrics.TYPE, metrics.text());
     }
 
     /** Whether nodes may come, and the cluster takes what they tell. Asks it when it is asked itself, at most once in a while. */

@@ -12,7 +12,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.cli.run.Stop;
+import dev.gpuwarden.cli.run.ShutdownSignal;
 import java.io.PrintWriter;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -56,7 +56,7 @@ public final class DrainCommand extends ClusterCommand {
             new Right("watch", NodeHealthClient.ALL.group(), HEALTHS),
             new Right("patch", NodeHealthClient.ALL.group(), HEALTHS));
 
-    private final Stop stop;
+    private final ShutdownSignal stop;
 
     @Parameters(paramLabel = "NODE", description = "Its name, as in kubectl get nodes.")
     String node = "";
@@ -71,7 +71,7 @@ public final class DrainCommand extends ClusterCommand {
     boolean dryRun;
 
     /** @param stop when it is to leave the rest as it is */
-    public DrainCommand(Map<String, String> environment, Clock clock, Stop stop) {
+    public DrainCommand(Map<String, String> environment, Clock clock, ShutdownSignal stop) {
         super(environment, clock);
         this.stop = stop;
     }
@@ -97,7 +97,7 @@ public final class DrainCommand extends ClusterCommand {
         Optional<String> unasked = gpus.isEmpty() ? Optional.empty() : unasked(api);
         DrainProgress progress = new DrainProgress(node, this::tell);
         ManualDrain drain = new ManualDrain(api, options.settings(gpus, unasked, dryRun), clock, progress);
-        try (Stop.Registration running = stop.register()) {
+        try (ShutdownSignal.Registration running = stop.register()) {
             Thread stopping = new Thread(() -> stopOn(running, drain), "gpuwarden-drain-stop");
             stopping.setDaemon(true);
             stopping.start();
@@ -160,7 +160,7 @@ public final class DrainCommand extends ClusterCommand {
         }
     }
 
-    private void stopOn(Stop.Registration running, ManualDrain drain) {
+    private void stopOn(ShutdownSignal.Registration running, ManualDrain drain) {
         try {
             running.await();
             tell(node

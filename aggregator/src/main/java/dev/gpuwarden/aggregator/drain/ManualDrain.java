@@ -13,7 +13,7 @@ import dev.gpuwarden.aggregator.drain.GpuHolderSource.Answer;
 import dev.gpuwarden.aggregator.drain.ManualDrain.Result.Outcome;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
-import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.run.Closer;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -115,7 +115,7 @@ public final class ManualDrain {
     /** @param node as it is with its cordon */
     public Result run(CachedNode node) throws InterruptedException {
         Map<String, String> named = Map.of("metadata.name", node.name());
-        try (Parts parts = new Parts()) {
+        try (Closer parts = new Closer()) {
             List<ResourceInformer> mirrors = new ArrayList<>();
             mirrors.add(api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain));
             mirrors.add(api.mirror(NodeCache.NODES, named, nodes));

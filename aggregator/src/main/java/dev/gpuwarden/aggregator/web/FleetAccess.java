@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.web;
 
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.Request;
 import java.net.InetAddress;
 import java.util.List;
@@ -24,7 +24,7 @@ final class FleetAccess {
     }
 
     /** Why this request is not answered; empty where it may be. Blocks while the API server is asked. */
-    Optional<Answer> refused(Request request) throws InterruptedException {
+    Optional<HttpAnswer> refused(Request request) throws InterruptedException {
         boolean near = request.from().isLoopbackAddress();
         boolean proxy = proxies.isEmpty() ? near : proxies.contains(request.from());
         try {
@@ -33,7 +33,7 @@ final class FleetAccess {
                 return judged(visitors.user(user, groups(request)));
             }
             if (!near && !proxy && !request.isSecure()) {
-                return Optional.of(Answer.text(
+                return Optional.of(HttpAnswer.text(
                         403,
                         "this page is not shown over an open network: kubectl port-forward to a pod of the aggregator,"
                                 + " serve it over TLS (--web.config.file), or put a proxy before it (--page.proxy)\n"));
@@ -41,7 +41,8 @@ final class FleetAccess {
             String token = request.token();
             return token.isEmpty() ? Optional.of(unknown("")) : judged(visitors.token(token));
         } catch (ApiException e) {
-            return Optional.of(Answer.text(503, "the cluster cannot be asked who you are: " + e.getMessage() + "\n"));
+            return Optional.of(
+                    HttpAnswer.text(503, "the cluster cannot be asked who you are: " + e.getMessage() + "\n"));
         }
     }
 
@@ -54,12 +55,12 @@ final class FleetAccess {
                         .toList();
     }
 
-    private static Optional<Answer> judged(PageAuthorizer.Verdict verdict) {
+    private static Optional<HttpAnswer> judged(PageAuthorizer.Verdict verdict) {
         return verdict.welcome() ? Optional.empty() : Optional.of(unknown(verdict.why() + "\n"));
     }
 
-    private static Answer unknown(String why) {
-        return Answer.text(
+    private static HttpAnswer unknown(String why) {
+        return HttpAnswer.text(
                         401,
                         why
                                 + "expected a Kubernetes token that may list nodehealths.gpuwarden.dev, as password or bearer:"

@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.web;
 
 import dev.gpuwarden.cli.Output;
-import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** What is new of the fleet, as server-sent events, for who may see it. */
-final class FleetChangesHandler implements Site {
+final class FleetChangesHandler implements HttpHandler {
 
     private static final String PATH = FleetPage.API + "/news";
 
@@ -48,19 +48,19 @@ final class FleetChangesHandler implements Site {
     }
 
     @Override
-    public Answer answer(Request request) throws InterruptedException {
-        Optional<Answer> refused = door.refused(request);
+    public HttpAnswer answer(Request request) throws InterruptedException {
+        Optional<HttpAnswer> refused = door.refused(request);
         if (refused.isPresent()) {
             return refused.get();
         }
         String last = request.header().apply("Last-Event-ID");
         long seen = last.matches("[0-9]{1,18}") ? Long.parseLong(last) : 0;
-        return Answer.flowing("text/event-stream", out -> tell(out, seen));
+        return HttpAnswer.flowing("text/event-stream", out -> tell(out, seen));
     }
 
     /** Ends after a while: the browser connects again, and sends the revision that it has seen. */
     private void tell(OutputStream out, long seen) throws IOException, InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Answer.LONGEST_SECONDS);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(HttpAnswer.LONGEST_SECONDS);
         text(out, "retry: 200\n\n");
         while (System.nanoTime() < end) {
             FleetView.News news = board.since(seen);

@@ -2,15 +2,15 @@ package dev.gpuwarden.aggregator.web;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.cli.Output;
-import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
-import dev.gpuwarden.cli.web.StaticSite;
+import dev.gpuwarden.cli.web.StaticHandler;
 import java.util.List;
 import java.util.Optional;
 
 /** The page and what it shows, for who may see it. Changes nothing. */
-public final class FleetPage implements Site {
+public final class FleetPage implements HttpHandler {
 
     static final String API = "/api/v1/fleet";
 
@@ -19,7 +19,7 @@ public final class FleetPage implements Site {
 
     private final FleetView board;
     private final FleetAccess door;
-    private final StaticSite files = new StaticSite(FleetPage.class);
+    private final StaticHandler files = new StaticHandler(FleetPage.class);
 
     private FleetPage(FleetView board, FleetAccess door) {
         this.board = board;
@@ -30,7 +30,7 @@ public final class FleetPage implements Site {
     }
 
     /** The page, and what is new of what it shows. */
-    public static List<Site> of(FleetView board, KubeClient api, PageOptions options) {
+    public static List<HttpHandler> of(FleetView board, KubeClient api, PageOptions options) {
         FleetAccess door = new FleetAccess(api, options);
         return List.of(new FleetChangesHandler(board, door), new FleetPage(board, door));
     }
@@ -51,8 +51,8 @@ public final class FleetPage implements Site {
     }
 
     @Override
-    public Answer answer(Request request) throws InterruptedException {
-        Optional<Answer> refused = door.refused(request);
+    public HttpAnswer answer(Request request) throws InterruptedException {
+        Optional<HttpAnswer> refused = door.refused(request);
         if (refused.isPresent()) {
             return refused.get();
         }
@@ -60,6 +60,6 @@ public final class FleetPage implements Site {
             return files.answer(request);
         }
         Object tree = board.since(0).tree().orElseThrow();
-        return Answer.flowing("application/json", out -> Output.writeJsonLine(tree, out));
+        return HttpAnswer.flowing("application/json", out -> Output.writeJsonLine(tree, out));
     }
 }

@@ -14,7 +14,7 @@ import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
-import dev.gpuwarden.cli.run.Stop;
+import dev.gpuwarden.cli.run.ShutdownSignal;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
@@ -116,8 +116,8 @@ class DrainCommandClusterTest {
     }
 
     /** Ctrl-C, when the test says so. */
-    private Stop stop() {
-        return () -> new Stop.Registration() {
+    private ShutdownSignal stop() {
+        return () -> new ShutdownSignal.Registration() {
             @Override
             public void await() throws InterruptedException {
                 interrupt.await();

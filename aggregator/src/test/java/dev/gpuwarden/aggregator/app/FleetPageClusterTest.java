@@ -12,7 +12,7 @@ import dev.gpuwarden.aggregator.web.Decisions;
 import dev.gpuwarden.aggregator.web.FleetPage;
 import dev.gpuwarden.aggregator.web.FleetView;
 import dev.gpuwarden.aggregator.web.PageOptions;
-import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.cli.web.ListenAddress;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.testkit.browser.Browser;
@@ -59,7 +59,7 @@ class FleetPageClusterTest {
     @TempDir
     Path folder;
 
-    private final Parts parts = new Parts();
+    private final Closer parts = new Closer();
     private TestFleet fleet;
     private Controllers steering;
     private String bad;

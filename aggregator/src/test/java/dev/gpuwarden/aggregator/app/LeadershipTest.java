@@ -4,7 +4,7 @@ import static dev.gpuwarden.aggregator.app.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.testkit.cluster.Relay;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
@@ -25,7 +25,7 @@ class LeadershipTest {
 
     private static final int STALLS = 2;
 
-    private final Parts parts = new Parts();
+    private final Closer parts = new Closer();
     private TestFleet fleet;
 
     @BeforeEach

@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.ingest.NodeHealthWriter.WritePace;
-import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
 import io.fabric8.kubernetes.client.Config;
@@ -35,7 +35,7 @@ abstract class IngestSetup {
     final String node = getClass().getSimpleName().toLowerCase(Locale.ROOT) + "-" + NODES.incrementAndGet();
     final IngestOptions options = new IngestOptions();
     /** Closed when the test is over. */
-    final Parts parts = new Parts();
+    final Closer parts = new Closer();
 
     ControlPlane plane;
 

@@ -1,6 +1,6 @@
 package dev.gpuwarden.cli.run;
 
-import dev.gpuwarden.cli.Journal;
+import dev.gpuwarden.cli.JournalStream;
 import java.util.logging.Level;
 import picocli.CommandLine.Option;
 
@@ -48,7 +48,7 @@ public final class LogOptions {
 
     /** Logs so from now on. */
     public void install() {
-        Logging.install(level.level, format(Journal.isStandardError()));
+        Logging.install(level.level, format(JournalStream.isStandardError()));
     }
 
     /** @param journal whether standard error is the journal */

@@ -39,11 +39,11 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     /** Written at a time: what a slow reader costs beside the body that it shares with others. */
     static final int PIECE_BYTES = 16 << 10;
 
-    /** For a request to arrive on a new connection; as long is the answer's own time, beside what the site may take. */
+    /** For a request to arrive on a new connection; as long is the answer's own time, beside what the handler may take. */
     private static final long FIRST_REQUEST_SECONDS = 5;
 
     private static final long NEXT_REQUEST_SECONDS = 30;
-    private static final long SITE_SECONDS = 20;
+    private static final long HANDLER_SECONDS = 20;
     private static final long WRITING_SECONDS = 15;
     private static final long LINGER_SECONDS = 1;
 
@@ -199,25 +199,25 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         busy = true;
         keepAlive = HttpUtil.isKeepAlive(message);
         headOnly = message.method().equals(HttpMethod.HEAD);
-        within(SITE_SECONDS);
+        within(HANDLER_SECONDS);
         if (!message.decoderResult().isSuccess()) {
             keepAlive = false;
-            send(Answer.text(400, "this is no HTTP request, or its head is too long\n"));
+            send(HttpAnswer.text(400, "this is no HTTP request, or its head is too long\n"));
             return;
         }
         if (!headOnly && !message.method().equals(HttpMethod.GET)) {
-            send(Answer.text(405, "only GET and HEAD\n").with("Allow", "GET, HEAD"));
+            send(HttpAnswer.text(405, "only GET and HEAD\n").with("Allow", "GET, HEAD"));
             return;
         }
         Optional<Request> request = Requests.of(message, peer, secure, isProven());
         if (request.isEmpty()) {
-            send(Answer.text(400, "the path or its parameters cannot be decoded\n"));
+            send(HttpAnswer.text(400, "the path or its parameters cannot be decoded\n"));
             return;
         }
-        Optional<Lane> lane = server.lane(request.get().path());
-        if (lane.isEmpty()) {
-            send(Answer.NOT_FOUND);
-        } else if (!lane.get().execute(() -> answer(lane.get(), request.get()))) {
+        Optional<HandlerExecutor> executor = server.executor(request.get().path());
+        if (executor.isEmpty()) {
+            send(HttpAnswer.NOT_FOUND);
+        } else if (!executor.get().execute(() -> answer(executor.get(), request.get()))) {
             server.stats().refused(WebStats.Refusal.QUEUE, peer);
             send(busy("too many requests"));
         }
@@ -231,17 +231,17 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         }
     }
 
-    private static Answer busy(String why) {
-        return Answer.text(503, why + "; try again\n").with("Retry-After", "2");
+    private static HttpAnswer busy(String why) {
+        return HttpAnswer.text(503, why + "; try again\n").with("Retry-After", "2");
     }
 
-    /** On a thread of the lane. */
-    private void answer(Lane lane, Request request) {
+    /** On a thread of the executor. */
+    private void answer(HandlerExecutor executor, Request request) {
         ChannelHandlerContext open = context();
         if (!open.channel().isActive()) {
             return;
         }
-        Answer answer = lane.answer(request);
+        HttpAnswer answer = executor.answer(request);
         if (answer.flow().isEmpty() || headOnly) {
             onLoop(() -> send(answer));
             return;
@@ -255,7 +255,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         } catch (IOException e) {
             onLoop(this::close);
         } catch (RuntimeException e) {
-            lane.failed(e);
+            executor.failed(e);
             onLoop(this::close);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -273,17 +273,17 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
 
     // ---- an answer ----
 
-    private void begin(Answer answer, FlowStream stream) {
+    private void begin(HttpAnswer answer, FlowStream stream) {
         flow = stream;
         HttpResponse head = head(answer);
         if (keepAlive) {
             head.headers().set(TRANSFER_ENCODING, "chunked");
         }
-        within(Answer.LONGEST_SECONDS + FIRST_REQUEST_SECONDS);
+        within(HttpAnswer.LONGEST_SECONDS + FIRST_REQUEST_SECONDS);
         context().writeAndFlush(head);
     }
 
-    private void send(Answer answer) {
+    private void send(HttpAnswer answer) {
         byte[] bytes = answer.body();
         if (!context().channel().isActive()) {
             return;
@@ -307,7 +307,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         writeMore();
     }
 
-    private HttpResponse head(Answer answer) {
+    private HttpResponse head(HttpAnswer answer) {
         HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()));
         head.headers().set(CONTENT_TYPE, answer.type());
         head.headers().set("X-Content-Type-Options", "nosniff");

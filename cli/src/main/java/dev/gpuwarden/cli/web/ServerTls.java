@@ -1,6 +1,6 @@
 package dev.gpuwarden.cli.web;
 
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -56,7 +56,7 @@ final class ServerTls {
         try {
             return Files.newInputStream(file);
         } catch (IOException e) {
-            throw new IOException(file + ": " + FileTrouble.why(e), e);
+            throw new IOException(file + ": " + FileErrors.why(e), e);
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.gpuwarden.cli.web;
 
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
@@ -109,7 +109,7 @@ final class WebAccess {
                 BasicFileAttributes now = Files.readAttributes(each, BasicFileAttributes.class);
                 stamps.put(each, List.of(now.lastModifiedTime(), now.size(), String.valueOf(now.fileKey())));
             } catch (IOException e) {
-                stamps.put(each, FileTrouble.why(e));
+                stamps.put(each, FileErrors.why(e));
             }
         }
         return stamps;

@@ -1,6 +1,6 @@
 package dev.gpuwarden.cli.web;
 
-import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.run.Closer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,21 +76,21 @@ public final class WebOptions {
     }
 
     /**
-     * Serves the probes, on both addresses, and the sites. Throws {@link dev.gpuwarden.cli.UserError} where an address cannot be
+     * Serves the probes, on both addresses, and the handlers. Throws {@link dev.gpuwarden.cli.UserError} where an address cannot be
      * had.
      *
-     * @param parts what is started is added to them
+     * @param closer what is started is added to them
      * @param stats of both servers
-     * @return the server of the sites
+     * @return the server of the handlers
      */
-    public WebServer start(ProbeSite probes, List<Site> sites, Parts parts, WebStats stats) {
+    public WebServer start(ProbeHandler probes, List<HttpHandler> handlers, Closer closer, WebStats stats) {
         if (!probeAddress.isEmpty()) {
-            parts.add(WebServer.probes(ListenAddress.parse(probeAddress), probes, stats));
+            closer.add(WebServer.probes(ListenAddress.parse(probeAddress), probes, stats));
         }
-        List<Site> all = new ArrayList<>(List.of(probes));
+        List<HttpHandler> all = new ArrayList<>(List.of(probes));
         WebAccess known = access();
         BasicAuth users = new BasicAuth(known::users, System::nanoTime);
-        sites.forEach(site -> all.add(new LoginSite(site, users)));
-        return parts.add(WebServer.start(ListenAddress.parse(listenAddress), all, known, WebLimits.PAGES, stats));
+        handlers.forEach(handler -> all.add(new LoginHandler(handler, users)));
+        return closer.add(WebServer.start(ListenAddress.parse(listenAddress), all, known, WebLimits.PAGES, stats));
     }
 }

@@ -23,8 +23,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Serves its sites over HTTP, to read only. One thread takes requests and writes answers, in pieces and as fast as each client
- * takes them; sites answer on threads of their own. {@link WebLimits} bounds what clients send and what they leave unread.
+ * Serves its handlers over HTTP, to read only. One thread takes requests and writes answers, in pieces and as fast as each client
+ * takes them; handlers answer on threads of their own. {@link WebLimits} bounds what clients send and what they leave unread.
  */
 public final class WebServer implements AutoCloseable {
 
@@ -39,24 +39,24 @@ public final class WebServer implements AutoCloseable {
 
     private final EventLoopGroup loop;
     private final Channel listener;
-    private final List<Lane> lanes;
+    private final List<HandlerExecutor> executors;
     private final WebAccess access;
     private final WebStats stats;
     private final Connections connections;
-    private final HeldBodies bodies;
+    private final BodyQuota bodies;
 
     private WebServer(
             ListenAddress address,
             String option,
-            List<Site> sites,
+            List<HttpHandler> handlers,
             WebAccess access,
             WebLimits limits,
             WebStats stats) {
         this.stats = stats;
         this.access = access;
-        lanes = sites.stream().map(Lane::new).toList();
+        executors = handlers.stream().map(HandlerExecutor::new).toList();
         connections = new Connections(limits);
-        bodies = new HeldBodies(limits.bodyBytes());
+        bodies = new BodyQuota(limits.bodyBytes());
         loop = new MultiThreadIoEventLoopGroup(
                 1,
                 task -> {
@@ -78,21 +78,22 @@ public final class WebServer implements AutoCloseable {
     /**
      * Starts serving. Throws {@link UserError} when the address cannot be had.
      *
-     * @param sites asked in this order whether a path is theirs
+     * @param handlers asked in this order whether a path is theirs
      */
-    public static WebServer start(ListenAddress address, List<Site> sites) {
-        return start(address, sites, WebAccess.open(), WebLimits.PAGES, new WebStats());
+    public static WebServer start(ListenAddress address, List<HttpHandler> handlers) {
+        return start(address, handlers, WebAccess.open(), WebLimits.PAGES, new WebStats());
     }
 
     /** With other limits, counted with others. */
     static WebServer start(
-            ListenAddress address, List<Site> sites, WebAccess access, WebLimits limits, WebStats stats) {
-        return new WebServer(address, "--web.listen-address", sites, access, limits, stats);
+            ListenAddress address, List<HttpHandler> handlers, WebAccess access, WebLimits limits, WebStats stats) {
+        return new WebServer(address, "--web.listen-address", handlers, access, limits, stats);
     }
 
     /** Serves probes on an address of their own. Throws {@link UserError} when the address cannot be had. */
-    static WebServer probes(ListenAddress address, ProbeSite site, WebStats stats) {
-        return new WebServer(address, "--web.probe-address", List.of(site), WebAccess.open(), WebLimits.PROBES, stats);
+    static WebServer probes(ListenAddress address, ProbeHandler handler, WebStats stats) {
+        return new WebServer(
+                address, "--web.probe-address", List.of(handler), WebAccess.open(), WebLimits.PROBES, stats);
     }
 
     private Channel listen(ListenAddress address, String option) {
@@ -169,8 +170,8 @@ public final class WebServer implements AutoCloseable {
         }
     }
 
-    Optional<Lane> lane(String path) {
-        return lanes.stream().filter(lane -> lane.has(path)).findFirst();
+    Optional<HandlerExecutor> executor(String path) {
+        return executors.stream().filter(executor -> executor.has(path)).findFirst();
     }
 
     boolean take(byte[] body) {
@@ -189,7 +190,7 @@ public final class WebServer implements AutoCloseable {
     /** Stops at once; requests under way are cut off. */
     @Override
     public void close() {
-        lanes.forEach(Lane::close);
+        executors.forEach(HandlerExecutor::close);
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
     }
 }

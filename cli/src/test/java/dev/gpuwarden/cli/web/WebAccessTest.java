@@ -80,15 +80,15 @@ class WebAccessTest {
     /** Answers how the request came. */
     private void start(String yaml, boolean guarded) throws IOException {
         WebAccess access = new WebAccess(Optional.of(config(yaml)), nanos::get);
-        Site site = new Site() {
+        HttpHandler handler = new HttpHandler() {
             @Override
             public boolean has(String path) {
                 return true;
             }
 
             @Override
-            public Answer answer(Request request) {
-                return Answer.text(
+            public HttpAnswer answer(Request request) {
+                return HttpAnswer.text(
                         200, (request.isSecure() ? "secure" : "plain") + (request.isProven() ? " proven" : ""));
             }
 
@@ -99,7 +99,7 @@ class WebAccessTest {
         };
         server = WebServer.start(
                 new ListenAddress("localhost", 0),
-                List.of(new LoginSite(site, new BasicAuth(access::users, nanos::get))),
+                List.of(new LoginHandler(handler, new BasicAuth(access::users, nanos::get))),
                 access,
                 WebLimits.PAGES,
                 new WebStats());

@@ -36,21 +36,21 @@ class WebServerTest {
         server.close();
     }
 
-    private void start(WebLimits limits, Site... sites) {
+    private void start(WebLimits limits, HttpHandler... handlers) {
         server = WebServer.start(
-                new ListenAddress("127.0.0.1", 0), List.of(sites), WebAccess.open(), limits, new WebStats());
+                new ListenAddress("127.0.0.1", 0), List.of(handlers), WebAccess.open(), limits, new WebStats());
     }
 
     /** Answers `/NAME`, and all below it, as the function does. */
-    private static Site site(String name, int threads, Function answer) {
-        return new Site() {
+    private static HttpHandler handler(String name, int threads, Function answer) {
+        return new HttpHandler() {
             @Override
             public boolean has(String path) {
                 return path.startsWith("/" + name);
             }
 
             @Override
-            public Answer answer(Request request) throws InterruptedException {
+            public HttpAnswer answer(Request request) throws InterruptedException {
                 return answer.of(request);
             }
 
@@ -62,11 +62,11 @@ class WebServerTest {
     }
 
     private interface Function {
-        Answer of(Request request) throws InterruptedException;
+        HttpAnswer of(Request request) throws InterruptedException;
     }
 
-    private static Site text() {
-        return site("text", 2, request -> Answer.text(200, "hello\n"));
+    private static HttpHandler text() {
+        return handler("text", 2, request -> HttpAnswer.text(200, "hello\n"));
     }
 
     private Socket connect(int client) throws IOException {
@@ -122,7 +122,7 @@ class WebServerTest {
 
     @Test
     void aConnectionIsUsedAgainAndRequestsThatComeTogetherAreAnsweredInOrder() throws Exception {
-        start(WebLimits.PAGES, site("", 2, request -> Answer.text(200, request.path())));
+        start(WebLimits.PAGES, handler("", 2, request -> HttpAnswer.text(200, request.path())));
         Socket socket = connect(1);
         send(socket, "GET /a HTTP/1.1" + END + "GET /b HTTP/1.1" + END + "HEAD /c HTTP/1.1" + END);
         send(socket, "GET http://x/d%20e?x=1 HTTP/1.1\r\nConnection: close" + END);
@@ -148,10 +148,10 @@ class WebServerTest {
         start(
                 WebLimits.PAGES,
                 text(),
-                site(
+                handler(
                         "flow",
                         1,
-                        request -> Answer.flowing("text/plain", out -> {
+                        request -> HttpAnswer.flowing("text/plain", out -> {
                             for (int i = 0; i < 3; i++) {
                                 out.write(("piece " + i + "\n").getBytes(StandardCharsets.US_ASCII));
                             }
@@ -188,7 +188,7 @@ class WebServerTest {
 
     @Test
     void aSiteThatFailsAnswers500AndTellsNothing() throws Exception {
-        start(WebLimits.PAGES, site("bad", 1, request -> {
+        start(WebLimits.PAGES, handler("bad", 1, request -> {
             throw new IllegalStateException("secret");
         }));
         assertThat(get(1, "/bad")).startsWith("HTTP/1.1 500 ").doesNotContain("secret");
@@ -222,9 +222,9 @@ class WebServerTest {
 
     @Test
     void whoComesWhileAllAreBusyIsRefusedAndTold() throws Exception {
-        start(new WebLimits(4, 4, 1 << 20), site("slow", 8, request -> {
+        start(new WebLimits(4, 4, 1 << 20), handler("slow", 8, request -> {
             release.await();
-            return Answer.text(200, "late\n");
+            return HttpAnswer.text(200, "late\n");
         }));
         List<Socket> busy = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -241,9 +241,9 @@ class WebServerTest {
 
     @Test
     void aSiteThatHangsHoldsUpNoOtherAndItsQueueIsBounded() throws Exception {
-        start(new WebLimits(256, 256, 1 << 20), text(), site("slow", 1, request -> {
+        start(new WebLimits(256, 256, 1 << 20), text(), handler("slow", 1, request -> {
             release.await();
-            return Answer.text(200, "late\n");
+            return HttpAnswer.text(200, "late\n");
         }));
         for (int i = 0; i < 65; i++) {
             ask(2, "/slow");
@@ -262,8 +262,8 @@ class WebServerTest {
         start(
                 new WebLimits(256, 256, 3L * LARGE),
                 text(),
-                site("shared", 2, request -> Answer.of(200, Answer.TEXT, shared)),
-                site("own", 2, request -> Answer.of(200, Answer.TEXT, new byte[LARGE])));
+                handler("shared", 2, request -> HttpAnswer.of(200, HttpAnswer.TEXT, shared)),
+                handler("own", 2, request -> HttpAnswer.of(200, HttpAnswer.TEXT, new byte[LARGE])));
         List<Socket> slow = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             slow.add(ask(2, "/shared"));
@@ -293,10 +293,10 @@ class WebServerTest {
         start(
                 WebLimits.PAGES,
                 text(),
-                site(
+                handler(
                         "flow",
                         1,
-                        request -> Answer.flowing("text/plain", out -> {
+                        request -> HttpAnswer.flowing("text/plain", out -> {
                             for (int i = 0; i < 100; i++) {
                                 out.write(new byte[1 << 20]);
                                 written.addAndGet(1 << 20);

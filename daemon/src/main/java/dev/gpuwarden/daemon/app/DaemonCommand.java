@@ -2,17 +2,17 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Version;
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.cli.run.GivenSettings;
 import dev.gpuwarden.cli.run.LogOptions;
 import dev.gpuwarden.cli.run.Logging;
-import dev.gpuwarden.cli.run.Parts;
-import dev.gpuwarden.cli.run.Stop;
-import dev.gpuwarden.cli.web.ProbeSite;
-import dev.gpuwarden.cli.web.Site;
+import dev.gpuwarden.cli.run.ShutdownSignal;
+import dev.gpuwarden.cli.web.HttpHandler;
+import dev.gpuwarden.cli.web.ProbeHandler;
 import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.cli.web.WebStats;
-import dev.gpuwarden.core.check.CheckBook;
+import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckRunner;
@@ -91,7 +91,7 @@ public final class DaemonCommand implements Callable<Integer> {
     private static final System.Logger LOG = System.getLogger(DaemonCommand.class.getName());
 
     private final Supplier<DriverProvider> provider;
-    private final Stop stop;
+    private final ShutdownSignal stop;
 
     @Mixin
     SamplingSettings sampling = new SamplingSettings();
@@ -143,10 +143,10 @@ public final class DaemonCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     public DaemonCommand(Supplier<DriverProvider> provider) {
-        this(provider, Stop.onSignal());
+        this(provider, ShutdownSignal.onSignal());
     }
 
-    DaemonCommand(Supplier<DriverProvider> provider, Stop stop) {
+    DaemonCommand(Supplier<DriverProvider> provider, ShutdownSignal stop) {
         this.provider = provider;
         this.stop = stop;
     }
@@ -163,8 +163,8 @@ public final class DaemonCommand implements Callable<Integer> {
         Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted());
         NodeChecks wanted = NodeChecks.of(checks, node.get());
         NodeLog kernel = NodeLog.of(kernelLog, checks.logRules(), node, paths);
-        try (Stop.Registration running = stop.register();
-                Parts parts = new Parts()) {
+        try (ShutdownSignal.Registration running = stop.register();
+                Closer parts = new Closer()) {
             NodeHistory history = new NodeHistory(sampling.fastInterval());
             NodeSampler sampler = parts.add(new NodeSampler(
                     provider.get(), sampling.withProfiling(metrics.profiling()), new PciBus(paths), history));
@@ -206,10 +206,10 @@ public final class DaemonCommand implements Callable<Integer> {
                     new Exposition(
                             metrics,
                             () -> collectors(runner, store, follower, holders, calls, sending, cluster, stats)));
-            ProbeSite probes = new ProbeSite(
+            ProbeHandler probes = new ProbeHandler(
                     () -> Readiness.pending(sampler.snapshot()),
                     () -> store.storing() ? "" : "events are not stored now");
-            List<Site> sites = new ArrayList<>(List.of(new MetricsSite(scraper)));
+            List<HttpHandler> sites = new ArrayList<>(List.of(new MetricsSite(scraper)));
             sites.addAll(page.start(parts, sampling.fastInterval(), door));
             WebServer server = web.start(probes, sites, parts, stats);
             cluster.ifPresent(target -> LOG.log(System.Logger.Level.INFO, "writing " + target));
@@ -250,7 +250,7 @@ public final class DaemonCommand implements Callable<Integer> {
             NodeSampler sampler,
             NodeMemory memory,
             EventStore store,
-            CheckBook runner,
+            CheckRegistry runner,
             Supplier<Map<String, String>> unreached) {
         return new NodeSources(
                 new NodeSources.Identity(node.get(), BootId.read(paths.procfs()), Version.program(), Instant.now()),

@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.app;
 
-import dev.gpuwarden.cli.run.Parts;
-import dev.gpuwarden.cli.web.GuardedSite;
-import dev.gpuwarden.cli.web.Site;
-import dev.gpuwarden.core.check.CheckBook;
+import dev.gpuwarden.cli.run.Closer;
+import dev.gpuwarden.cli.web.GuardedHandler;
+import dev.gpuwarden.cli.web.HttpHandler;
+import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.StoredEvent;
@@ -44,7 +44,7 @@ record NodePage(
         NodeSampler sampler,
         NodeHistory history,
         NodeMemory attribution,
-        CheckBook checks,
+        CheckRegistry checks,
         EventStore store,
         RecentLines lines)
         implements ApiSite.Sources, FlightRecorder.Sources {
@@ -53,18 +53,18 @@ record NodePage(
     private static final Duration MEMORY_INTERVAL = Duration.ofSeconds(30);
 
     /** Starts the recorder, and where there is to be a page, what fills its charts. */
-    List<Site> start(Parts parts, Duration samplingInterval, Optional<PageDoor> door) {
+    List<HttpHandler> start(Closer parts, Duration samplingInterval, Optional<PageDoor> door) {
         ScheduledExecutorService timer = timer();
         parts.add(timer::shutdownNow);
         parts.add(new FlightRecorder(store, this, samplingInterval, timer));
         return door.map(guard -> sites(parts, timer).stream()
                         .map(guard::roomy)
-                        .<Site>map(site -> new GuardedSite(site, guard))
+                        .<HttpHandler>map(site -> new GuardedHandler(site, guard))
                         .toList())
                 .orElse(List.of());
     }
 
-    private List<Site> sites(Parts parts, ScheduledExecutorService timer) {
+    private List<HttpHandler> sites(Closer parts, ScheduledExecutorService timer) {
         MemoryHistory memory = new MemoryHistory();
         long nanos = MEMORY_INTERVAL.toNanos();
         timer.scheduleAtFixedRate(

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
-import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.daemon.check.CheckRunner;
@@ -14,7 +14,7 @@ import java.util.List;
 record NodeState(EventStore store, CheckRunner runner) implements NodeFacts {
 
     /** Has the node written from now on, and whenever faults or results change. */
-    static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Parts parts) {
+    static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Closer parts) {
         NodeWriter writer = parts.add(kubernetes.start(new NodeState(store, runner)));
         parts.add(store.listen(told -> writer.look()));
         runner.whenLooked(writer::look);

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
-import dev.gpuwarden.cli.run.Parts;
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.uplink.Forwarder;
@@ -40,7 +40,7 @@ final class Senders {
             Optional<KubernetesNode> kubernetes,
             UplinkNode node,
             EventStore store,
-            Parts parts) {
+            Closer parts) {
         List<Forwarder> forwarders = new ArrayList<>(sinks.start(node.name(), store, store));
         kubernetes.flatMap(target -> target.startEvents(store, store)).ifPresent(forwarders::add);
         forwarders.forEach(parts::add);

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.check;
 
-import dev.gpuwarden.core.check.CheckBook;
 import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.node.NodeSnapshot;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * thread that lives for that round, so that one that hangs can be given up and the rest goes on with another. Checks that wait
  * for something have a round each. A check that hangs holds one thread until it returns, and is not run again before.
  */
-public final class CheckRunner implements CheckBook, AutoCloseable {
+public final class CheckRunner implements CheckRegistry, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(CheckRunner.class.getName());
 

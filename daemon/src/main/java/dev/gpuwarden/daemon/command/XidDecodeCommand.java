@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.ExitCode;
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
@@ -85,7 +85,7 @@ final class XidDecodeCommand implements Callable<Integer> {
         try (InputStream in = open()) {
             XidLines.read(in, run);
         } catch (IOException e) {
-            throw new UncheckedIOException(shownName() + ": " + FileTrouble.why(e), e);
+            throw new UncheckedIOException(shownName() + ": " + FileErrors.why(e), e);
         }
         run.end(spec.commandLine().getErr());
         return ExitCode.OK;

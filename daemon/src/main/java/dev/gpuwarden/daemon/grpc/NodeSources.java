@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
-import dev.gpuwarden.core.check.CheckBook;
+import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.EventIntake;
 import dev.gpuwarden.core.node.NodeSnapshot;
@@ -29,7 +29,7 @@ public record NodeSources(
         Function<NodeSnapshot, List<GpuMemoryUse>> memory,
         EventIntake intake,
         EventBook events,
-        CheckBook checks,
+        CheckRegistry checks,
         BooleanSupplier storing,
         Supplier<Map<String, String>> unreached,
         Function<String, Optional<byte[]>> recordings,

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -95,7 +95,7 @@ final class SocketFile implements AutoCloseable {
             throw new IOException("this machine has no group '" + e.getName() + "'");
         } catch (IOException e) {
             // Without a cause: of exceptions that have one, the cause is reported.
-            throw new IOException("it cannot be given to the group '" + name + "' (" + FileTrouble.why(e)
+            throw new IOException("it cannot be given to the group '" + name + "' (" + FileErrors.why(e)
                     + "); the daemon must be a member of it, as by SupplementaryGroups= of its unit");
         }
     }

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.core.model.PciAddress;
 import java.io.File;
 import java.io.IOException;
@@ -154,7 +154,7 @@ final class Sources {
             return Optional.of("no permission to read " + path);
         } catch (IOException e) {
             // EPERM where kernel.dmesg_restrict is 1 and CAP_SYSLOG is missing.
-            return Optional.of(path + " cannot be read: " + FileTrouble.why(e));
+            return Optional.of(path + " cannot be read: " + FileErrors.why(e));
         }
     }
 

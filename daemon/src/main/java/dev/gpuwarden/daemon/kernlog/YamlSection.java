@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.Spelling;
 import dev.gpuwarden.cli.UserError;
 import java.io.ByteArrayInputStream;
@@ -65,7 +65,7 @@ final class YamlSection {
             return new YamlSection(
                     file, root.orElseThrow(() -> new UserError(file + ": expected keys with values, but it is empty")));
         } catch (IOException e) {
-            throw new UserError(file + ": " + FileTrouble.why(e));
+            throw new UserError(file + ": " + FileErrors.why(e));
         } catch (MarkedYamlEngineException e) {
             int at = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
             throw new UserError(file + ":" + at + ": not YAML: " + e.getProblem());

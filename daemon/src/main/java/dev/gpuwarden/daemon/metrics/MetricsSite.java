@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.metrics;
 
-import dev.gpuwarden.cli.web.Answer;
 import dev.gpuwarden.cli.web.HeaderPreference;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
 
 /** `/metrics`. Never waits for the driver. */
-public final class MetricsSite implements Site {
+public final class MetricsSite implements HttpHandler {
 
     private final Scraper scraper;
 
@@ -20,10 +20,10 @@ public final class MetricsSite implements Site {
     }
 
     @Override
-    public Answer answer(Request request) {
+    public HttpAnswer answer(Request request) {
         TextFormat format = TextFormat.negotiate(request.header().apply("Accept"));
         boolean gzip = HeaderPreference.of(request.header().apply("Accept-Encoding"), "gzip") > 0;
-        Answer answer = Answer.of(200, format.contentType(), scraper.text(format, gzip))
+        HttpAnswer answer = HttpAnswer.of(200, format.contentType(), scraper.text(format, gzip))
                 .with("Vary", "Accept, Accept-Encoding");
         return gzip ? answer.with("Content-Encoding", "gzip") : answer;
     }

@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.page;
 
 import dev.gpuwarden.cli.Output;
-import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
-import dev.gpuwarden.core.check.CheckBook;
+import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.event.EventBook;
@@ -36,7 +36,7 @@ import java.util.regex.Pattern;
  * What the page asks for, as JSON below `/api/v1/`: `node`, `faults`, `memory`, `events`, `events/ID`, `events/ID/recording` and
  * `events/ID/archive`. {@link NewsSite} reports when `faults` and `events` have changed, `memoryMoment` of `node` when `memory` has.
  */
-public final class ApiSite implements Site {
+public final class ApiSite implements HttpHandler {
 
     private static final String BASE = "/api/v1/";
     private static final Pattern EVENT = Pattern.compile("/api/v1/events/([^/]{1,128})(/recording|/archive)?");
@@ -59,7 +59,7 @@ public final class ApiSite implements Site {
         /** One entry for each GPU of the snapshot. */
         List<GpuMemoryUse> memory(NodeSnapshot node);
 
-        CheckBook checks();
+        CheckRegistry checks();
 
         EventBook events();
 
@@ -81,7 +81,7 @@ public final class ApiSite implements Site {
     }
 
     @Override
-    public Answer answer(Request request) {
+    public HttpAnswer answer(Request request) {
         return switch (request.path().substring(BASE.length())) {
             case "node" -> json(node());
             case "faults" ->
@@ -103,8 +103,8 @@ public final class ApiSite implements Site {
         return 1;
     }
 
-    private static Answer json(Object tree) {
-        return Answer.json(Output.json(tree));
+    private static HttpAnswer json(Object tree) {
+        return HttpAnswer.json(Output.json(tree));
     }
 
     private Map<String, Object> node() {
@@ -178,20 +178,21 @@ public final class ApiSite implements Site {
         return tree;
     }
 
-    private Answer event(String path) {
+    private HttpAnswer event(String path) {
         Matcher asked = EVENT.matcher(path);
         Optional<StoredEvent> found = asked.matches() ? sources.events().event(asked.group(1)) : Optional.empty();
         if (found.isEmpty()) {
-            return Answer.NOT_FOUND;
+            return HttpAnswer.NOT_FOUND;
         }
         StoredEvent event = found.get();
         String part = asked.group(2) == null ? "" : asked.group(2);
         return switch (part) {
             case "/recording" ->
                 sources.recording(event)
-                        .map(bytes -> Answer.of(200, "application/json", bytes).with("Content-Encoding", "gzip"))
-                        .orElse(Answer.NOT_FOUND);
-            case "/archive" -> Answer.of(200, "application/zip", sources.archive(event));
+                        .map(bytes ->
+                                HttpAnswer.of(200, "application/json", bytes).with("Content-Encoding", "gzip"))
+                        .orElse(HttpAnswer.NOT_FOUND);
+            case "/archive" -> HttpAnswer.of(200, "application/zip", sources.archive(event));
             default -> json(EventView.tree(event));
         };
     }

@@ -1,15 +1,15 @@
 package dev.gpuwarden.daemon.page;
 
 import dev.gpuwarden.cli.Output;
-import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
 import dev.gpuwarden.core.event.EventBook;
 import java.time.Duration;
 import java.util.Map;
 
 /** `/api/v1/news?seen=N&wait=SECONDS`: answers when an event was stored that the page has not seen, or after that time. */
-public final class NewsSite implements Site, AutoCloseable {
+public final class NewsSite implements HttpHandler, AutoCloseable {
 
     private static final String PATH = "/api/v1/news";
 
@@ -36,11 +36,11 @@ public final class NewsSite implements Site, AutoCloseable {
     }
 
     @Override
-    public Answer answer(Request request) throws InterruptedException {
+    public HttpAnswer answer(Request request) throws InterruptedException {
         long seen = request.number("seen", 0, Long.MAX_VALUE).orElse(0L);
         long seconds = request.number("wait", 0, LONGEST_WAIT_SECONDS).orElse(0L);
         news.await(seen, Duration.ofSeconds(seconds));
-        return Answer.json(Output.json(Map.of("seen", news.count())));
+        return HttpAnswer.json(Output.json(Map.of("seen", news.count())));
     }
 
     @Override

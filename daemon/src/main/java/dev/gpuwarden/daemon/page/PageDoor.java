@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.page;
 
 import dev.gpuwarden.api.AccessCodec;
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.cli.web.Answer;
-import dev.gpuwarden.cli.web.GuardedSite;
+import dev.gpuwarden.cli.web.GuardedHandler;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * password, those that send the token of a file, and those that send a Kubernetes token of which the aggregator reports that it opens
  * this page. The token's file is read at each request from elsewhere, so that a new token counts at once. Thread-safe.
  */
-public final class PageDoor implements GuardedSite.Guard {
+public final class PageDoor implements GuardedHandler.Guard {
 
     private static final int MOST_TOKEN_BYTES = 4096;
 
@@ -40,41 +40,41 @@ public final class PageDoor implements GuardedSite.Guard {
                 byte[] unused = wanted(tokenFile.get());
             } catch (IOException e) {
                 throw new UserError("--web.token-file: expected a file with a token, found " + tokenFile.get() + ": "
-                        + FileTrouble.why(e));
+                        + FileErrors.why(e));
             }
         }
     }
 
     /** The same site with room for those whose tokens are being checked. */
-    public Site roomy(Site site) {
+    public HttpHandler roomy(HttpHandler site) {
         return reviews.isPresent() ? new WaitingRoom(site, TokenVerdicts.MOST_WAITING) : site;
     }
 
     /** Waits for some seconds at most while a token is checked. */
     @Override
-    public Optional<Answer> refused(Request request) throws InterruptedException {
+    public Optional<HttpAnswer> refused(Request request) throws InterruptedException {
         if (request.isLocal() || request.isProven()) {
             return Optional.empty();
         }
-        Optional<Answer> no =
+        Optional<HttpAnswer> no =
                 tokenFile.isPresent() || reviews.isEmpty() ? refusedByFile(request) : Optional.of(unknown());
         boolean asks = no.isPresent() && reviews.isPresent() && AccessCodec.isToken(request.token());
         return asks ? refused(reviews.get().of(request.token(), request.from())) : no;
     }
 
-    private Optional<Answer> refused(TokenReview.Verdict verdict) {
+    private Optional<HttpAnswer> refused(TokenReview.Verdict verdict) {
         return switch (verdict.outcome()) {
             case ALLOWED -> Optional.empty();
             case DENIED -> Optional.of(unknown(verdict.why() + "\n"));
             case UNKNOWN ->
-                Optional.of(Answer.text(503, "the token cannot be checked: " + verdict.why() + "\n")
+                Optional.of(HttpAnswer.text(503, "the token cannot be checked: " + verdict.why() + "\n")
                         .with("Retry-After", "1"));
         };
     }
 
-    private Optional<Answer> refusedByFile(Request request) {
+    private Optional<HttpAnswer> refusedByFile(Request request) {
         if (tokenFile.isEmpty()) {
-            return Optional.of(Answer.text(
+            return Optional.of(HttpAnswer.text(
                     403,
                     "this page is for this machine: open it at 127.0.0.1, as over ssh -L or kubectl port-forward, or set"
                             + " --web.token-file or --web.config.file\n"));
@@ -88,9 +88,9 @@ public final class PageDoor implements GuardedSite.Guard {
                 LOG.log(
                         Level.WARNING,
                         "the page is refused to all but this machine: --web.token-file " + tokenFile.get() + ": "
-                                + FileTrouble.why(e));
+                                + FileErrors.why(e));
             }
-            return Optional.of(Answer.text(503, "the token cannot be checked: the log of this node shows why\n"));
+            return Optional.of(HttpAnswer.text(503, "the token cannot be checked: the log of this node shows why\n"));
         }
     }
 
@@ -105,17 +105,17 @@ public final class PageDoor implements GuardedSite.Guard {
         return token.getBytes(StandardCharsets.UTF_8);
     }
 
-    private Answer unknown() {
+    private HttpAnswer unknown() {
         return unknown("");
     }
 
-    private Answer unknown(String why) {
+    private HttpAnswer unknown(String why) {
         String file = tokenFile.isPresent() ? "expected the token of --web.token-file, as password or bearer\n" : "";
         String review = reviews.isPresent()
                 ? "expected a Kubernetes token that may get nodehealths.gpuwarden.dev/page of this node, as password or"
                         + " bearer: kubectl create token NAME --audience " + AccessCodec.AUDIENCE + " --duration 10m\n"
                 : "";
-        return Answer.text(401, why + file + review)
+        return HttpAnswer.text(401, why + file + review)
                 .with("WWW-Authenticate", "Basic realm=\"gpuwarden: any name, and the token\", charset=\"UTF-8\"");
     }
 }

@@ -1,17 +1,17 @@
 package dev.gpuwarden.daemon.page;
 
-import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
-import dev.gpuwarden.cli.web.StaticSite;
+import dev.gpuwarden.cli.web.StaticHandler;
 import java.util.List;
 
 /** `/` and the files that it is made of. */
-public final class PageSite implements Site {
+public final class PageSite implements HttpHandler {
 
     private static final String CHARTS = "/META-INF/resources/webjars/chart.js/4.5.1/dist/chart.umd.min.js";
 
-    private final StaticSite files = new StaticSite(PageSite.class);
+    private final StaticHandler files = new StaticHandler(PageSite.class);
 
     public PageSite() {
         for (String script : List.of("main.js", "about.js", "node.js", "memory.js", "events.js", "recording.js")) {
@@ -26,7 +26,7 @@ public final class PageSite implements Site {
     }
 
     @Override
-    public Answer answer(Request request) {
+    public HttpAnswer answer(Request request) {
         return files.answer(request);
     }
 }

@@ -1,14 +1,14 @@
 package dev.gpuwarden.daemon.page;
 
-import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
 import java.util.concurrent.Semaphore;
 
 /** A site behind a door at which some may wait: it has threads for them, and no more answers at a time than before. */
-record WaitingRoom(Site site, int waiting, Semaphore answering) implements Site {
+record WaitingRoom(HttpHandler site, int waiting, Semaphore answering) implements HttpHandler {
 
-    WaitingRoom(Site site, int waiting) {
+    WaitingRoom(HttpHandler site, int waiting) {
         this(site, waiting, new Semaphore(site.threads()));
     }
 
@@ -18,7 +18,7 @@ record WaitingRoom(Site site, int waiting, Semaphore answering) implements Site 
     }
 
     @Override
-    public Answer answer(Request request) throws InterruptedException {
+    public HttpAnswer answer(Request request) throws InterruptedException {
         answering.acquire();
         try {
             return site.answer(request);

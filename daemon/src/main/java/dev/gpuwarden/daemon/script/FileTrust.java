@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.script;
 
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -33,7 +33,7 @@ final class FileTrust {
         } catch (NoSuchFileException e) {
             return Optional.of("does not exist");
         } catch (IOException e) {
-            return Optional.of("cannot be looked at (" + FileTrouble.why(e) + ")");
+            return Optional.of("cannot be looked at (" + FileErrors.why(e) + ")");
         }
     }
 

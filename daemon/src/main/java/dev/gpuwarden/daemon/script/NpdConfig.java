@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.script;
 
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
 import java.io.IOException;
 import java.io.InputStream;
@@ -63,7 +63,7 @@ record NpdConfig(Path file, String source, Map<String, Healthy> conditions, Json
     }
 
     static UserError wrong(Path file, IOException e) {
-        String what = FileTrouble.why(e);
+        String what = FileErrors.why(e);
         return new UserError(file + ": " + CleanText.of(what, 400));
     }
 

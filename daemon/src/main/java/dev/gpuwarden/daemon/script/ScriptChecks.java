@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.script;
 
-import dev.gpuwarden.cli.FileTrouble;
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.core.check.HealthCheck;
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,7 +28,7 @@ final class ScriptChecks {
     private ScriptChecks() {}
 
     private static String why(Exception e) {
-        return e instanceof IOException io ? FileTrouble.why(io) : String.valueOf(e.getMessage());
+        return e instanceof IOException io ? FileErrors.why(io) : String.valueOf(e.getMessage());
     }
 
     /**

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.ListenAddress;
-import dev.gpuwarden.cli.web.ProbeSite;
+import dev.gpuwarden.cli.web.ProbeHandler;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.page.PageSite;
@@ -75,7 +75,7 @@ class MetricsSiteTest {
         server = WebServer.start(
                 new ListenAddress("127.0.0.1", 0),
                 List.of(
-                        new ProbeSite(() -> pending, () -> storing ? "" : "events are not stored now"),
+                        new ProbeHandler(() -> pending, () -> storing ? "" : "events are not stored now"),
                         new MetricsSite(scraper),
                         new PageSite()));
     }

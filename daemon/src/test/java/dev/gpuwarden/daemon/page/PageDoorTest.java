@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.cli.web.Answer;
-import dev.gpuwarden.cli.web.GuardedSite;
+import dev.gpuwarden.cli.web.GuardedHandler;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.ListenAddress;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.cli.web.Site;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.daemon.page.TokenReview.Outcome;
 import dev.gpuwarden.daemon.page.TokenReview.Verdict;
@@ -48,7 +48,7 @@ class PageDoorTest {
 
     private static int status(PageDoor door, String from, String host, String authorization) throws Exception {
         return door.refused(request(from, host, authorization))
-                .map(Answer::status)
+                .map(HttpAnswer::status)
                 .orElse(200);
     }
 
@@ -128,20 +128,20 @@ class PageDoorTest {
 
     @Test
     void whoIsRefusedReadsWhyAndWhatToDo() throws Exception {
-        Answer denied = asking(Optional.empty(), "DENIED")
+        HttpAnswer denied = asking(Optional.empty(), "DENIED")
                 .refused(request("10.0.0.7", "node", "Bearer " + TOKEN))
                 .orElseThrow();
         assertThat(text(denied))
                 .isEqualTo(
                         "because\nexpected a Kubernetes token that may get nodehealths.gpuwarden.dev/page of this node,"
                                 + " as password or bearer: kubectl create token NAME --audience gpuwarden-page --duration 10m\n");
-        Answer unknown = asking(Optional.empty(), "UNKNOWN")
+        HttpAnswer unknown = asking(Optional.empty(), "UNKNOWN")
                 .refused(request("10.0.0.7", "node", "Bearer " + TOKEN))
                 .orElseThrow();
         assertThat(text(unknown)).isEqualTo("the token cannot be checked: because\n");
     }
 
-    private static String text(Answer answer) {
+    private static String text(HttpAnswer answer) {
         return new String(answer.body(), StandardCharsets.UTF_8);
     }
 
@@ -153,15 +153,15 @@ class PageDoorTest {
             asked.countDown();
             return new CompletableFuture<>();
         }));
-        Site site = new Site() {
+        HttpHandler site = new HttpHandler() {
             @Override
             public boolean has(String path) {
                 return true;
             }
 
             @Override
-            public Answer answer(Request request) {
-                return Answer.text(200, "the page");
+            public HttpAnswer answer(Request request) {
+                return HttpAnswer.text(200, "the page");
             }
 
             @Override
@@ -170,8 +170,8 @@ class PageDoorTest {
             }
         };
         List<Socket> strangers = new ArrayList<>();
-        try (WebServer server =
-                WebServer.start(new ListenAddress("127.0.0.1", 0), List.of(new GuardedSite(door.roomy(site), door)))) {
+        try (WebServer server = WebServer.start(
+                new ListenAddress("127.0.0.1", 0), List.of(new GuardedHandler(door.roomy(site), door)))) {
             for (int i = 0; i < TokenVerdicts.MOST_WAITING; i++) {
                 strangers.add(send(server, "node", "Authorization: Bearer " + TOKEN + "\r\n"));
             }

@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.cli.web.Answer;
+import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.Request;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -32,7 +32,7 @@ class PageSiteTest {
             if (!seen.add(path)) {
                 continue;
             }
-            Optional<Answer> answer = get(path);
+            Optional<HttpAnswer> answer = get(path);
             assertThat(answer).as(path).isPresent();
             // The chart library is one file and asks for nothing.
             if (!path.endsWith("chart.js")) {
@@ -47,7 +47,7 @@ class PageSiteTest {
 
     @Test
     void nothingRunsThatIsNotInAFileOfItsOwn() {
-        Answer page = get("/").orElseThrow();
+        HttpAnswer page = get("/").orElseThrow();
         assertThat(page.headers().get("Content-Security-Policy"))
                 .contains("script-src 'self'")
                 .doesNotContain("unsafe");
@@ -64,13 +64,13 @@ class PageSiteTest {
         assertThat(get(path)).isEmpty();
     }
 
-    private Optional<Answer> get(String path) {
+    private Optional<HttpAnswer> get(String path) {
         Request request =
                 new Request(path, Map.of(), java.net.InetAddress.getLoopbackAddress(), false, false, header -> "");
         return site.has(path) ? Optional.of(site.answer(request)) : Optional.empty();
     }
 
-    private static String text(Answer answer) {
+    private static String text(HttpAnswer answer) {
         return new String(answer.body(), StandardCharsets.UTF_8);
     }
 }

@@ -4,13 +4,13 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /** The arrays that answers are written from; one that several clients get is held once. For the event loop's thread alone. */
-final class HeldBodies {
+final class BodyQuota {
 
     private final long most;
     private final Map<byte[], Integer> readers = new IdentityHashMap<>();
     private long bytes;
 
-    HeldBodies(long most) {
+    BodyQuota(long most) {
         this.most = most;
     }
 

@@ -3,7 +3,7 @@ package dev.gpuwarden.core.check;
 import java.util.List;
 
 /** What the checks of this node said, and a way to have them run now. Thread-safe. */
-public interface CheckBook {
+public interface CheckRegistry {
 
     /** Every check that there is. */
     List<CheckInfo> checks();

@@ -5,7 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Tells a long-running command when to stop. */
-public interface Stop {
+public interface ShutdownSignal {
 
     Registration register();
 
@@ -24,7 +24,7 @@ public interface Stop {
      * On SIGTERM and SIGINT, which Java answers by running shutdown hooks and ending when the last returns; on SIGHUP too, unless it
      * is ignored from the start, as the launcher has it where no terminal is.
      */
-    static Stop onSignal() {
+    static ShutdownSignal onSignal() {
         return () -> {
             CountDownLatch asked = new CountDownLatch(1);
             CountDownLatch done = new CountDownLatch(1);

@@ -6,12 +6,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /** Whether systemd's journal reads what this program writes. */
-public final class Journal {
+public final class JournalStream {
 
     /** Before a line: an error, as syslog counts. */
     static final String ERROR_PREFIX = "<3>";
 
-    private Journal() {}
+    private JournalStream() {}
 
     public static boolean isStandardError() {
         return reads(System.getenv("JOURNAL_STREAM"), Path.of("/proc/self/fd/2"));

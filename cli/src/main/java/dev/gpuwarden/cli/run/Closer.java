@@ -4,9 +4,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** What a program is made of: closed in the reverse of the order in which it was opened. */
-public final class Parts implements AutoCloseable {
+public final class Closer implements AutoCloseable {
 
-    private static final System.Logger LOG = System.getLogger(Parts.class.getName());
+    private static final System.Logger LOG = System.getLogger(Closer.class.getName());
 
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
 

@@ -14,10 +14,10 @@ import java.util.Optional;
  * @param body nobody may change it any more
  * @param flow what comes instead of the body, bit by bit
  */
-public record Answer(int status, String type, Map<String, String> headers, byte[] body, Optional<Flow> flow) {
+public record HttpAnswer(int status, String type, Map<String, String> headers, byte[] body, Optional<Flow> flow) {
 
     public static final String TEXT = "text/plain; charset=utf-8";
-    public static final Answer NOT_FOUND = text(404, "not found\n");
+    public static final HttpAnswer NOT_FOUND = text(404, "not found\n");
 
     /** Writes for {@link #LONGEST_SECONDS} at most, since the server cuts off what takes longer; keeps its thread so long. */
     public interface Flow {
@@ -26,27 +26,27 @@ public record Answer(int status, String type, Map<String, String> headers, byte[
 
     public static final int LONGEST_SECONDS = 10;
 
-    public static Answer text(int status, String body) {
+    public static HttpAnswer text(int status, String body) {
         return of(status, TEXT, body.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Of this moment: nobody may keep it. */
-    public static Answer json(String body) {
+    public static HttpAnswer json(String body) {
         return of(200, "application/json", body.getBytes(StandardCharsets.UTF_8))
                 .with("Cache-Control", "no-store");
     }
 
-    public static Answer of(int status, String type, byte[] body) {
-        return new Answer(status, type, Map.of(), body, Optional.empty());
+    public static HttpAnswer of(int status, String type, byte[] body) {
+        return new HttpAnswer(status, type, Map.of(), body, Optional.empty());
     }
 
-    public static Answer flowing(String type, Flow flow) {
-        return new Answer(200, type, Map.of("Cache-Control", "no-store"), new byte[0], Optional.of(flow));
+    public static HttpAnswer flowing(String type, Flow flow) {
+        return new HttpAnswer(200, type, Map.of("Cache-Control", "no-store"), new byte[0], Optional.of(flow));
     }
 
-    public Answer with(String header, String value) {
+    public HttpAnswer with(String header, String value) {
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.put(header, value);
-        return new Answer(status, type, more, body, flow);
+        return new HttpAnswer(status, type, more, body, flow);
     }
 }

@@ -6,16 +6,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-class JournalTest {
+class JournalStreamTest {
 
     @Test
     void onlyTheStreamThatTheVariableNamesIsTheJournal() throws Exception {
         Path file = Path.of("/proc/self/stat");
         String stream = Files.getAttribute(file, "unix:dev") + ":" + Files.getAttribute(file, "unix:ino");
-        assertThat(Journal.reads(stream, file)).isTrue();
-        assertThat(Journal.reads("8:1", file)).isFalse();
-        assertThat(Journal.reads("", file)).isFalse();
-        assertThat(Journal.reads(null, file)).isFalse();
-        assertThat(Journal.reads(stream, Path.of("/no/such/file"))).isFalse();
+        assertThat(JournalStream.reads(stream, file)).isTrue();
+        assertThat(JournalStream.reads("8:1", file)).isFalse();
+        assertThat(JournalStream.reads("", file)).isFalse();
+        assertThat(JournalStream.reads(null, file)).isFalse();
+        assertThat(JournalStream.reads(stream, Path.of("/no/such/file"))).isFalse();
     }
 }

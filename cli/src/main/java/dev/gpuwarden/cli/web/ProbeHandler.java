@@ -3,7 +3,7 @@ package dev.gpuwarden.cli.web;
 import java.util.List;
 
 /** `/healthz`, whether the process answers, and `/readyz`, whether it can do its work. */
-public final class ProbeSite implements Site {
+public final class ProbeHandler implements HttpHandler {
 
     /** What a program that is not ready lacks. */
     public interface Pending {
@@ -20,7 +20,7 @@ public final class ProbeSite implements Site {
     private final Pending pending;
     private final Limitation limitation;
 
-    public ProbeSite(Pending pending, Limitation limitation) {
+    public ProbeHandler(Pending pending, Limitation limitation) {
         this.pending = pending;
         this.limitation = limitation;
     }
@@ -31,15 +31,15 @@ public final class ProbeSite implements Site {
     }
 
     @Override
-    public Answer answer(Request request) throws InterruptedException {
+    public HttpAnswer answer(Request request) throws InterruptedException {
         if (request.path().equals("/healthz")) {
-            return Answer.text(200, "ok\n");
+            return HttpAnswer.text(200, "ok\n");
         }
         List<String> lacking = pending.now();
         if (!lacking.isEmpty()) {
-            return Answer.text(503, String.join("\n", lacking) + "\n");
+            return HttpAnswer.text(503, String.join("\n", lacking) + "\n");
         }
         String limited = limitation.now();
-        return Answer.text(200, limited.isEmpty() ? "ok\n" : "ok, but " + limited + "\n");
+        return HttpAnswer.text(200, limited.isEmpty() ? "ok\n" : "ok, but " + limited + "\n");
     }
 }

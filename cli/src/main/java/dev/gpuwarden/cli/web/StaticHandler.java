@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** A page and the files that it is made of, which lie beside a class. Read when asked for, since few ever ask. */
-public final class StaticSite implements Site {
+public final class StaticHandler implements HttpHandler {
 
     private static final String SCRIPT = "text/javascript; charset=utf-8";
     private static final String STYLE = "text/css; charset=utf-8";
@@ -25,19 +25,19 @@ public final class StaticSite implements Site {
     private final Map<String, File> files = new LinkedHashMap<>();
 
     /** With what all pages have: their look, and small words for making elements. */
-    public StaticSite(Class<?> beside) {
+    public StaticHandler(Class<?> beside) {
         files.put("/", new File(beside, "index.html", PAGE));
-        files.put("/page/style.css", new File(StaticSite.class, "style.css", STYLE));
-        files.put("/page/dom.js", new File(StaticSite.class, "dom.js", SCRIPT));
+        files.put("/page/style.css", new File(StaticHandler.class, "style.css", STYLE));
+        files.put("/page/dom.js", new File(StaticHandler.class, "dom.js", SCRIPT));
     }
 
     /** `/page/NAME`, from the class's folder. */
-    public StaticSite script(Class<?> beside, String name) {
+    public StaticHandler script(Class<?> beside, String name) {
         return file("/page/" + name, beside, name);
     }
 
     /** @param resource relative to the class, or absolute with a slash */
-    public StaticSite file(String path, Class<?> beside, String resource) {
+    public StaticHandler file(String path, Class<?> beside, String resource) {
         files.put(path, new File(beside, resource, SCRIPT));
         return this;
     }
@@ -48,18 +48,18 @@ public final class StaticSite implements Site {
     }
 
     @Override
-    public Answer answer(Request request) {
+    public HttpAnswer answer(Request request) {
         return Optional.ofNullable(files.get(request.path()))
-                .map(StaticSite::read)
-                .orElse(Answer.NOT_FOUND);
+                .map(StaticHandler::read)
+                .orElse(HttpAnswer.NOT_FOUND);
     }
 
-    private static Answer read(File file) {
+    private static HttpAnswer read(File file) {
         try (InputStream in = file.beside.getResourceAsStream(file.resource)) {
             if (in == null) {
                 throw new IllegalStateException(file.resource + " is not on the class path");
             }
-            return Answer.of(200, file.type, in.readAllBytes())
+            return HttpAnswer.of(200, file.type, in.readAllBytes())
                     .with("Content-Security-Policy", POLICY)
                     .with("Cache-Control", "no-cache");
         } catch (IOException e) {

@@ -8,21 +8,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A site and the threads that answer for it: one that is busy or hangs holds up no other. No thread is kept without requests. */
-final class Lane implements AutoCloseable {
+/** A handler and the threads that answer for it: one that is busy or hangs holds up no other. No thread is kept without requests. */
+final class HandlerExecutor implements AutoCloseable {
 
-    private static final System.Logger LOG = System.getLogger(Lane.class.getName());
+    private static final System.Logger LOG = System.getLogger(HandlerExecutor.class.getName());
     private static final AtomicInteger NUMBER = new AtomicInteger();
     private static final int QUEUE = 64;
 
-    private final Site site;
+    private final HttpHandler handler;
     private final ThreadPoolExecutor threads;
     private final AtomicBoolean failureLogged = new AtomicBoolean();
 
-    Lane(Site site) {
-        this.site = site;
+    HandlerExecutor(HttpHandler handler) {
+        this.handler = handler;
         threads = new ThreadPoolExecutor(
-                site.threads(), site.threads(), 10, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
+                handler.threads(), handler.threads(), 10, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
                     Thread thread = new Thread(task, "gpuwarden-http-" + NUMBER.incrementAndGet());
                     thread.setDaemon(true);
                     return thread;
@@ -31,7 +31,7 @@ final class Lane implements AutoCloseable {
     }
 
     boolean has(String path) {
-        return site.has(path);
+        return handler.has(path);
     }
 
     /** False where too many wait. */
@@ -44,16 +44,16 @@ final class Lane implements AutoCloseable {
         }
     }
 
-    /** On a thread of this lane. */
-    Answer answer(Request request) {
+    /** On a thread of this executor. */
+    HttpAnswer answer(Request request) {
         try {
-            return site.answer(request);
+            return handler.answer(request);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Answer.text(503, "the program ends\n");
+            return HttpAnswer.text(503, "the program ends\n");
         } catch (RuntimeException e) {
             failed(e);
-            return Answer.text(500, "this could not be answered; the log says why\n");
+            return HttpAnswer.text(500, "this could not be answered; the log says why\n");
         }
     }
 

@@ -8,9 +8,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 
 /** Why a file could not be read or written: the JDK's messages for the most frequent reasons are the file's name alone. */
-public final class FileTrouble {
+public final class FileErrors {
 
-    private FileTrouble() {}
+    private FileErrors() {}
 
     /** Without the file's name. */
     public static String why(IOException e) {

@@ -1,7 +1,7 @@
 package dev.gpuwarden.cli.web;
 
 /** A part of what the server serves. Thread-safe: its requests come at the same time, on threads of its own. */
-public interface Site {
+public interface HttpHandler {
 
     /** Whether a path is of this part. Called by the thread that serves all: must not wait. */
     boolean has(String path);
@@ -10,7 +10,7 @@ public interface Site {
      * Answers a request whose path is of this part. May wait for some seconds, and must end when its thread is interrupted. What it
      * throws becomes a 500 without particulars.
      */
-    Answer answer(Request request) throws InterruptedException;
+    HttpAnswer answer(Request request) throws InterruptedException;
 
     /** How many requests are answered at a time; others wait in a short queue. What an answer costs in memory, so often at most. */
     default int threads() {
