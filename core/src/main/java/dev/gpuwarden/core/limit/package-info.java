@@ -1,2 +1,2 @@
-/** How often something may happen that others ask for. */
+/** Limits on how often something may happen: rate limits and back-offs. */
 package dev.gpuwarden.core.limit;
