@@ -7,8 +7,8 @@ import dev.gpuwarden.api.kube.NodeConditions;
 import dev.gpuwarden.api.kube.NodeView;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
-import dev.gpuwarden.daemon.uplink.Backoff;
 import dev.gpuwarden.daemon.uplink.Bell;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -44,6 +44,8 @@ public final class NodeWriter implements AutoCloseable {
     /** Where a person must change something first. */
     private static final int SLOW = 5;
 
+    private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(2), 0.5);
+
     private final KubeClient client;
     private final KubeTally tally;
     private final String node;
@@ -55,14 +57,13 @@ public final class NodeWriter implements AutoCloseable {
     private final Duration lookAgain;
     private final Bell bell = new Bell();
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final Backoff backoff =
-            new Backoff(() -> ThreadLocalRandom.current().nextDouble());
     private final Pace pace = new Pace(BURST, EACH, System.nanoTime());
     private final Pace repeats = new Pace(1, REPEATED_EACH, System.nanoTime());
     private final Thread thread;
 
     private @Nullable NodeView view;
     private long lookNanos;
+    private int failures;
     private String logged = "";
 
     /** @param lookAgain how often the server is asked what it has, if nothing else makes this node ask */
@@ -114,10 +115,10 @@ public final class NodeWriter implements AutoCloseable {
             long wait = writeNode();
             tally.settled();
             wait = Math.min(wait, tellRepeats());
-            if (backoff.failures() > 0) {
+            if (failures > 0) {
                 LOG.log(Level.INFO, "Node " + node + " is kept up to date again");
                 logged = "";
-                backoff.succeeded();
+                failures = 0;
             }
             return wait;
         } catch (KubeException | RuntimeException e) {
@@ -226,7 +227,8 @@ public final class NodeWriter implements AutoCloseable {
                     "Node " + node + " is not kept up to date in Kubernetes, which is tried again: "
                             + (cause instanceof KubeException ? cause.getMessage() : cause.toString()));
         }
-        Duration wait = backoff.failed().multipliedBy(slow ? SLOW : 1);
+        failures++;
+        Duration wait = RETRY.pause(failures).multipliedBy(slow ? SLOW : 1);
         // Not on the bell: news are no reason to try sooner.
         var unused = ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
     }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.process;
 
+import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.Owner;
@@ -9,6 +10,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -36,9 +38,7 @@ final class PodNames {
     private static final int MAX_ENTRIES = 20_000;
 
     /** Folders appear within seconds of a container; who is unknown after that stays so, and is asked for ever less. */
-    private static final long FIRST_RETRY_NANOS = 2_000_000_000L;
-
-    private static final int MAX_DOUBLINGS = 8;
+    private static final Backoff RETRY = Backoff.exact(Duration.ofSeconds(2), Duration.ofSeconds(512));
 
     private final Path podLogs;
     private final Path containerLogs;
@@ -125,7 +125,7 @@ final class PodNames {
     private void lookAgain(String wanted) {
         long now = nanoTime.getAsLong();
         Retry last = unknown.get(wanted);
-        if (last != null && now - last.atNanos < FIRST_RETRY_NANOS << last.doublings) {
+        if (last != null && now - last.atNanos < RETRY.pause(last.failures).toNanos()) {
             return;
         }
         list();
@@ -136,7 +136,7 @@ final class PodNames {
         if (unknown.size() >= MAX_ENTRIES) {
             unknown.clear();
         }
-        unknown.put(wanted, new Retry(now, last == null ? 0 : Math.min(MAX_DOUBLINGS, last.doublings + 1)));
+        unknown.put(wanted, new Retry(now, last == null ? 1 : last.failures + 1));
     }
 
     private void list() {
@@ -185,7 +185,7 @@ final class PodNames {
         }
     }
 
-    private record Retry(long atNanos, int doublings) {}
+    private record Retry(long atNanos, int failures) {}
 
     private record PodFolder(String namespace, String name, String folder, List<String> containers) {}
 

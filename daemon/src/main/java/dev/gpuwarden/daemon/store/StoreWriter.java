@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.EventIntake.Position;
 import dev.gpuwarden.core.event.EventIntake.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.limit.Backoff;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -30,8 +31,7 @@ final class StoreWriter implements Runnable {
 
     private static final System.Logger LOG = System.getLogger(StoreWriter.class.getName());
     private static final int MOST_JOBS = 256;
-    private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final long LAST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(100), Duration.ofSeconds(5));
 
     private final SessionKeeper keeper;
     private final Retention retention;
@@ -54,7 +54,7 @@ final class StoreWriter implements Runnable {
     private long lookedNanos;
 
     private long retryAtNanos;
-    private long retryNanos = FIRST_RETRY_NANOS;
+    private int failures;
 
     private volatile boolean ending;
     private volatile @Nullable Thread thread;
@@ -356,15 +356,15 @@ final class StoreWriter implements Runnable {
                             + " events are held in memory until it can");
         }
         trouble = cause;
-        retryAtNanos = System.nanoTime() + retryNanos;
-        retryNanos = Math.min(2 * retryNanos, LAST_RETRY_NANOS);
+        failures++;
+        retryAtNanos = System.nanoTime() + RETRY.pause(failures).toNanos();
     }
 
     private void relieved() {
         if (trouble != null) {
             LOG.log(Level.INFO, "the event store can be written again; everything that was held is written");
             trouble = null;
-            retryNanos = FIRST_RETRY_NANOS;
+            failures = 0;
         }
     }
 

@@ -1,20 +1,22 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import dev.gpuwarden.core.limit.Backoff;
+import java.time.Duration;
+
 /**
  * When the library is initialised again, the only way to see GPUs that came back. Every GPU's readings stop meanwhile, so: not
  * at once, ever more seldom while it does not help, and never while a call hangs, which it would wait for.
  */
 final class Recovery {
 
-    private final long firstNanos;
-    private final long longestNanos;
+    private final Backoff backoff;
     private boolean waiting;
     private long dueNanos;
-    private long backoffNanos;
+    private int tries;
 
     Recovery(long firstNanos, long longestNanos) {
-        this.firstNanos = firstNanos;
-        this.longestNanos = Math.max(firstNanos, longestNanos);
+        this.backoff =
+                Backoff.exact(Duration.ofNanos(firstNanos), Duration.ofNanos(Math.max(firstNanos, longestNanos)));
     }
 
     /**
@@ -30,14 +32,14 @@ final class Recovery {
         }
         if (!waiting || changed) {
             waiting = true;
-            backoffNanos = firstNanos;
-            dueNanos = nowNanos + firstNanos;
+            tries = 1;
+            dueNanos = nowNanos + backoff.pause(tries).toNanos();
         }
         if (nowNanos - dueNanos < 0 || blocked) {
             return false;
         }
-        backoffNanos = Math.min(2 * backoffNanos, longestNanos);
-        dueNanos = nowNanos + backoffNanos;
+        tries++;
+        dueNanos = nowNanos + backoff.pause(tries).toNanos();
         return true;
     }
 }

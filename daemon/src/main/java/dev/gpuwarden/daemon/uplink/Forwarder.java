@@ -3,13 +3,13 @@ package dev.gpuwarden.daemon.uplink;
 import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.limit.Backoff;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -22,13 +22,15 @@ public final class Forwarder implements Runnable, AutoCloseable {
     /** So many at once: a sink that was away for long is not buried, and what fails is soon tried again. */
     static final int BATCH = 100;
 
+    private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(2), 0.5);
+
     private final Sink sink;
     private final Outbox outbox;
-    private final Backoff backoff;
     private final Semaphore news = new Semaphore(1);
     private final EventBook.Subscription subscription;
     private final Thread thread;
     private final CountDownLatch ended = new CountDownLatch(1);
+    private int failuresInARow;
     private volatile boolean stopped;
     // Written by the forwarder's own thread alone.
     private volatile long sent;
@@ -39,7 +41,6 @@ public final class Forwarder implements Runnable, AutoCloseable {
     private Forwarder(Sink sink, Outbox outbox, EventBook book) {
         this.sink = sink;
         this.outbox = outbox;
-        this.backoff = new Backoff(() -> ThreadLocalRandom.current().nextDouble());
         this.subscription = book.listen(told -> ring());
         this.thread = new Thread(this, "gpuwarden-sink-" + sink.name());
         thread.setDaemon(true);
@@ -119,10 +120,10 @@ public final class Forwarder implements Runnable, AutoCloseable {
 
     private void taken(List<StoredEvent> events) {
         outbox.acknowledge(sink.name(), events.get(events.size() - 1).sequence());
-        if (backoff.failures() > 0) {
+        if (failuresInARow > 0) {
             LOG.log(Level.INFO, "sink " + sink.name() + " takes events again");
         }
-        backoff.succeeded();
+        failuresInARow = 0;
         lastError = "";
     }
 
@@ -130,10 +131,11 @@ public final class Forwarder implements Runnable, AutoCloseable {
         // First the cause: whoever sees that it failed sees why.
         lastError = String.valueOf(cause.getMessage());
         failures++;
-        if (backoff.failures() == 0) {
+        if (failuresInARow == 0) {
             LOG.log(Level.WARNING, "sink " + sink.name() + " takes no events; they are kept and tried again: " + cause);
         }
-        Duration wait = backoff.failed();
+        failuresInARow++;
+        Duration wait = RETRY.pause(failuresInARow);
         // Not on the semaphore: news are no reason to try sooner.
         ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
     }

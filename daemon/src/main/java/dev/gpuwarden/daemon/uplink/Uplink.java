@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.uplink;
 
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.UplinkGrpc;
+import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.daemon.grpc.EventLoop;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
@@ -11,7 +12,6 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,6 +26,8 @@ public final class Uplink implements AutoCloseable {
     /** In the store and in metrics. */
     static final String NAME = "uplink";
 
+    private static final Duration LONGEST_RETRY = Duration.ofMinutes(2);
+
     private final UplinkNode node;
     private final UplinkAddress address;
     private final Patience patience;
@@ -35,14 +37,14 @@ public final class Uplink implements AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final News news;
     private final Thread thread;
+    private int failures;
     private String logged = "";
 
     private Uplink(UplinkNode node, UplinkAddress address, Patience patience) {
         this.node = node;
         this.address = address;
         this.patience = patience;
-        this.backoff =
-                new Backoff(patience.retry(), () -> ThreadLocalRandom.current().nextDouble());
+        this.backoff = new Backoff(patience.retry(), LONGEST_RETRY, 0.5);
         this.news = News.of(node);
         this.thread = new Thread(this::run, "gpuwarden-uplink");
         thread.setDaemon(true);
@@ -62,7 +64,8 @@ public final class Uplink implements AutoCloseable {
         try {
             while (ended.getCount() > 0) {
                 Ending ending = connect();
-                Duration wait = backoff.failed().multipliedBy(ending.slowness());
+                failures++;
+                Duration wait = backoff.pause(failures).multipliedBy(ending.slowness());
                 if (ended.getCount() > 0) {
                     note(ending);
                 }
@@ -108,7 +111,7 @@ public final class Uplink implements AutoCloseable {
     }
 
     private void works() {
-        backoff.succeeded();
+        failures = 0;
         LOG.log(Level.INFO, "aggregator " + address + " takes faults and events");
         logged = "";
     }

@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -232,18 +231,5 @@ class ForwarderTest {
                 .extracting(Thread::getName)
                 .as("it does not go on waiting")
                 .doesNotContain("gpuwarden-sink-webhook");
-    }
-
-    @Test
-    void waitingGrowsAndEnds() {
-        Backoff backoff = new Backoff(() -> 1.0);
-        assertThat(backoff.failed()).isEqualTo(Duration.ofSeconds(1));
-        assertThat(backoff.failed()).isEqualTo(Duration.ofSeconds(2));
-        for (int i = 0; i < 100; i++) {
-            assertThat(backoff.failed()).isLessThanOrEqualTo(Backoff.LONGEST);
-        }
-        assertThat(new Backoff(() -> 0.0).failed()).isEqualTo(Duration.ofMillis(500));
-        backoff.succeeded();
-        assertThat(backoff.failed()).isEqualTo(Backoff.FIRST);
     }
 }
