@@ -1,18 +1,19 @@
 package dev.gpuwarden.cli.web;
 
+import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** A handler and the threads that answer for it: one that is busy or hangs holds up no other. No thread is kept without requests. */
 final class HandlerExecutor implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(HandlerExecutor.class.getName());
-    private static final AtomicInteger NUMBER = new AtomicInteger();
+    private static final ThreadFactory THREADS = Threads.numbered("gpuwarden-http");
     private static final int QUEUE = 64;
 
     private final HttpHandler handler;
@@ -22,11 +23,7 @@ final class HandlerExecutor implements AutoCloseable {
     HandlerExecutor(HttpHandler handler) {
         this.handler = handler;
         threads = new ThreadPoolExecutor(
-                handler.threads(), handler.threads(), 10, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
-                    Thread thread = new Thread(task, "gpuwarden-http-" + NUMBER.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                handler.threads(), handler.threads(), 10, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), THREADS);
         threads.allowCoreThreadTimeOut(true);
     }
 

@@ -1,6 +1,7 @@
 package dev.gpuwarden.cli.web;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.Threads;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -57,14 +58,7 @@ public final class WebServer implements AutoCloseable {
         executors = handlers.stream().map(HandlerExecutor::new).toList();
         connections = new Connections(limits);
         bodies = new BodyQuota(limits.bodyBytes());
-        loop = new MultiThreadIoEventLoopGroup(
-                1,
-                task -> {
-                    Thread thread = new Thread(task, "gpuwarden-http");
-                    thread.setDaemon(true);
-                    return thread;
-                },
-                NioIoHandler.newFactory());
+        loop = new MultiThreadIoEventLoopGroup(1, Threads.daemon("gpuwarden-http"), NioIoHandler.newFactory());
         // A loop without anything scheduled looks each second whether it is still wanted.
         var unused = loop.next().scheduleAtFixedRate(() -> {}, 1, 1, TimeUnit.DAYS);
         try {

@@ -1,0 +1,41 @@
+package dev.gpuwarden.core.util;
+
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Daemon threads with names: they do not keep the program running, and a thread dump shows their purpose. */
+public final class Threads {
+
+    /** Stack of a thread that calls little: the default of a megabyte is only reserved, but some limits count reservations. */
+    public static final long SMALL_STACK_BYTES = 256 * 1024;
+
+    private Threads() {}
+
+    /** Returns a daemon thread that is not started yet. */
+    public static Thread daemon(String name, Runnable task) {
+        return daemon(name, 0, task);
+    }
+
+    /** @param stackBytes 0 for the JVM's default */
+    public static Thread daemon(String name, long stackBytes, Runnable task) {
+        Thread thread = new Thread(null, task, name, stackBytes);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** Returns a factory of daemon threads that all have this name. */
+    public static ThreadFactory daemon(String name) {
+        return task -> daemon(name, task);
+    }
+
+    /** @param stackBytes 0 for the JVM's default */
+    public static ThreadFactory daemon(String name, long stackBytes) {
+        return task -> daemon(name, stackBytes, task);
+    }
+
+    /** Returns a factory of daemon threads `name-1`, `name-2` and so on. */
+    public static ThreadFactory numbered(String name) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> daemon(name + "-" + number.incrementAndGet(), task);
+    }
+}
