@@ -11,6 +11,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.process.GpuMemoryUse;
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.history.RecentSamples;
 import dev.gpuwarden.daemon.page.ApiSite;
@@ -73,11 +74,7 @@ record NodePage(
     }
 
     private static ScheduledExecutorService timer() {
-        return new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, "gpuwarden-recorder");
-            thread.setDaemon(true);
-            return thread;
-        });
+        return new ScheduledThreadPoolExecutor(1, Threads.daemon("gpuwarden-recorder"));
     }
 
     @Override

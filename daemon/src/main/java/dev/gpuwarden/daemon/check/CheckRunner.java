@@ -7,6 +7,7 @@ import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -82,9 +83,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     }
 
     private static Thread thread(Runnable body) {
-        Thread thread = new Thread(null, body, "gpuwarden-checks", 256 * 1024);
-        thread.setDaemon(true);
-        return thread;
+        return Threads.daemon("gpuwarden-checks", Threads.SMALL_STACK_BYTES, body);
     }
 
     /** Runs each of these checks once. Takes as long as they do, up to their deadlines. */

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.util.Threads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -39,8 +40,7 @@ final class LookDeadline {
      */
     static List<CheckResult> within(Duration whole, Duration left, Supplier<List<CheckResult>> checks) {
         FutureTask<List<CheckResult>> task = new FutureTask<>(checks::get);
-        Thread thread = new Thread(task, "gpuwarden-look");
-        thread.setDaemon(true);
+        Thread thread = Threads.daemon("gpuwarden-look", task);
         Instant began = Instant.now();
         thread.start();
         try {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.grpc;
 
 import dev.gpuwarden.cli.web.NettySettings;
+import dev.gpuwarden.core.util.Threads;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollIoHandler;
@@ -29,14 +30,8 @@ public final class EventLoop implements AutoCloseable {
         SERVER_BOOTSTRAP.setLevel(Level.SEVERE);
     }
 
-    private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(
-            1,
-            task -> {
-                Thread thread = new Thread(task, "gpuwarden-grpc");
-                thread.setDaemon(true);
-                return thread;
-            },
-            EpollIoHandler.newFactory());
+    private final EventLoopGroup group =
+            new MultiThreadIoEventLoopGroup(1, Threads.daemon("gpuwarden-grpc"), EpollIoHandler.newFactory());
 
     public EventLoop() {
         // A loop without anything scheduled looks each second whether it is still wanted.

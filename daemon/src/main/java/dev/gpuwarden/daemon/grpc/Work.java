@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
+import dev.gpuwarden.core.util.Threads;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -10,7 +11,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /** Answers that may have to wait for a disk: few threads, which go when nobody asks, and a short queue before them. */
@@ -24,13 +24,13 @@ final class Work implements AutoCloseable {
 
     Work(String name, int threadCount, int queue, CallStats stats) {
         this.stats = stats;
-        AtomicInteger number = new AtomicInteger();
         threads = new ThreadPoolExecutor(
-                threadCount, threadCount, 10, TimeUnit.SECONDS, new ArrayBlockingQueue<>(queue), task -> {
-                    Thread thread = new Thread(task, "gpuwarden-" + name + "-" + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                threadCount,
+                threadCount,
+                10,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(queue),
+                Threads.numbered("gpuwarden-" + name));
         threads.allowCoreThreadTimeOut(true);
     }
 

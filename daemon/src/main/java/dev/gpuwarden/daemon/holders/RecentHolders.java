@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.holders;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Threads;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -76,8 +77,6 @@ public final class RecentHolders implements Supplier<Reading<GpuHolders>> {
     }
 
     private static void launch(Runnable question) {
-        Thread thread = new Thread(question, "gpuwarden-holders");
-        thread.setDaemon(true);
-        thread.start();
+        Threads.daemon("gpuwarden-holders", question).start();
     }
 }

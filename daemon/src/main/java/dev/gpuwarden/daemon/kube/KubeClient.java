@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.core.util.Threads;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -56,11 +57,12 @@ final class KubeClient implements AutoCloseable {
         this.clock = clock;
         this.tally = tally;
         this.threads = new ThreadPoolExecutor(
-                THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), body -> {
-                    Thread thread = new Thread(null, body, "gpuwarden-kube-http", 256 * 1024);
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                THREADS,
+                THREADS,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                Threads.daemon("gpuwarden-kube-http", Threads.SMALL_STACK_BYTES));
         threads.allowCoreThreadTimeOut(true);
     }
 

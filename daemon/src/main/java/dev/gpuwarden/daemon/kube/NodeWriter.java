@@ -8,6 +8,7 @@ import dev.gpuwarden.api.kube.NodeView;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
 import dev.gpuwarden.daemon.uplink.Bell;
 import java.lang.System.Logger.Level;
@@ -84,8 +85,7 @@ public final class NodeWriter implements AutoCloseable {
         this.news = news;
         this.facts = facts;
         this.clock = clock;
-        this.thread = new Thread(null, this::run, "gpuwarden-kube-node", 256 * 1024);
-        thread.setDaemon(true);
+        this.thread = Threads.daemon("gpuwarden-kube-node", Threads.SMALL_STACK_BYTES, this::run);
     }
 
     void start() {

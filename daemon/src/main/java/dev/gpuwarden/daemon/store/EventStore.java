@@ -10,6 +10,7 @@ import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.node.KnownGpus;
+import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -49,8 +50,7 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
         Retention retention = new Retention(settings.retention, settings.maxSizeBytes, stats, System.nanoTime());
         writer = new StoreWriter(
                 keeper, retention, clock, stats, counts, this::listening, reader::closeIfUnused, settings.roomInterval);
-        thread = new Thread(writer, "gpuwarden-store");
-        thread.setDaemon(true);
+        thread = Threads.daemon("gpuwarden-store", writer);
     }
 
     /**

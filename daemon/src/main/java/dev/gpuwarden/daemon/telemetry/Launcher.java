@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import dev.gpuwarden.core.util.Threads;
+
 /** Starts a thread. Tests give one that does not, and take the turns themselves. */
 interface Launcher {
 
@@ -8,11 +10,7 @@ interface Launcher {
     /** Threads that do not keep the process alive, since the driver may never give them back. */
     static Launcher threads() {
         // JNA and the driver need little; the default of a megabyte is only reserved, but 64 GPUs reserve it 64 times.
-        long stackBytes = 256 * 1024;
-        return (name, body) -> {
-            Thread thread = new Thread(null, body, name, stackBytes);
-            thread.setDaemon(true);
-            thread.start();
-        };
+        return (name, body) ->
+                Threads.daemon(name, Threads.SMALL_STACK_BYTES, body).start();
     }
 }

@@ -9,6 +9,7 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.node.PciBus;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -175,9 +176,7 @@ public final class NodeSampler implements AutoCloseable {
                 sampler.close();
             } else {
                 // It waits for what does not answer, and this program has no time for that.
-                Thread closing = new Thread(sampler::close, "gpuwarden-close");
-                closing.setDaemon(true);
-                closing.start();
+                Threads.daemon("gpuwarden-close", sampler::close).start();
             }
         }
     }

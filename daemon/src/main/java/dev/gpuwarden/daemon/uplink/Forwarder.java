@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.util.Threads;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -42,8 +43,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
         this.sink = sink;
         this.outbox = outbox;
         this.subscription = book.listen(told -> ring());
-        this.thread = new Thread(this, "gpuwarden-sink-" + sink.name());
-        thread.setDaemon(true);
+        this.thread = Threads.daemon("gpuwarden-sink-" + sink.name(), this);
     }
 
     /** Begins where the sink left off, or with the next event if it is new. */

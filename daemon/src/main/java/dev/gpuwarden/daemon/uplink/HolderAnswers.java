@@ -5,6 +5,7 @@ import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Threads;
 import java.time.Clock;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -49,9 +50,7 @@ final class HolderAnswers {
         looking = true;
         looked = true;
         lookedNanos = nowNanos;
-        Thread thread = new Thread(() -> look(id), "gpuwarden-holders");
-        thread.setDaemon(true);
-        thread.start();
+        Threads.daemon("gpuwarden-holders", () -> look(id)).start();
     }
 
     private void look(String id) {

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.uplink;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Signal;
 import dev.gpuwarden.api.v1.Signalled;
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.checkpoint.PodSignals;
 import java.util.Optional;
 import java.util.Queue;
@@ -30,9 +31,7 @@ final class SignalAnswers {
     /** Does not wait. */
     void asked(Signal signal) {
         if (asked.offer(signal) && works.compareAndSet(false, true)) {
-            Thread thread = new Thread(this::work, "gpuwarden-signals");
-            thread.setDaemon(true);
-            thread.start();
+            Threads.daemon("gpuwarden-signals", this::work).start();
         }
     }
 

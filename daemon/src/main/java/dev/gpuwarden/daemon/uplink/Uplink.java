@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.uplink;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.UplinkGrpc;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.grpc.EventLoop;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
@@ -46,8 +47,7 @@ public final class Uplink implements AutoCloseable {
         this.patience = patience;
         this.backoff = new Backoff(patience.retry(), LONGEST_RETRY, 0.5);
         this.news = News.of(node);
-        this.thread = new Thread(this::run, "gpuwarden-uplink");
-        thread.setDaemon(true);
+        this.thread = Threads.daemon("gpuwarden-uplink", this::run);
     }
 
     static Uplink start(UplinkNode node, UplinkAddress address, Patience patience) {
