@@ -48,17 +48,15 @@ public final class AccessCodec {
     /** @param reason cut, and without what moves a terminal */
     public static Acknowledgement verdict(String id, AccessOutcome outcome, String reason) {
         return Acknowledgement.newBuilder()
-                .setAccessVerdict(
-                        AccessVerdict.newBuilder().setId(id).setOutcome(outcome).setReason(cut(reason)))
+                .setAccessVerdict(AccessVerdict.newBuilder()
+                        .setId(id)
+                        .setOutcome(outcome)
+                        .setReason(Utf8.shown(reason, LONGEST_REASON_BYTES)))
                 .build();
     }
 
     /** Why not, as it can be shown. */
     public static String reason(AccessVerdict said) {
-        return cut(said.getReason());
-    }
-
-    private static String cut(String text) {
-        return Utf8.shown(Utf8.cut(text, LONGEST_REASON_BYTES));
+        return Utf8.shown(said.getReason(), LONGEST_REASON_BYTES);
     }
 }

@@ -231,7 +231,7 @@ public final class EventRules {
 
     private static String cut(String message, int room) {
         boolean fits = message.length() <= room && Utf8.length(message) <= MAX_MESSAGE_BYTES;
-        return fits ? message : Utf8.cut(message, Math.max(0, Math.min(room - CUT_NOTE, MAX_MESSAGE_BYTES)));
+        return fits ? message : Utf8.head(message, Math.max(0, Math.min(room - CUT_NOTE, MAX_MESSAGE_BYTES)));
     }
 
     /** A rule that an event breaks. */

@@ -41,7 +41,7 @@ public final class HoldingsCodec {
         if (seen instanceof Reading.Present<GpuHolders> present) {
             fill(holdings, present.value());
         } else if (seen instanceof Reading.Absent<GpuHolders> absent) {
-            holdings.setError(cut(absent.text()));
+            holdings.setError(shown(absent.text()));
         }
         return NodeReport.newBuilder().setHoldings(holdings).build();
     }
@@ -70,28 +70,28 @@ public final class HoldingsCodec {
 
     private static Holder toWire(GpuHolder holder) {
         return Holder.newBuilder()
-                .setNamespace(cut(holder.namespace()))
-                .setPod(cut(holder.pod()))
-                .setContainer(cut(holder.container()))
-                .setGpuUuid(cut(holder.gpuUuid()))
+                .setNamespace(shown(holder.namespace()))
+                .setPod(shown(holder.pod()))
+                .setContainer(shown(holder.container()))
+                .setGpuUuid(shown(holder.gpuUuid()))
                 .setKind(kind(holder.kind()))
-                .setDeviceId(cut(holder.deviceId()))
+                .setDeviceId(shown(holder.deviceId()))
                 .build();
     }
 
     private static dev.gpuwarden.api.v1.UnresolvedDevice toWire(UnresolvedDevice device) {
         return dev.gpuwarden.api.v1.UnresolvedDevice.newBuilder()
-                .setNamespace(cut(device.namespace()))
-                .setPod(cut(device.pod()))
-                .setContainer(cut(device.container()))
-                .setResource(cut(device.resource()))
-                .setDeviceId(cut(device.deviceId()))
-                .setWhy(cut(device.why()))
+                .setNamespace(shown(device.namespace()))
+                .setPod(shown(device.pod()))
+                .setContainer(shown(device.container()))
+                .setResource(shown(device.resource()))
+                .setDeviceId(shown(device.deviceId()))
+                .setWhy(shown(device.why()))
                 .build();
     }
 
-    private static String cut(String text) {
-        return Utf8.shown(Utf8.cut(text, LONGEST_BYTES));
+    private static String shown(String text) {
+        return Utf8.shown(text, LONGEST_BYTES);
     }
 
     // ---- what came over the wire ----

@@ -40,7 +40,7 @@ final class KeptMetadata {
                 changed++;
                 continue;
             }
-            String value = Utf8.length(shown) <= valueRoom ? shown : Utf8.cut(shown, valueRoom);
+            String value = Utf8.length(shown) <= valueRoom ? shown : Utf8.head(shown, valueRoom);
             changed += value.length() < shown.length() ? 1 : 0;
             left -= key.length() + value.length();
             kept.put(key, value);

@@ -17,7 +17,7 @@ final class Utf8 {
     }
 
     /** The longest beginning that has at most so many bytes; no character is cut apart. */
-    static String cut(String text, int maxBytes) {
+    static String head(String text, int maxBytes) {
         int bytes = 0;
         for (int i = 0; i < text.length(); i++) {
             bytes += bytes(text, i);
@@ -48,6 +48,11 @@ final class Utf8 {
             }
         }
         return -1;
+    }
+
+    /** Returns the beginning that has at most so many bytes, with the characters of {@link #shown(String)} replaced. */
+    static String shown(String text, int maxBytes) {
+        return shown(head(text, maxBytes));
     }
 
     /** The text with what would move a terminal's cursor or turn its reading order replaced; line ends and tabs stay. */

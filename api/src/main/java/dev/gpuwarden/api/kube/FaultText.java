@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.Text;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -100,11 +101,6 @@ public final class FaultText {
 
     /** One line, not longer than this. */
     public static String line(String text, int most) {
-        String line = text.replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
-        if (line.length() <= most) {
-            return line;
-        }
-        int end = Character.isHighSurrogate(line.charAt(most - 2)) ? most - 2 : most - 1;
-        return line.substring(0, end) + "…";
+        return Text.truncate(text.replaceAll("[\\p{Cntrl}\\s]+", " ").strip(), most);
     }
 }

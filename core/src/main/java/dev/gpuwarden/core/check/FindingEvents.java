@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.util.Text;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -42,8 +43,8 @@ public final class FindingEvents {
                 .healthy(healthy)
                 .fatal(!healthy && change.meaning().fatal())
                 .action(healthy ? RecommendedAction.NONE : change.meaning().action())
-                .message(cut(message(change), MOST_TEXT))
-                .errorCodes(List.of(cut(change.meaning().code(), MOST_WORD)))
+                .message(Text.truncate(message(change), MOST_TEXT))
+                .errorCodes(List.of(Text.truncate(change.meaning().code(), MOST_WORD)))
                 .entities(bounded(change.subject()).entities())
                 .metadata(metadata(change))
                 .generated(change.at())
@@ -74,10 +75,11 @@ public final class FindingEvents {
         return fits
                 ? subject
                 : new Subject(
-                        cut(subject.label(), MOST_WORD),
+                        Text.truncate(subject.label(), MOST_WORD),
                         subject.entities().stream()
                                 .limit(MOST_NAMES)
-                                .map(name -> new Entity(cut(name.type(), MOST_WORD), cut(name.value(), MOST_WORD)))
+                                .map(name -> new Entity(
+                                        Text.truncate(name.type(), MOST_WORD), Text.truncate(name.value(), MOST_WORD)))
                                 .toList());
     }
 
@@ -90,19 +92,19 @@ public final class FindingEvents {
         Map<String, String> metadata = new LinkedHashMap<>();
         metadata.put(CHECK, change.check().id());
         metadata.put(OUTCOME, finding.outcome().name().toLowerCase(Locale.ROOT));
-        metadata.put(SUBJECT, cut(finding.subject().label(), MOST_WORD));
+        metadata.put(SUBJECT, Text.truncate(finding.subject().label(), MOST_WORD));
         if (!finding.remedy().isEmpty() && change.kind() != Kind.LIFTED) {
-            metadata.put(ActionText.REMEDY, cut(finding.remedy(), MOST_REMEDY));
+            metadata.put(ActionText.REMEDY, Text.truncate(finding.remedy(), MOST_REMEDY));
         }
         finding.evidence().stream()
                 .limit(MOST_EVIDENCE)
-                .forEach(measurement -> metadata.put(cut(measurement.name(), MOST_WORD), text(measurement)));
+                .forEach(measurement -> metadata.put(Text.truncate(measurement.name(), MOST_WORD), text(measurement)));
         return metadata;
     }
 
     private static String text(Measurement measurement) {
         String value = number(measurement.value());
-        return cut(
+        return Text.truncate(
                 measurement.expected().isEmpty() ? value : value + ", expected " + measurement.expected(), MOST_WORD);
     }
 
@@ -111,14 +113,5 @@ public final class FindingEvents {
         return value == Math.rint(value) && Math.abs(value) < 1e15
                 ? Long.toString((long) value)
                 : Double.toString(value);
-    }
-
-    /** At most so many characters, and no half of a surrogate pair at the end. */
-    private static String cut(String text, int most) {
-        if (text.length() <= most) {
-            return text;
-        }
-        int end = Character.isHighSurrogate(text.charAt(most - 2)) ? most - 2 : most - 1;
-        return text.substring(0, end) + "…";
     }
 }

@@ -1,0 +1,31 @@
+package dev.gpuwarden.core.util;
+
+/** Texts with a limit on their length, in `char`s. No method splits a surrogate pair. */
+public final class Text {
+
+    private static final String ELLIPSIS = "…";
+
+    private Text() {}
+
+    /**
+     * Returns the text, or its beginning and an ellipsis where it is longer than the limit.
+     *
+     * @param most length of the result, with the ellipsis; at least 1
+     */
+    public static String truncate(String text, int most) {
+        return text.length() <= most ? text : head(text, most - 1) + ELLIPSIS;
+    }
+
+    /**
+     * Returns the longest beginning of the text within the limit, without a mark.
+     *
+     * @param most length of the result; 0 or more
+     */
+    public static String head(String text, int most) {
+        if (text.length() <= most) {
+            return text;
+        }
+        boolean apart = most > 0 && Character.isHighSurrogate(text.charAt(most - 1));
+        return text.substring(0, apart ? most - 1 : most);
+    }
+}
