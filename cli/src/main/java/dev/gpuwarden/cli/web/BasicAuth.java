@@ -1,11 +1,9 @@
 package dev.gpuwarden.cli.web;
 
 import at.favre.lib.crypto.bcrypt.BCrypt;
+import dev.gpuwarden.core.util.Sha256;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -67,7 +65,7 @@ final class BasicAuth {
         if (hash == null || password.length > LONGEST_PASSWORD_BYTES) {
             return Verdict.WRONG;
         }
-        String digest = digest(hash + '\0' + login.user() + '\0' + login.password());
+        String digest = Sha256.hex(hash + '\0' + login.user() + '\0' + login.password());
         synchronized (this) {
             if (known.contains(digest)) {
                 return Verdict.KNOWN;
@@ -92,15 +90,6 @@ final class BasicAuth {
             known.add(digest);
         } else {
             notBeforeNanos = nanoTime.getAsLong() + PAUSE_NANOS;
-        }
-    }
-
-    private static String digest(String text) {
-        try {
-            return HexFormat.of()
-                    .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
         }
     }
 }

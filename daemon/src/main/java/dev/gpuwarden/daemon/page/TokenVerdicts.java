@@ -1,14 +1,11 @@
 package dev.gpuwarden.daemon.page;
 
 import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.Sha256;
 import dev.gpuwarden.daemon.page.TokenReview.Outcome;
 import dev.gpuwarden.daemon.page.TokenReview.Verdict;
 import java.net.InetAddress;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -83,7 +80,7 @@ final class TokenVerdicts {
 
     /** Waits for some seconds at most where the token is new. */
     Verdict of(String token, InetAddress from) throws InterruptedException {
-        String hash = hash(token);
+        String hash = Sha256.hex(token);
         CompletableFuture<Verdict> answer;
         synchronized (this) {
             Known before = known.get(hash);
@@ -142,14 +139,5 @@ final class TokenVerdicts {
 
     private static long lifeNanos(Known before) {
         return before.verdict().outcome() == Outcome.ALLOWED ? GOOD_NANOS : BAD_NANOS;
-    }
-
-    private static String hash(String token) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
-        }
     }
 }

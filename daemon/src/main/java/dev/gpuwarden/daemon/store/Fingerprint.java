@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.Sha256;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -9,7 +10,6 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -81,14 +81,12 @@ record Fingerprint(long high, long low) {
 
     private static Fingerprint of(Content content) {
         try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            MessageDigest digest = Sha256.digest();
             content.write(new DataOutputStream(new DigestOutputStream(OutputStream.nullOutputStream(), digest)));
             ByteBuffer bytes = ByteBuffer.wrap(digest.digest());
             return new Fingerprint(bytes.getLong(), bytes.getLong());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
         }
     }
 
