@@ -9,6 +9,7 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.util.Text;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.time.Instant;
@@ -64,7 +65,8 @@ final class Look {
         return Finding.unknown(
                 "check-failed",
                 Subject.NODE,
-                cut("the check " + info.id() + " failed: " + e.getClass().getSimpleName() + message, MOST_TEXT),
+                Text.truncate(
+                        "the check " + info.id() + " failed: " + e.getClass().getSimpleName() + message, MOST_TEXT),
                 "this is a mistake in the check: report it; the log has more");
     }
 
@@ -120,17 +122,13 @@ final class Look {
     private static Finding bounded(Finding finding) {
         return new Finding(
                 finding.outcome(),
-                cut(finding.code(), MOST_CODE),
+                Text.truncate(finding.code(), MOST_CODE),
                 FindingEvents.bounded(finding.subject()),
-                cut(finding.message(), MOST_TEXT),
-                cut(finding.remedy(), MOST_TEXT),
+                Text.truncate(finding.message(), MOST_TEXT),
+                Text.truncate(finding.remedy(), MOST_TEXT),
                 finding.action(),
                 finding.evidence().size() <= MOST_EVIDENCE
                         ? finding.evidence()
                         : finding.evidence().subList(0, MOST_EVIDENCE));
-    }
-
-    private static String cut(String text, int most) {
-        return text.length() <= most ? text : text.substring(0, most - 1) + "…";
     }
 }

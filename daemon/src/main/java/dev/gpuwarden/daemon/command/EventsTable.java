@@ -5,6 +5,7 @@ import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.util.Text;
 import java.io.PrintWriter;
 import java.time.ZoneId;
 import java.util.List;
@@ -50,12 +51,6 @@ final class EventsTable {
     }
 
     static String shortened(String message) {
-        if (message.length() <= LONGEST_MESSAGE) {
-            return message;
-        }
-        // Not through the middle of a character of two parts.
-        int end =
-                Character.isHighSurrogate(message.charAt(LONGEST_MESSAGE - 1)) ? LONGEST_MESSAGE - 1 : LONGEST_MESSAGE;
-        return message.substring(0, end) + "…";
+        return Text.truncate(message, LONGEST_MESSAGE);
     }
 }

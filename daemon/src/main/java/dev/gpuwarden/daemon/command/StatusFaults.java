@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.daemon.view.FaultView;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -81,16 +82,11 @@ final class StatusFaults {
     }
 
     private static String cell(String text) {
-        return text.length() <= LONGEST_CELL ? text : head(text, LONGEST_CELL - 1) + "…";
+        return Text.truncate(text, LONGEST_CELL);
     }
 
     private static String cut(String text, int most) {
-        return text.length() <= most ? text : head(text, most) + "… (" + text.length() + " characters)";
-    }
-
-    /** Without half of a surrogate pair at the end. */
-    private static String head(String text, int most) {
-        return text.substring(0, Character.isHighSurrogate(text.charAt(most - 1)) ? most - 1 : most);
+        return text.length() <= most ? text : Text.head(text, most) + "… (" + text.length() + " characters)";
     }
 
     private static boolean storedOnly(Map<String, Object> fault) {

@@ -5,6 +5,7 @@ import dev.gpuwarden.api.podresources.ListPodResourcesResponse;
 import dev.gpuwarden.api.podresources.PodResourcesListerGrpc;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
@@ -77,7 +78,7 @@ final class KubeletPods {
                         Absence.FAILED,
                         0,
                         "asking the kubelet on " + socket + ": " + e.getStatus().getCode() + ", "
-                                + why.substring(0, Math.min(why.length(), LONGEST_REASON)));
+                                + Text.truncate(why, LONGEST_REASON));
             }
         };
     }

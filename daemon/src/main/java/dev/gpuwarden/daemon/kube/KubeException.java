@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -95,7 +96,6 @@ final class KubeException extends IOException {
     }
 
     private static String shortened(String text) {
-        String line = text.replaceAll("\\p{Cntrl}+", " ");
-        return line.length() <= LONGEST_TEXT ? line : line.substring(0, LONGEST_TEXT) + "...";
+        return Text.truncate(text.replaceAll("\\p{Cntrl}+", " "), LONGEST_TEXT);
     }
 }

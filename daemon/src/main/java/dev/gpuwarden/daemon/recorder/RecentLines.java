@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.recorder;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.util.Text;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -31,7 +32,7 @@ public final class RecentLines implements Consumer<KernelRecord> {
                 written.time().isAfter(now) ? new KernelRecord(now, written.writer(), written.text()) : written;
         KernelRecord kept = record.text().length() <= LONGEST_LINE
                 ? record
-                : new KernelRecord(record.time(), record.writer(), record.text().substring(0, LONGEST_LINE) + "…");
+                : new KernelRecord(record.time(), record.writer(), Text.truncate(record.text(), LONGEST_LINE));
         lines.addLast(kept);
         characters += kept.text().length();
         while (characters > MOST_CHARACTERS) {

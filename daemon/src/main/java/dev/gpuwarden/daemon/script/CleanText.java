@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.script;
 
+import dev.gpuwarden.core.util.Text;
+
 /** What somebody else's program wrote, made fit for a log line, a terminal and an event. */
 final class CleanText {
 
@@ -18,8 +20,7 @@ final class CleanText {
                     || Character.getType(c) == Character.PARAGRAPH_SEPARATOR;
             clean.appendCodePoint(odd ? ' ' : c);
         }
-        String line = clean.toString().strip();
-        return line.length() > most ? line.substring(0, most) : line;
+        return Text.head(clean.toString().strip(), most);
     }
 
     /** The last line that has something in it. */

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.script;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -95,9 +96,7 @@ final class NpdLogRules implements RecordRules {
                 || skipped.stream().anyMatch(record.text()::contains)) {
             return List.of();
         }
-        String line = record.text().length() <= LONGEST_LINE
-                ? record.text()
-                : record.text().substring(0, LONGEST_LINE);
+        String line = Text.head(record.text(), LONGEST_LINE);
         String all = spans ? buffered(line) : line;
         List<Found> found = new ArrayList<>(0);
         for (Rule rule : rules) {

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.EventBook;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.util.Text;
 import java.lang.System.Logger.Level;
 import java.util.HashMap;
 import java.util.Map;
@@ -95,7 +96,7 @@ public final class FaultLog implements AutoCloseable {
         String message = event.message();
         return what + event.checkName() + (codes.isEmpty() ? "" : " " + codes)
                 + (entities.isEmpty() ? "" : " of " + entities) + ", from " + event.agent() + ": "
-                + (message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE) + "…");
+                + Text.truncate(message, LONGEST_MESSAGE);
     }
 
     @Override

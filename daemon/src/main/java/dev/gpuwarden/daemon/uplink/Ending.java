@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.uplink;
 
+import dev.gpuwarden.core.util.Text;
 import io.grpc.Status;
 import java.time.Duration;
 
@@ -57,6 +58,6 @@ record Ending(String kind, String why, boolean failed, int slowness) {
     }
 
     static String shortened(String text) {
-        return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT) + "...";
+        return Text.truncate(text, LONGEST_TEXT);
     }
 }
