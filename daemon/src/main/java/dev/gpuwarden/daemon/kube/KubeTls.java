@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.core.util.PrivateKeys;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.security.GeneralSecurityException;

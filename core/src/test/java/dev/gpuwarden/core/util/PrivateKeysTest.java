@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.core.util;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kube;
+package dev.gpuwarden.core.util;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * Private keys in PEM. Java reads PKCS #8 alone, while kubeadm writes RSA keys by PKCS #1 and kubelets elliptic ones by SEC 1:
  * both get the PKCS #8 frame (RFC 5958) that they lack.
  */
-final class PrivateKeys {
+public final class PrivateKeys {
 
     private static final Pattern BLOCK =
             Pattern.compile("-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----([^-]+)-----END \\1-----");
@@ -33,8 +33,15 @@ final class PrivateKeys {
 
     private PrivateKeys() {}
 
-    /** The first key in the text, which may hold certificates too. */
-    static PrivateKey parse(byte[] pem, String where) throws IOException, GeneralSecurityException {
+    /**
+     * Returns the first private key in the text, which may hold certificates too.
+     *
+     * @param pem in ASCII
+     * @param where the file or setting that holds the text, for messages
+     * @throws IOException where there is no such key, or its kind is unknown
+     * @throws GeneralSecurityException where the key cannot be decoded
+     */
+    public static PrivateKey parse(byte[] pem, String where) throws IOException, GeneralSecurityException {
         Matcher block = BLOCK.matcher(new String(pem, StandardCharsets.ISO_8859_1));
         if (!block.find()) {
             throw new IOException(where + ": expected a private key in PEM, without a password");
