@@ -1,22 +1,13 @@
 package dev.gpuwarden.cli;
 
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.api.lowlevel.Compose;
-import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
@@ -59,20 +50,9 @@ public final class ConfigFile {
     public static ConfigFile read(Path path) {
         ConfigFile file = new ConfigFile(path);
         try {
-            InputStream in = new ByteArrayInputStream(Files.readAllBytes(path));
-            LoadSettings settings = LoadSettings.builder()
-                    .setLabel(path.toString())
-                    .setAllowNonScalarKeys(true)
-                    .build();
-            Optional<Node> root = new Compose(settings).composeInputStream(in);
-            root.ifPresent(file::addRoot);
-        } catch (IOException e) {
-            file.problems.add(path + ": " + FileErrors.why(e));
-        } catch (MarkedYamlEngineException e) {
-            int line = e.getProblemMark().map(m -> m.getLine() + 1).orElse(1);
-            file.problems.add(path + ":" + line + ": not YAML: " + e.getProblem());
-        } catch (YamlEngineException e) {
-            file.problems.add(path + ": not YAML: " + firstLine(String.valueOf(e.getMessage())));
+            YamlFile.read(path).ifPresent(file::addRoot);
+        } catch (UserError e) {
+            file.problems.add(String.valueOf(e.getMessage()));
         }
         return file;
     }
@@ -93,20 +73,20 @@ public final class ConfigFile {
         if (root instanceof MappingNode map) {
             addSection("", map, 0);
         } else if (!isNull(root)) {
-            problem(line(root), "expected sections with keys, found " + describe(root));
+            problem(YamlFile.line(root), "expected sections with keys, found " + describe(root));
         }
     }
 
     private void addSection(String prefix, MappingNode section, int depth) {
         if (depth > MAX_DEPTH || !seen.add(section)) {
-            problem(line(section), "aliases and sections nested this deep are not understood");
+            problem(YamlFile.line(section), "aliases and sections nested this deep are not understood");
             return;
         }
         for (NodeTuple tuple : section.getValue()) {
             if (tuple.getKeyNode() instanceof ScalarNode key) {
-                add(prefix + key.getValue(), tuple.getValueNode(), line(key), depth);
+                add(prefix + key.getValue(), tuple.getValueNode(), YamlFile.line(key), depth);
             } else {
-                problem(line(tuple.getKeyNode()), "a key must be a word");
+                problem(YamlFile.line(tuple.getKeyNode()), "a key must be a word");
             }
         }
     }
@@ -135,7 +115,7 @@ public final class ConfigFile {
             if (item instanceof ScalarNode scalar && !isNull(scalar)) {
                 texts.add(scalar.getValue());
             } else {
-                problem(line(item), key + ": expected a value in the list, found " + describe(item));
+                problem(YamlFile.line(item), key + ": expected a value in the list, found " + describe(item));
             }
         }
         return new Value.Many(texts);
@@ -155,14 +135,5 @@ public final class ConfigFile {
             case SEQUENCE -> "a list";
             default -> isNull(node) ? "nothing" : "a value";
         };
-    }
-
-    private static int line(Node node) {
-        return node.getStartMark().map(m -> m.getLine() + 1).orElse(1);
-    }
-
-    private static String firstLine(String text) {
-        int end = text.indexOf('\n');
-        return end < 0 ? text : text.substring(0, end);
     }
 }

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.YamlSection;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Severity;
