@@ -1,12 +1,9 @@
 package dev.gpuwarden.daemon.command;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.StreamReadConstraints;
+import dev.gpuwarden.cli.JsonReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,10 +20,8 @@ record EventsRecording(Map<String, @Nullable Object> tree) {
     /** Of a recording of sixteen GPUs at ten samples a second that is about a tenth. */
     private static final int MOST_BYTES = 32 << 20;
 
-    private static final JsonFactory FACTORY = JsonFactory.builder()
-            .streamReadConstraints(
-                    StreamReadConstraints.builder().maxNestingDepth(16).build())
-            .build();
+    private static final JsonReader READER =
+            JsonReader.ofDepth(16).withExactNumbers().withNulls();
 
     /** One GPU's values by the names of their readings; null where there was no sample or no value. */
     record Lane(String gpu, Map<String, List<@Nullable Object>> series) {}
@@ -44,42 +39,7 @@ record EventsRecording(Map<String, @Nullable Object> tree) {
         if (json.length > MOST_BYTES) {
             throw new IOException("more than " + MOST_BYTES + " bytes");
         }
-        try (JsonParser parser = FACTORY.createParser(new String(json, StandardCharsets.UTF_8))) {
-            parser.nextToken();
-            if (value(parser) instanceof Map<?, ?> map) {
-                return new EventsRecording(texted(map));
-            }
-            throw new IOException("expected an object");
-        }
-    }
-
-    private static @Nullable Object value(JsonParser parser) throws IOException {
-        if (parser.currentToken() == null) {
-            throw new IOException("it is empty");
-        }
-        return switch (parser.currentToken()) {
-            case START_OBJECT -> {
-                Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-                while (parser.nextToken() == com.fasterxml.jackson.core.JsonToken.FIELD_NAME) {
-                    String name = parser.currentName();
-                    parser.nextToken();
-                    fields.put(name, value(parser));
-                }
-                yield fields;
-            }
-            case START_ARRAY -> {
-                List<@Nullable Object> items = new ArrayList<>();
-                while (parser.nextToken() != com.fasterxml.jackson.core.JsonToken.END_ARRAY) {
-                    items.add(value(parser));
-                }
-                yield items;
-            }
-            case VALUE_TRUE, VALUE_FALSE -> parser.getBooleanValue();
-            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> parser.getDecimalValue();
-            case VALUE_STRING -> parser.getText();
-            case VALUE_NULL -> null;
-            default -> throw new IOException("expected a value, found " + parser.currentToken());
-        };
+        return new EventsRecording(READER.readObject(json));
     }
 
     private static Map<String, @Nullable Object> texted(Map<?, ?> map) {
