@@ -1,5 +1,6 @@
 package dev.gpuwarden.cli;
 
+import dev.gpuwarden.core.SuppressForbidden;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.Optional;
