@@ -28,6 +28,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineReconciler;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
+import dev.gpuwarden.core.util.Threads;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -169,11 +170,8 @@ public final class Controllers implements AutoCloseable {
         unused = sources.follow(store.kind(), store.listener());
         this.healths = sources.follow(NodeHealthClient.ALL, fleet.healths());
         unused = sources.follow(NodeCache.NODES, fleet.nodes());
-        ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "gpuwarden-breaker");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ScheduledExecutorService ticks =
+                Executors.newSingleThreadScheduledExecutor(Threads.daemon("gpuwarden-breaker"));
         parts.add(ticks::shutdownNow);
         var unusedToo =
                 ticks.scheduleWithFixedDelay(this::askAgain, ASK_AGAIN_SECONDS, ASK_AGAIN_SECONDS, TimeUnit.SECONDS);

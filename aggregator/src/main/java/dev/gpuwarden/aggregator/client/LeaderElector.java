@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.client;
 
+import dev.gpuwarden.core.util.Threads;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -86,9 +87,7 @@ public final class LeaderElector implements AutoCloseable {
     }
 
     private Thread thread(Runnable task) {
-        Thread made = new Thread(task, "gpuwarden-leadership-" + number.incrementAndGet());
-        made.setDaemon(true);
-        return made;
+        return Threads.daemon("gpuwarden-leadership-" + number.incrementAndGet(), task);
     }
 
     private synchronized void again() {

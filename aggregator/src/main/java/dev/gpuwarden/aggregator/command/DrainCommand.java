@@ -13,6 +13,7 @@ import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.ShutdownSignal;
+import dev.gpuwarden.core.util.Threads;
 import java.io.PrintWriter;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -98,8 +99,7 @@ public final class DrainCommand extends ClusterCommand {
         DrainProgress progress = new DrainProgress(node, this::tell);
         ManualDrain drain = new ManualDrain(api, options.settings(gpus, unasked, dryRun), clock, progress);
         try (ShutdownSignal.Registration running = stop.register()) {
-            Thread stopping = new Thread(() -> stopOn(running, drain), "gpuwarden-drain-stop");
-            stopping.setDaemon(true);
+            Thread stopping = Threads.daemon("gpuwarden-drain-stop", () -> stopOn(running, drain));
             stopping.start();
             HandPatch.Outcome cordon = new HandPatch(api, "drain", dryRun).settle(node, read -> cordon(read, who));
             if (!cordon.plan().done() || cordon.read().isEmpty()) {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.controller;
 
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.HashMap;
@@ -48,11 +49,7 @@ public final class WorkQueue implements AutoCloseable {
     public WorkQueue(String what, int threads, Work work) {
         this.what = what;
         this.work = work;
-        this.threads = new ScheduledThreadPoolExecutor(threads, task -> {
-            Thread thread = new Thread(task, "gpuwarden-" + what.replace(' ', '-'));
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.threads = new ScheduledThreadPoolExecutor(threads, Threads.daemon("gpuwarden-" + what.replace(' ', '-')));
         this.threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.drain;
 
+import dev.gpuwarden.core.util.Threads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -15,11 +16,8 @@ final class Alarms implements AutoCloseable {
 
     private final Consumer<String> again;
     private final Map<String, ScheduledFuture<?>> set = new ConcurrentHashMap<>();
-    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, task -> {
-        Thread made = new Thread(task, "gpuwarden-drain-alarms");
-        made.setDaemon(true);
-        return made;
-    });
+    private final ScheduledThreadPoolExecutor thread =
+            new ScheduledThreadPoolExecutor(1, Threads.daemon("gpuwarden-drain-alarms"));
 
     Alarms(Consumer<String> again) {
         this.again = again;

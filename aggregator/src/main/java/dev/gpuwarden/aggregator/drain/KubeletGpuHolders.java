@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.nodehealth.HoldingsReader;
 import dev.gpuwarden.aggregator.nodehealth.LookupAnswer;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.util.Threads;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,11 +66,8 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
     private final Duration patience;
     private final Consumer<String> again;
     private final Map<String, Question> questions = new ConcurrentHashMap<>();
-    private final ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
-        Thread thread = new Thread(task, "gpuwarden-gpu-holders");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledThreadPoolExecutor threads =
+            new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-gpu-holders"));
 
     /**
      * @param told what is known without asking

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import dev.gpuwarden.aggregator.drain.PodEviction.Outcome;
 import dev.gpuwarden.aggregator.drain.PodView.Checkpoint;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -40,11 +41,8 @@ final class PodEvictor implements AutoCloseable {
     private final Consumer<String> again;
     private final BooleanSupplier open;
     private final Predicate<CachedNode> drainable;
-    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS, task -> {
-        Thread thread = new Thread(task, "gpuwarden-drain-pod");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService threads =
+            Executors.newFixedThreadPool(THREADS, Threads.daemon("gpuwarden-drain-pod"));
 
     /**
      * @param open whether this replica is the one that acts

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.core.util.Threads;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
@@ -19,8 +20,7 @@ final class Aside<T> {
 
     static <T> Aside<T> begin(Question<T> question) {
         Aside<T> aside = new Aside<>(question);
-        Thread thread = new Thread(aside.answer, "gpuwarden-aside");
-        thread.setDaemon(true);
+        Thread thread = Threads.daemon("gpuwarden-aside", aside.answer);
         thread.start();
         return aside;
     }

@@ -7,6 +7,7 @@ import dev.gpuwarden.api.v1.AccessOutcome;
 import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.util.HashMap;
 import java.util.Map;
@@ -62,11 +63,12 @@ final class AccessReviews implements AutoCloseable {
         this.ofOne = new RateLimit(BURST, EACH_NANOS, MOST_NODES, nanoTime);
         this.ofAll = new RateLimit(BURST_OF_ALL, EACH_OF_ALL_NANOS, 1, nanoTime);
         this.threads = new ThreadPoolExecutor(
-                THREADS, THREADS, 30, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
-                    Thread thread = new Thread(task, "gpuwarden-access");
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                THREADS,
+                THREADS,
+                30,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(QUEUE),
+                Threads.daemon("gpuwarden-access"));
         threads.allowCoreThreadTimeOut(true);
     }
 

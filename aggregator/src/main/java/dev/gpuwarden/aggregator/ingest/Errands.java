@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -22,11 +23,7 @@ final class Errands implements AutoCloseable {
 
     Errands(IngestMetrics tally) {
         this.tally = tally;
-        this.threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
-            Thread thread = new Thread(task, "gpuwarden-questions");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.threads = new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-questions"));
         threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 

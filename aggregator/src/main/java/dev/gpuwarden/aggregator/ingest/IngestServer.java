@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.aggregator.web.PageAuthorizer;
 import dev.gpuwarden.aggregator.web.PageRight;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.Threads;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
@@ -151,9 +152,7 @@ public final class IngestServer implements AutoCloseable {
     }
 
     private static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
+        return Threads.daemon(name, task);
     }
 
     public InetSocketAddress address() {

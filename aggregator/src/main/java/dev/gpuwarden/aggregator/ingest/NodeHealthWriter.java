@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.Superseded;
+import dev.gpuwarden.core.util.Threads;
 import io.grpc.Status;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -45,11 +46,7 @@ final class NodeHealthWriter implements AutoCloseable {
         this.eachNanos = pace.each().toNanos();
         this.firstRetryNanos = pace.firstRetry().toNanos();
         this.lastRetryNanos = pace.lastRetry().toNanos();
-        this.threads = new ScheduledThreadPoolExecutor(THREADS, task -> {
-            Thread thread = new Thread(task, "gpuwarden-node-health");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.threads = new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-node-health"));
         threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
