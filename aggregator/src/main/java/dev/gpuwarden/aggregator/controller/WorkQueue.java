@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.controller;
 
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -10,7 +11,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -21,8 +21,8 @@ public final class WorkQueue implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(WorkQueue.class.getName());
 
-    private static final Duration FIRST_RETRY = Duration.ofMillis(200);
-    private static final Duration LAST_RETRY = Duration.ofSeconds(30);
+    /** With jitter, since thousands fail at the same moment. */
+    private static final Backoff RETRY = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(30), 0.5);
 
     /** Brings one thing to where it must be. Called by several threads, for different names. */
     public interface Work {
@@ -133,7 +133,7 @@ public final class WorkQueue implements AutoCloseable {
             LOG.log(Level.WARNING, what + " " + name + ": failed, is tried again: " + why);
         }
         if (later.add(name)) {
-            submit(() -> retry(name), pause(times, least));
+            submit(() -> retry(name), RETRY.pause(times, least));
         }
     }
 
@@ -141,14 +141,6 @@ public final class WorkQueue implements AutoCloseable {
         if (later.remove(name)) {
             add(name);
         }
-    }
-
-    /** Thousands fail at the same moment. */
-    private static Duration pause(int times, Duration least) {
-        double random = ThreadLocalRandom.current().nextDouble();
-        long most = Math.min(LAST_RETRY.toMillis(), FIRST_RETRY.toMillis() << Math.min(times - 1, 10));
-        long told = Math.min(LAST_RETRY.toMillis(), least.toMillis());
-        return Duration.ofMillis(Math.max((long) (most * (0.5 + random / 2)), (long) (told * (1 + random / 2))));
     }
 
     private void submit(Runnable task, Duration pause) {

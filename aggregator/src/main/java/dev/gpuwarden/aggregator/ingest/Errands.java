@@ -1,8 +1,10 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -13,8 +15,7 @@ final class Errands implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Errands.class.getName());
 
     private static final int THREADS = 2;
-    private static final long FIRST_RETRY_MILLIS = 500;
-    private static final int MOST_DOUBLINGS = 5;
+    private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(500), Duration.ofSeconds(16));
     /** A minute in all; whoever waits has asked anew by then, or goes on without. */
     private static final int MOST_TRIES = 8;
 
@@ -53,7 +54,7 @@ final class Errands implements AutoCloseable {
             }
         } catch (ApiException e) {
             if (tries < MOST_TRIES) {
-                later(() -> write(what, write, tries + 1), FIRST_RETRY_MILLIS << Math.min(tries - 1, MOST_DOUBLINGS));
+                later(() -> write(what, write, tries + 1), RETRY.pause(tries).toMillis());
             } else {
                 tally.looked("unwritten");
                 LOG.log(Level.WARNING, what + " cannot be written: " + e.getMessage());

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.Superseded;
+import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.util.Threads;
 import io.grpc.Status;
 import java.lang.System.Logger.Level;
@@ -14,7 +15,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -33,8 +33,7 @@ final class NodeHealthWriter implements AutoCloseable {
     private final IngestMetrics tally;
     private final Consumer<NodeSession> settled;
     private final long eachNanos;
-    private final long firstRetryNanos;
-    private final long lastRetryNanos;
+    private final Backoff backoff;
     private final ScheduledThreadPoolExecutor threads;
     private final Map<NodeSession, Integer> failing = new ConcurrentHashMap<>();
 
@@ -44,8 +43,8 @@ final class NodeHealthWriter implements AutoCloseable {
         this.tally = tally;
         this.settled = settled;
         this.eachNanos = pace.each().toNanos();
-        this.firstRetryNanos = pace.firstRetry().toNanos();
-        this.lastRetryNanos = pace.lastRetry().toNanos();
+        // With jitter, since thousands of nodes fail at the same moment.
+        this.backoff = new Backoff(pace.firstRetry(), pace.lastRetry(), 0.5);
         this.threads = new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-node-health"));
         threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
@@ -120,13 +119,8 @@ final class NodeHealthWriter implements AutoCloseable {
                     "NodeHealth " + record.node() + " is not kept up to date, which is tried again: "
                             + (cause instanceof ApiException ? cause.getMessage() : cause.toString()));
         }
-        long wait = Math.min(lastRetryNanos, firstRetryNanos << Math.min(times - 1, 10));
-        long told = cause instanceof ApiException answered
-                ? Math.min(lastRetryNanos, TimeUnit.SECONDS.toNanos(answered.retryAfterSeconds()))
-                : 0;
-        // Thousands of nodes fail at the same moment.
-        double random = ThreadLocalRandom.current().nextDouble();
-        return Math.max((long) (wait * (0.5 + random / 2)), (long) (told * (1 + random / 2)));
+        long asked = cause instanceof ApiException answered ? answered.retryAfterSeconds() : 0;
+        return backoff.pause(times, Duration.ofSeconds(asked)).toNanos();
     }
 
     /** Nodes of which the cluster does not have the newest. */
