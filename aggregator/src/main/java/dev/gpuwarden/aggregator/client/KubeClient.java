@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.client;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.gpuwarden.core.util.Text;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -178,7 +179,7 @@ public final class KubeClient implements AutoCloseable {
             return tree;
         }
         String reason = String.valueOf(tree.getOrDefault("message", "without a reason"));
-        String cut = cut(reason);
+        String cut = Text.truncate(reason, LONGEST_REASON);
         throw new ApiException(
                 answer.code(),
                 JsonTrees.text(tree, "reason"),
@@ -187,12 +188,9 @@ public final class KubeClient implements AutoCloseable {
                 cut,
                 JsonTrees.objects(JsonTrees.object(tree, "details"), "causes").stream()
                         .map(cause -> new ApiException.Cause(
-                                JsonTrees.text(cause, "reason"), cut(JsonTrees.text(cause, "message"))))
+                                JsonTrees.text(cause, "reason"),
+                                Text.truncate(JsonTrees.text(cause, "message"), LONGEST_REASON)))
                         .toList());
-    }
-
-    private static String cut(String reason) {
-        return reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON) + "...";
     }
 
     private static long retryAfterSeconds(HttpResponse<byte[]> answer) {

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -184,7 +185,7 @@ public record DrainAnnotation(
     }
 
     static String cut(String text) {
-        return text.length() <= LONGEST ? text : text.substring(0, LONGEST - 1) + "…";
+        return Text.truncate(text, LONGEST);
     }
 
     // ---- as a text ----

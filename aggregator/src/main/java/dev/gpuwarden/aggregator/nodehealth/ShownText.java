@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
+import dev.gpuwarden.core.util.Text;
 import java.util.List;
 import java.util.Map;
 
@@ -13,10 +14,7 @@ public final class ShownText {
         String text = given.chars().allMatch(c -> c >= ' ' && c <= '~')
                 ? given
                 : given.replaceAll("[\\p{Cntrl}\\p{Cf}\\u2028\\u2029]", " ");
-        if (text.length() <= most) {
-            return text;
-        }
-        return text.substring(0, Character.isHighSurrogate(text.charAt(most - 2)) ? most - 2 : most - 1) + "…";
+        return Text.truncate(text, most);
     }
 
     /** How long a tree is at most as JSON of Go, which writes `<`, `>` and `&` as six characters. */

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.util.Text;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -59,8 +60,7 @@ public final class News {
     }
 
     private static EventObject of(CachedNode node, QuarantineEvents said) {
-        String text =
-                said.text().length() <= LONGEST ? said.text() : said.text().substring(0, LONGEST - 1) + "…";
+        String text = Text.truncate(said.text(), LONGEST);
         String what = String.join("\n", node.uid(), said.reason(), said.at().toString(), said.text());
         UUID unique = UUID.nameUUIDFromBytes(what.getBytes(StandardCharsets.UTF_8));
         String name = EventObject.name(node.name(), unique.getMostSignificantBits());

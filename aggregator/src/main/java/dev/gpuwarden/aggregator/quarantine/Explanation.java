@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.util.Text;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -39,7 +40,7 @@ public final class Explanation {
                 fault.cause().message().replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
         return what(fault.key())
                 + " since " + fault.since().truncatedTo(ChronoUnit.SECONDS)
-                + (message.isEmpty() ? "" : ": " + cut(message));
+                + (message.isEmpty() ? "" : ": " + Text.truncate(message, LONGEST_MESSAGE));
     }
 
     /** Check, code and part. */
@@ -53,9 +54,5 @@ public final class Explanation {
 
     static List<String> names(List<QuarantineRuleSet> sets) {
         return sets.stream().map(QuarantineRuleSet::name).toList();
-    }
-
-    private static String cut(String message) {
-        return message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE - 1) + "…";
     }
 }

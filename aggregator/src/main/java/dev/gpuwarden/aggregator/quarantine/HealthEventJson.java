@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -44,7 +45,7 @@ final class HealthEventJson {
     private static Map<String, Object> tree(HealthEvent event) {
         Map<String, Object> tree = HealthEventFields.of(event);
         if (event.message().length() > LONGEST_MESSAGE) {
-            tree.put("message", event.message().substring(0, LONGEST_MESSAGE - 1) + "…");
+            tree.put("message", Text.truncate(event.message(), LONGEST_MESSAGE));
         }
         int metadata = event.metadata().entrySet().stream()
                 .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())

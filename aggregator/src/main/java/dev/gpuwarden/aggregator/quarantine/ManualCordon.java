@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -80,7 +81,7 @@ public final class ManualCordon {
 
     private static String text(String reason, String who) {
         String text = who + (reason.isEmpty() ? "" : ": " + reason);
-        return text.length() <= LONGEST_REASON ? text : text.substring(0, LONGEST_REASON - 1) + "…";
+        return Text.truncate(text, LONGEST_REASON);
     }
 
     private static Plan refused(String why) {
