@@ -1,10 +1,7 @@
 package dev.gpuwarden.aggregator.client;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.gpuwarden.core.util.Sha256;
 import java.time.Duration;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -52,7 +49,8 @@ public final class ReviewCache<V> {
 
     /** @param who may be a secret: it is not kept */
     public V of(String who, Question<V> question) throws ApiException, InterruptedException {
-        String hash = hash(who);
+        // A copy of this process's memory holds no tokens in this map.
+        String hash = Sha256.hex(who);
         synchronized (known) {
             Known<V> before = known.get(hash);
             if (before != null && before.untilNanos() - nanoTime.getAsLong() > 0) {
@@ -66,15 +64,5 @@ public final class ReviewCache<V> {
             known.put(hash, new Known<>(verdict, until));
         }
         return verdict;
-    }
-
-    /** Whoever reads this process's memory finds no tokens in this map. */
-    private static String hash(String who) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(who.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
-        }
     }
 }

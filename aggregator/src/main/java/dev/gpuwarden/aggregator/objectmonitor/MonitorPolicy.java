@@ -3,13 +3,10 @@ package dev.gpuwarden.aggregator.objectmonitor;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.cli.Spelling;
 import dev.gpuwarden.core.event.RecommendedAction;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.gpuwarden.core.util.Sha256;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -120,14 +117,7 @@ public record MonitorPolicy(
 
     /** Changes when other objects may match, or concern other nodes; not with what is told of them. */
     String digest() {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256")
-                    .digest(String.join("\0", resource.toString(), predicate, association)
-                            .getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash).substring(0, DIGEST_CHARACTERS);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
-        }
+        return Sha256.hex(String.join("\0", resource.toString(), predicate, association), DIGEST_CHARACTERS);
     }
 
     /**

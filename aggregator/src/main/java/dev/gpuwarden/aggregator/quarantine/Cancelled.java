@@ -2,11 +2,8 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.gpuwarden.core.util.Sha256;
 import java.util.Collection;
-import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.TreeSet;
@@ -14,7 +11,7 @@ import java.util.TreeSet;
 /** Faults that a person has decided to live with. One that ends and comes again is another one: since when is part of it. */
 public final class Cancelled {
 
-    private static final int BYTES = 6;
+    private static final int DIGITS = 12;
 
     private Cancelled() {}
 
@@ -29,12 +26,7 @@ public final class Cancelled {
                 key.entity().value(),
                 key.errorCode(),
                 fault.since().toString());
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash, 0, BYTES);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
-        }
+        return Sha256.hex(text, DIGITS);
     }
 
     /** Sorted: the same faults give the same text. */
