@@ -153,6 +153,9 @@ public final class BoundedRuntime {
         /** A character that is made takes memory, which is scarcer than time. */
         static final long CREATED = 4;
 
+        /** An object of its own, and its place in a list. */
+        private static final long PIECE = 4 * CREATED;
+
         /** Java looks for a text in another so many characters at a time, at best. */
         private static final long SEARCHED_AT_ONCE = 16;
 
@@ -172,15 +175,9 @@ public final class BoundedRuntime {
                 case "@in", "in" -> in(arguments, most);
                 case "_+_" -> CREATED * (size(arguments[0]) + deep(arguments[1], most));
                 case "_[_]" -> 1;
-                case "split",
-                        "lowerAscii",
-                        "upperAscii",
-                        "quote",
-                        "strings.quote",
-                        "reverse",
-                        "substring",
-                        "trim",
-                        "charAt" -> CREATED * size(arguments[0]);
+                case "split" -> split(arguments);
+                case "lowerAscii", "upperAscii", "quote", "strings.quote", "reverse", "substring", "trim", "charAt" ->
+                    CREATED * size(arguments[0]);
                 default -> all(arguments);
             };
         }
@@ -188,7 +185,13 @@ public final class BoundedRuntime {
         private static long replace(Object[] arguments) {
             long text = size(arguments[0]);
             long found = text / Math.max(1, size(arguments[1])) + 1;
-            return CREATED * (text + found * size(arguments[2]));
+            return CREATED * (text + found * size(arguments[2])) + search(text, size(arguments[1]));
+        }
+
+        private static long split(Object[] arguments) {
+            long text = size(arguments[0]);
+            long separator = size(arguments[1]);
+            return CREATED * text + PIECE * (text / Math.max(1, separator) + 1) + search(text, separator);
         }
 
         private static long join(Object[] arguments) {
