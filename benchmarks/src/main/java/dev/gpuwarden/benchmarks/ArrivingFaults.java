@@ -154,7 +154,7 @@ final class ArrivingFaults implements ResourceInformer.Listener {
     // ---- the cluster ----
 
     @Override
-    public void there(String name, Map<String, Object> tree) {
+    public void onUpsert(String name, Map<String, Object> tree) {
         if (name.equals(node)) {
             for (Map<String, Object> fault : JsonTrees.objects(JsonTrees.object(tree, "status"), "faults")) {
                 look(JsonTrees.text(fault, "message"), healths);
@@ -163,8 +163,8 @@ final class ArrivingFaults implements ResourceInformer.Listener {
     }
 
     @Override
-    public void gone(String name) {}
+    public void onDelete(String name) {}
 
     @Override
-    public void complete() {}
+    public void onSynced() {}
 }

@@ -145,8 +145,8 @@ final class AttackSoak {
                                 .toList(),
                         new MemoryLooks("daemon", manifests.resolve("gpuwarden-daemon.yaml")),
                         new MemoryLooks("aggregator", manifests.resolve("gpuwarden-aggregator.yaml")));
-                try (ResourceInformer unused = cluster.api.mirror(NodeHealthClient.ALL, soak.faults);
-                        ResourceInformer unusedToo = cluster.api.mirror(NodeHealthClient.ALL, soak.canary)) {
+                try (ResourceInformer unused = cluster.api.informer(NodeHealthClient.ALL, soak.faults);
+                        ResourceInformer unusedToo = cluster.api.informer(NodeHealthClient.ALL, soak.canary)) {
                     kept = soak.run(targets, work, minutes, Integer.parseInt(args[4]));
                 }
                 soak.say("the node is quarantined: %s", cluster.cordoned.containsKey(node));

@@ -58,7 +58,7 @@ final class Canary implements ResourceInformer.Listener {
     }
 
     @Override
-    public synchronized void there(String name, Map<String, Object> tree) {
+    public synchronized void onUpsert(String name, Map<String, Object> tree) {
         if (name.equals(node)) {
             boolean broken = JsonTrees.objects(JsonTrees.object(tree, "status"), "monitors").stream()
                     .flatMap(place -> JsonTrees.objects(place, "faults").stream())
@@ -70,8 +70,8 @@ final class Canary implements ResourceInformer.Listener {
     }
 
     @Override
-    public void gone(String name) {}
+    public void onDelete(String name) {}
 
     @Override
-    public void complete() {}
+    public void onSynced() {}
 }

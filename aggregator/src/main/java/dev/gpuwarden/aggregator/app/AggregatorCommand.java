@@ -105,7 +105,7 @@ public final class AggregatorCommand implements Callable<Integer> {
             Optional<Controllers> steers = settings.map(set -> parts.add(Controllers.start(
                     api, set, audits, drains.map(drain -> new Controllers.Draining(drain, audits::drain)))));
             Optional<ObjectMonitor> monitor = steers.map(steer ->
-                    parts.add(ObjectMonitor.start(api, steer.fleet(), steer::accompany, monitors.orElseThrow())));
+                    parts.add(ObjectMonitor.start(api, steer.fleet(), steer::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = steers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
             List<HttpHandler> sites = new ArrayList<>();

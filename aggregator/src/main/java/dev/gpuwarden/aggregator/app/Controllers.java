@@ -10,8 +10,8 @@ import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
-import dev.gpuwarden.aggregator.controller.Informers;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
+import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
@@ -30,7 +30,7 @@ import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
 import dev.gpuwarden.core.util.Threads;
 import java.time.Clock;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,9 +41,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Keeps all Nodes as their faults and the rules want them. Every replica follows the cluster, so that any of them can go on at
- * once; only the one that leads writes. It begins with all nodes, whatever anybody did before, and from then on with each that
- * changes.
+ * The controllers of this replica, wired: quarantine, node status, drain, the breaker's ConfigMap and the status of rule sets. When
+ * the replica begins to lead, all nodes are reconciled once, and from then on each that changes.
  */
 public final class Controllers implements AutoCloseable {
 
@@ -64,8 +63,7 @@ public final class Controllers implements AutoCloseable {
     public record Draining(DrainReconciler.Settings settings, Consumer<DrainAudit> audits) {}
 
     private final Clock clock = Clock.systemUTC();
-    private final List<LeaderListener> led = new ArrayList<>();
-    private final List<AutoCloseable> parts = new ArrayList<>();
+    private final Manager manager;
 
     private final QuarantineMetrics tally = new QuarantineMetrics();
     private final NodeFilter attention = new NodeFilter();
@@ -74,6 +72,7 @@ public final class Controllers implements AutoCloseable {
     private final QuarantineSettings settings;
     private final CircuitBreaker gate;
     private final RuleSetStore rules;
+    private final NodeReconciler work;
     private final WorkQueue nodes;
     /** Apart, so that none of a thousand cordons waits for the words about another one. */
     private final WorkQueue told;
@@ -83,14 +82,12 @@ public final class Controllers implements AutoCloseable {
 
     private final Optional<DrainReconciler> drains;
     private final WorkQueue chores;
-    private final Informers sources;
     private final ResourceInformer healths;
-    private boolean leads;
-    private boolean works;
 
     private Controllers(
             KubeClient api, QuarantineSettings settings, Consumer<AuditRecord> audits, Optional<Draining> draining) {
         this.settings = settings;
+        this.manager = new Manager(api);
         BreakerPolicy breaker = new BreakerPolicy(settings.pools());
         this.pools = new PoolCounts(breaker);
         this.fleet = new NodeCache(
@@ -121,11 +118,13 @@ public final class Controllers implements AutoCloseable {
                 clock,
                 this::askAgain,
                 () -> Controllers.this.chore(BREAKER));
-        this.drains = draining.map(set -> keep(new DrainReconciler(
+        this.told = manager.controller(
+                "conditions and Events of node", TELLING_THREADS, name -> Controllers.this.work.tell(name));
+        this.drains = draining.map(set -> manager.keep(new DrainReconciler(
                 api,
                 fleet,
                 set.settings(),
-                keep(new KubeletGpuHolders(
+                manager.keep(new KubeletGpuHolders(
                         new GpuHolderSource.FromPodStatus(clock),
                         api,
                         fleet,
@@ -135,9 +134,11 @@ public final class Controllers implements AutoCloseable {
                 clock,
                 set.audits(),
                 this::lookAtDrain,
+                this::lookAtDrainAfter,
                 this::changed)));
-        this.drained = drains.map(all -> keep(new WorkQueue("drain of node", DRAINING_THREADS, all::settle)));
-        NodeReconciler work = new NodeReconciler(
+        drains.ifPresent(manager::onLeading);
+        this.drained = drains.map(all -> manager.controller("drain of node", DRAINING_THREADS, all));
+        this.work = new NodeReconciler(
                 api,
                 settings.mode(),
                 fleet,
@@ -149,39 +150,44 @@ public final class Controllers implements AutoCloseable {
                 tally,
                 () -> Controllers.this.healths.watching(),
                 name -> drains.flatMap(all -> all.rehearsal(name)));
-        this.told = keep(new WorkQueue("conditions and Events of node", TELLING_THREADS, work::tell));
-        this.nodes = keep(new WorkQueue("node", THREADS, name -> {
+        this.nodes = manager.controller("node", THREADS, name -> {
             try {
                 work.decide(name);
             } finally {
                 told.add(name);
                 lookAtDrain(name);
             }
-        }));
-        this.chores = keep(new WorkQueue("chore", 2, name -> {
+        });
+        this.chores = manager.controller("chore", 2, name -> {
             if (name.equals(BREAKER)) {
                 store.save();
             } else {
                 rules.tell(name);
             }
-        }));
-        this.sources = keep(new Informers(api, this::begin));
-        var unused = sources.follow(RuleSetStore.KIND, rules.listener());
-        unused = sources.follow(store.kind(), store.listener());
-        this.healths = sources.follow(NodeHealthClient.ALL, fleet.healths());
-        unused = sources.follow(NodeCache.NODES, fleet.nodes());
+        });
+        manager.onLeading(new Start());
+        var unused = manager.watch(RuleSetStore.KIND, rules.listener());
+        unused = manager.watch(store.kind(), store.listener());
+        this.healths = manager.watch(NodeHealthClient.ALL, fleet.healths());
+        unused = manager.watch(NodeCache.NODES, fleet.nodes());
         ScheduledExecutorService ticks =
                 Executors.newSingleThreadScheduledExecutor(Threads.daemon("gpuwarden-breaker"));
-        parts.add(ticks::shutdownNow);
+        manager.keep(ticks::shutdownNow);
         var unusedToo =
                 ticks.scheduleWithFixedDelay(this::askAgain, ASK_AGAIN_SECONDS, ASK_AGAIN_SECONDS, TimeUnit.SECONDS);
-        keep(api.seekLeadership(
-                settings.namespace(),
-                LeaderListener.LEASE,
-                settings.identity(),
-                settings.election(),
-                this::beginLeading,
-                this::endLeading));
+        manager.start(settings.namespace(), settings.identity(), settings.election());
+    }
+
+    /** Adds all names when this replica begins to lead. */
+    private final class Start implements LeaderListener {
+        @Override
+        public void begin() {
+            chores.add(BREAKER);
+            rulesChanged();
+        }
+
+        @Override
+        public void end() {}
     }
 
     /** Does not wait for the cluster. */
@@ -195,56 +201,14 @@ public final class Controllers implements AutoCloseable {
         return new Controllers(api, settings, audits, draining);
     }
 
-    private <T extends AutoCloseable> T keep(T part) {
-        parts.add(part);
-        return part;
+    /** Registers what runs whenever the controllers run. */
+    public void onLeading(LeaderListener listener) {
+        manager.onLeading(listener);
     }
 
-    // ---- who works ----
-
-    private synchronized void beginLeading() {
-        leads = true;
-        begin();
-    }
-
-    /** With half of the nodes known, the breaker would count wrong, and without rules every faulty node be left. */
-    private synchronized void begin() {
-        if (!leads || works || !sources.waitingFor().isEmpty()) {
-            return;
-        }
-        works = true;
-        told.open();
-        drains.ifPresent(DrainReconciler::open);
-        drained.ifPresent(WorkQueue::open);
-        nodes.open();
-        chores.open();
-        chores.add(BREAKER);
-        rulesChanged();
-        led.forEach(LeaderListener::begin);
-    }
-
-    /** Has somebody work whenever this does. */
-    public synchronized void accompany(LeaderListener other) {
-        led.add(other);
-        if (works) {
-            other.begin();
-        }
-    }
-
-    private synchronized void endLeading() {
-        leads = false;
-        works = false;
-        nodes.stop();
-        drained.ifPresent(WorkQueue::stop);
-        drains.ifPresent(DrainReconciler::stop);
-        told.stop();
-        chores.stop();
-        led.forEach(LeaderListener::end);
-    }
-
-    /** What has not been told completely yet, by its plural: nothing is done before. */
+    /** Returns the plurals of the kinds whose informers have not synced yet; no controller runs before. */
     public Set<String> waitingFor() {
-        return sources.waitingFor();
+        return manager.waitingFor();
     }
 
     // ---- what there is to do ----
@@ -256,6 +220,10 @@ public final class Controllers implements AutoCloseable {
     /** What is to be done about a node's pods, as where somebody knows more of its GPUs. */
     public void lookAtDrain(String node) {
         drained.ifPresent(rounds -> rounds.add(node));
+    }
+
+    private void lookAtDrainAfter(String node, Duration delay) {
+        drained.ifPresent(queue -> queue.addAfter(node, delay));
     }
 
     private void chore(String name) {
@@ -292,8 +260,8 @@ public final class Controllers implements AutoCloseable {
         return tally;
     }
 
-    public synchronized boolean works() {
-        return works;
+    public boolean works() {
+        return manager.isRunning();
     }
 
     public int queued() {
@@ -320,16 +288,9 @@ public final class Controllers implements AutoCloseable {
         return rules.conditions();
     }
 
-    /** Stops acting, then lets another one lead. */
+    /** Stops acting, then lets another replica lead. */
     @Override
     public void close() {
-        endLeading();
-        for (int i = parts.size() - 1; i >= 0; i--) {
-            try {
-                parts.get(i).close();
-            } catch (Exception e) {
-                throw new IllegalStateException("closing never fails here", e);
-            }
-        }
+        manager.close();
     }
 }

@@ -74,12 +74,12 @@ public final class BreakerConfigMap {
     public ResourceInformer.Listener listener() {
         return new ResourceInformer.Listener() {
             @Override
-            public void there(String name, Map<String, Object> tree) {
+            public void onUpsert(String name, Map<String, Object> tree) {
                 seen(tree);
             }
 
             @Override
-            public void gone(String name) {
+            public void onDelete(String name) {
                 synchronized (BreakerConfigMap.this) {
                     kept = Optional.empty();
                 }
@@ -88,7 +88,7 @@ public final class BreakerConfigMap {
             }
 
             @Override
-            public void complete() {}
+            public void onSynced() {}
         };
     }
 

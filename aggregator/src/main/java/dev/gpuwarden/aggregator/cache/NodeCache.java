@@ -252,17 +252,17 @@ public final class NodeCache implements NodeHealthCache {
     public ResourceInformer.Listener nodes() {
         return new ResourceInformer.Listener() {
             @Override
-            public void there(String name, Map<String, Object> tree) {
+            public void onUpsert(String name, Map<String, Object> tree) {
                 keep(CachedNode.of(Lean.node(tree)), false);
             }
 
             @Override
-            public void gone(String name) {
+            public void onDelete(String name) {
                 NodeCache.this.gone(name);
             }
 
             @Override
-            public void complete() {}
+            public void onSynced() {}
         };
     }
 
@@ -270,17 +270,17 @@ public final class NodeCache implements NodeHealthCache {
     public ResourceInformer.Listener healths() {
         return new ResourceInformer.Listener() {
             @Override
-            public void there(String name, Map<String, Object> tree) {
+            public void onUpsert(String name, Map<String, Object> tree) {
                 keepHealth(tree, false);
             }
 
             @Override
-            public void gone(String name) {
+            public void onDelete(String name) {
                 healthGone(name);
             }
 
             @Override
-            public void complete() {}
+            public void onSynced() {}
         };
     }
 }

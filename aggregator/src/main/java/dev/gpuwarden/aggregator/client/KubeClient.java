@@ -128,14 +128,24 @@ public final class KubeClient implements AutoCloseable {
         var unused = send("DELETE", path, JSON, json.asJson(options));
     }
 
-    /** The same of those alone that have these fields, as {@code spec.nodeName} of Pods: a list and a watch of their own. */
-    public ResourceInformer mirror(ResourceKind kind, Map<String, String> fields, ResourceInformer.Listener listener) {
-        return ResourceInformer.open(client, kind, fields, listener);
+    /** Follows the objects that have these fields, as {@code spec.nodeName} of Pods: a list and a watch of their own. */
+    public ResourceInformer informer(
+            ResourceKind kind, Map<String, String> fields, ResourceInformer.Listener listener, Runnable synced) {
+        return ResourceInformer.open(client, kind, fields, listener, synced);
     }
 
-    /** Has the listener told of all objects of the kind, from now on until it is closed. Does not wait. */
-    public ResourceInformer mirror(ResourceKind kind, ResourceInformer.Listener listener) {
-        return ResourceInformer.open(client, kind, Map.of(), listener);
+    /**
+     * Follows all objects of a kind from now on until it is closed. Does not block.
+     *
+     * @param synced called after each list, when the listener has received all of its objects
+     */
+    public ResourceInformer informer(ResourceKind kind, ResourceInformer.Listener listener, Runnable synced) {
+        return ResourceInformer.open(client, kind, Map.of(), listener, synced);
+    }
+
+    /** Like {@link #informer(ResourceKind, ResourceInformer.Listener, Runnable)}, without a call after a list. */
+    public ResourceInformer informer(ResourceKind kind, ResourceInformer.Listener listener) {
+        return informer(kind, listener, () -> {});
     }
 
     /**

@@ -31,16 +31,16 @@ public final class ResourceInformer implements AutoCloseable {
     private static final long PAGE = 500;
 
     /**
-     * Told in one thread, in order. Must not block. Names are `namespace/name` where objects of several namespaces are followed.
+     * Called in one thread, in order. Must not block. Names are `namespace/name` where objects of several namespaces are followed.
      */
     public interface Listener {
-        /** It is there, as this says, which is the listener's to keep. Called again with the same after an outage. */
-        void there(String name, Map<String, Object> tree);
+        /** Called when an object is added or updated, and again for each object after a relist. The listener owns the tree. */
+        void onUpsert(String name, Map<String, Object> tree);
 
-        void gone(String name);
+        void onDelete(String name);
 
-        /** All that was there at one moment has been told. */
-        void complete();
+        /** Called after each list, when the listener has received all of its objects. */
+        void onSynced();
     }
 
     private final ResourceKind kind;
@@ -52,7 +52,11 @@ public final class ResourceInformer implements AutoCloseable {
     private volatile boolean failing;
 
     private ResourceInformer(
-            KubernetesClient client, ResourceKind kind, Map<String, String> fields, Listener listener) {
+            KubernetesClient client,
+            ResourceKind kind,
+            Map<String, String> fields,
+            Listener listener,
+            Runnable synced) {
         this.kind = kind;
         this.what = kind.plural() + (fields.isEmpty() ? "" : " with " + fields);
         ResourceDefinitionContext.Builder context = new ResourceDefinitionContext.Builder()
@@ -73,15 +77,19 @@ public final class ResourceInformer implements AutoCloseable {
         this.stubs = new Stubs();
         informer.itemStore(stubs);
         informer.exceptionHandler(this::failed);
-        informer.addEventHandler(new Handler(listener, client.getKubernetesSerialization()));
+        informer.addEventHandler(new Handler(listener, synced, client.getKubernetesSerialization()));
     }
 
     /** @param fields only objects that have these, as {@code spec.nodeName} of Pods */
     static ResourceInformer open(
-            KubernetesClient client, ResourceKind kind, Map<String, String> fields, Listener listener) {
-        ResourceInformer mirror = new ResourceInformer(client, kind, fields, listener);
-        var unused = mirror.informer.start();
-        return mirror;
+            KubernetesClient client,
+            ResourceKind kind,
+            Map<String, String> fields,
+            Listener listener,
+            Runnable synced) {
+        ResourceInformer opened = new ResourceInformer(client, kind, fields, listener, synced);
+        var unused = opened.informer.start();
+        return opened;
     }
 
     /** Whether it is being told of changes now. */
@@ -124,17 +132,19 @@ public final class ResourceInformer implements AutoCloseable {
 
     private final class Handler implements ResourceEventHandler<GenericKubernetesResource> {
         private final Listener listener;
+        private final Runnable synced;
         private final KubernetesSerialization json;
 
-        Handler(Listener listener, KubernetesSerialization json) {
+        Handler(Listener listener, Runnable synced, KubernetesSerialization json) {
             this.listener = listener;
+            this.synced = synced;
             this.json = json;
         }
 
         @Override
         public void onAdd(GenericKubernetesResource resource) {
             works();
-            listener.there(name(resource.getMetadata()), tree(resource));
+            listener.onUpsert(name(resource.getMetadata()), tree(resource));
         }
 
         @SuppressWarnings("unchecked") // fields of a JSON object are named by strings
@@ -153,13 +163,14 @@ public final class ResourceInformer implements AutoCloseable {
 
         @Override
         public void onDelete(GenericKubernetesResource resource, boolean unknown) {
-            listener.gone(name(resource.getMetadata()));
+            listener.onDelete(name(resource.getMetadata()));
         }
 
         @Override
         public void onList(String resourceVersion, boolean remainedEmpty) {
             works();
-            listener.complete();
+            listener.onSynced();
+            synced.run();
         }
     }
 

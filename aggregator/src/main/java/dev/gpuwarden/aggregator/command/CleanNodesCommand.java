@@ -8,7 +8,7 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.Pages;
-import dev.gpuwarden.aggregator.controller.LeaderListener;
+import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.aggregator.fleet.Leader;
 import dev.gpuwarden.aggregator.quarantine.CleanUp;
@@ -140,7 +140,7 @@ public final class CleanNodesCommand extends ClusterCommand {
         String namespace = breaker.namespace();
         try {
             Map<String, Object> lease =
-                    api.get("/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + LeaderListener.LEASE);
+                    api.get("/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + Manager.LEASE);
             Leader.of(lease).filter(leader -> leader.leads(clock.instant())).ifPresent(leader -> {
                 throw new UserError(
                         "the aggregator " + leader.holder() + " acts, or did so less than half a minute ago:"

@@ -3,9 +3,6 @@ package dev.gpuwarden.aggregator.controller;
 /** Receives the start and the end of this replica's leadership. Called in a thread that must not block. */
 public interface LeaderListener {
 
-    /** The name of the Lease that the leader holds. */
-    String LEASE = "gpuwarden-aggregator";
-
     /** This replica leads, and all of its informers have synced. */
     void begin();
 

@@ -10,50 +10,48 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Work by name: never two threads at one name, never one name in the queue twice, and what came while it was worked on is worked
- * on once more. What fails is tried again, later each time. Thread-safe.
+ * A deduplicating work queue with one worker per name and exponential back-off, like client-go's. A name that is added while it is
+ * reconciled is reconciled once more. The queue takes names between {@link #begin} and {@link #end}. Thread-safe.
  */
-public final class WorkQueue implements AutoCloseable {
+public final class WorkQueue implements LeaderListener, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(WorkQueue.class.getName());
 
     /** With jitter, since thousands fail at the same moment. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(30), 0.5);
 
-    /** Brings one thing to where it must be. Called by several threads, for different names. */
-    public interface Work {
-        void on(String name) throws ApiException, InterruptedException;
-    }
-
     private enum Stage {
         QUEUED,
         WORKING,
-        /** Working, and there is news. */
+        /** Working, and added again. */
         AGAIN
     }
 
     private final String what;
-    private final Work work;
+    private final Reconciler reconciler;
     private final ScheduledThreadPoolExecutor threads;
     private final Map<String, Stage> stages = new HashMap<>();
     private final Map<String, Integer> failures = new HashMap<>();
+    private final Map<String, ScheduledFuture<?>> timers = new HashMap<>();
     private final Set<String> later = new HashSet<>();
     private final Set<Thread> working = new HashSet<>();
     private boolean open;
 
-    /** Begins closed. @param what is worked on, for the log */
-    public WorkQueue(String what, int threads, Work work) {
+    /** @param what the kind of the names, for the log */
+    public WorkQueue(String what, int workers, Reconciler reconciler) {
         this.what = what;
-        this.work = work;
-        this.threads = new ScheduledThreadPoolExecutor(threads, Threads.daemon("gpuwarden-" + what.replace(' ', '-')));
+        this.reconciler = reconciler;
+        this.threads = new ScheduledThreadPoolExecutor(workers, Threads.daemon("gpuwarden-" + what.replace(' ', '-')));
         this.threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        this.threads.setRemoveOnCancelPolicy(true);
     }
 
-    /** Does nothing while it is closed: whoever opens it adds all there is. */
+    /** Does nothing while the queue is closed: who begins it adds all names. */
     public synchronized void add(String name) {
         if (!open) {
             return;
@@ -67,23 +65,51 @@ public final class WorkQueue implements AutoCloseable {
         }
     }
 
-    /** Names are taken from now on. */
-    public synchronized void open() {
+    /**
+     * Adds a name after a delay. The last delay of a name replaces the one before.
+     *
+     * @param delay zero or more
+     */
+    public synchronized void addAfter(String name, Duration delay) {
+        if (!open) {
+            return;
+        }
+        ScheduledFuture<?> before = timers.remove(name);
+        if (before != null) {
+            before.cancel(false);
+        }
+        try {
+            timers.put(name, threads.schedule(() -> expired(name), delay.toMillis(), TimeUnit.MILLISECONDS));
+        } catch (RejectedExecutionException e) {
+            // The program stops; the next one begins with all names.
+        }
+    }
+
+    private synchronized void expired(String name) {
+        timers.remove(name);
+        add(name);
+    }
+
+    @Override
+    public synchronized void begin() {
         open = true;
     }
 
-    /** No name is taken any more, those that wait are forgotten, and what is being worked on is interrupted. */
-    public synchronized void stop() {
+    /** Forgets all names that wait, and interrupts the workers. */
+    @Override
+    public synchronized void end() {
         open = false;
         working.forEach(Thread::interrupt);
         stages.values().removeIf(stage -> stage == Stage.QUEUED);
+        timers.values().forEach(timer -> timer.cancel(false));
+        timers.clear();
         later.clear();
         failures.clear();
     }
 
     private void turn(String name) {
         synchronized (this) {
-            // Forgotten since, or forgotten and added again, which has a turn of its own.
+            // Forgotten since, or forgotten and added again, which has its own turn.
             if (!open || !stages.replace(name, Stage.QUEUED, Stage.WORKING)) {
                 return;
             }
@@ -92,7 +118,7 @@ public final class WorkQueue implements AutoCloseable {
         boolean done = false;
         boolean retried = false;
         try {
-            work.on(name);
+            reconciler.reconcile(name);
             done = true;
         } catch (ApiException e) {
             failed(name, String.valueOf(e.getMessage()), Duration.ofSeconds(e.retryAfterSeconds()));
@@ -105,14 +131,14 @@ public final class WorkQueue implements AutoCloseable {
             retried = true;
         }
         synchronized (this) {
-            // From here on an interrupt would be for what this thread does next.
+            // An interrupt after this line would hit the next name of this thread.
             working.remove(Thread.currentThread());
             var unused = Thread.interrupted();
         }
         after(name, done, retried);
     }
 
-    /** What was interrupted, and asked for again since, is worked on once more; what failed has a time of its own. */
+    /** A name that was interrupted and added again is reconciled once more; one that failed has its own time. */
     private synchronized void after(String name, boolean done, boolean retried) {
         Stage stage = stages.remove(name);
         if (done && failures.remove(name) != null) {
@@ -123,7 +149,7 @@ public final class WorkQueue implements AutoCloseable {
         }
     }
 
-    /** @param least what the API server wants to be left alone for */
+    /** @param least the pause that the API server requests */
     private synchronized void failed(String name, String why, Duration least) {
         if (!open) {
             return;
@@ -147,23 +173,23 @@ public final class WorkQueue implements AutoCloseable {
         try {
             var unused = threads.schedule(task, pause.toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
-            // The program stops; the next one begins with all there is.
+            // The program stops; the next one begins with all names.
         }
     }
 
-    /** How many wait or are worked on. */
+    /** Returns the number of names that wait or are reconciled now. */
     public synchronized int size() {
         return stages.size();
     }
 
-    /** How many wait because they failed. */
+    /** Returns the number of names that failed and wait for their retry. */
     public synchronized int failing() {
         return failures.size();
     }
 
     @Override
     public void close() {
-        stop();
+        end();
         threads.shutdownNow();
         try {
             var unused = threads.awaitTermination(2, TimeUnit.SECONDS);

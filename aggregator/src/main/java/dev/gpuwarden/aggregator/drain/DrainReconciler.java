@@ -4,6 +4,8 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.LeaderListener;
+import dev.gpuwarden.aggregator.controller.Reconciler;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
@@ -25,7 +28,7 @@ import java.util.function.Consumer;
  * there is what the API server tells of the pods, and each look at a node begins with both. Nothing is asked for again and again:
  * a node is looked at when it or a pod of it changes, or when a time has come. Thread-safe; one node is looked at by one thread.
  */
-public final class DrainReconciler implements AutoCloseable {
+public final class DrainReconciler implements Reconciler, LeaderListener, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(DrainReconciler.class.getName());
 
@@ -59,7 +62,7 @@ public final class DrainReconciler implements AutoCloseable {
     private final WorkloadGroups together;
     private final DrainMetrics tally = new DrainMetrics();
     private final FollowedNodes followed;
-    private final Alarms alarms;
+    private final BiConsumer<String, Duration> againAfter;
     /** What a dry run has said of a node, so that its pods need not be asked for again. */
     private final Map<String, DrainDryRun> rehearsed = new ConcurrentHashMap<>();
 
@@ -67,7 +70,8 @@ public final class DrainReconciler implements AutoCloseable {
 
     /**
      * @param audits gets each decision before it is carried out, and what came of it
-     * @param again has a node looked at, by {@link #settle}
+     * @param again adds a node to the work queue
+     * @param againAfter adds a node to the work queue after a delay; the last delay replaces the one before
      * @param written told that a node was written, and may be another one than it was known to be
      */
     public DrainReconciler(
@@ -78,6 +82,7 @@ public final class DrainReconciler implements AutoCloseable {
             Clock clock,
             Consumer<DrainAudit> audits,
             Consumer<String> again,
+            BiConsumer<String, Duration> againAfter,
             Consumer<String> written) {
         this.api = api;
         this.fleet = fleet;
@@ -98,7 +103,7 @@ public final class DrainReconciler implements AutoCloseable {
                 DrainRequest::drainable);
         this.followed = new FollowedNodes(api, again, settings.times().retry());
         this.together = new WorkloadGroups(again);
-        this.alarms = new Alarms(again);
+        this.againAfter = againAfter;
         fleet.follow((node, health) -> {
             if (followed.has(node) && SignalRequest.any(health)) {
                 again.accept(node);
@@ -106,13 +111,14 @@ public final class DrainReconciler implements AutoCloseable {
         });
     }
 
-    /** This one acts from now on. */
-    public void open() {
+    @Override
+    public void begin() {
         open = true;
     }
 
-    /** Another one acts: no pod is asked for any more, and none followed. */
-    public void stop() {
+    /** Another replica acts: no pod is evicted any more, and none followed. */
+    @Override
+    public void end() {
         open = false;
         followed.names().forEach(this::forget);
         rehearsed.clear();
@@ -144,8 +150,8 @@ public final class DrainReconciler implements AutoCloseable {
         return Optional.ofNullable(rehearsed.get(node));
     }
 
-    /** Looks at a node and does what is to be done. */
-    public void settle(String name) throws ApiException, InterruptedException {
+    @Override
+    public void reconcile(String name) throws ApiException, InterruptedException {
         Optional<CachedNode> node = fleet.node(name);
         for (int tries = 1; node.isPresent() && open; tries++) {
             try {
@@ -175,7 +181,7 @@ public final class DrainReconciler implements AutoCloseable {
             return now;
         }
         if (followed.find(tried.name()).filter(DrainState::outrun).isPresent()) {
-            alarms.set(tried.name(), clock.instant().plus(WATCH), clock.instant());
+            againAfter.accept(tried.name(), WATCH);
             return Optional.empty();
         }
         CachedNode read = CachedNode.of(api.get(NodeCache.NODES.path(tried.name())));
@@ -263,7 +269,7 @@ public final class DrainReconciler implements AutoCloseable {
                 tally.finishedAfter(System.nanoTime() - drain.endNanos());
                 removals.untell(node.name());
             }
-            rest(node.name(), now);
+            rest(node.name());
             return;
         }
         List<PodPlan> due =
@@ -276,7 +282,9 @@ public final class DrainReconciler implements AutoCloseable {
                         settings.policies(),
                         drain.written().plus(settings.times().quiet()),
                         now)
-                .ifPresent(time -> alarms.set(node.name(), time, now));
+                // A moment later than the time itself, which must have passed then.
+                .ifPresent(time -> againAfter.accept(
+                        node.name(), Duration.between(now, time).plusMillis(1)));
     }
 
     private CheckpointSignals notices(CachedNode node, DrainState drain) {
@@ -310,17 +318,15 @@ public final class DrainReconciler implements AutoCloseable {
     }
 
     /** Its drain has succeeded: it is followed on, or looked at again in a while where too many are. */
-    private void rest(String node, Instant now) {
-        alarms.clear(node);
+    private void rest(String node) {
         together.forget(node);
         if (followed.tooManyOver()) {
             forget(node);
-            alarms.set(node, now.plus(LIST_AGAIN), now);
+            againAfter.accept(node, LIST_AGAIN);
         }
     }
 
     private void forget(String node) {
-        alarms.clear(node);
         together.forget(node);
         followed.forget(node);
     }
@@ -337,8 +343,7 @@ public final class DrainReconciler implements AutoCloseable {
 
     @Override
     public void close() {
-        stop();
-        alarms.close();
+        end();
         removals.close();
     }
 }

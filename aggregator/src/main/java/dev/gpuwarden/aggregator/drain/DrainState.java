@@ -51,7 +51,7 @@ final class DrainState implements ResourceInformer.Listener {
     // ---- its pods ----
 
     @Override
-    public void there(String path, Map<String, Object> tree) {
+    public void onUpsert(String path, Map<String, Object> tree) {
         PodView pod = PodView.of(tree);
         boolean news;
         synchronized (this) {
@@ -69,7 +69,7 @@ final class DrainState implements ResourceInformer.Listener {
     }
 
     @Override
-    public void gone(String path) {
+    public void onDelete(String path) {
         synchronized (this) {
             forget(path, "");
         }
@@ -93,7 +93,7 @@ final class DrainState implements ResourceInformer.Listener {
     }
 
     @Override
-    public void complete() {
+    public void onSynced() {
         synchronized (this) {
             complete = true;
         }

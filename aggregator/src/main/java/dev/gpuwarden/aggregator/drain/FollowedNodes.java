@@ -70,7 +70,7 @@ final class FollowedNodes {
         }
         forget(node.name());
         DrainState drain = new DrainState(() -> again.accept(node.name()), retry);
-        ResourceInformer watch = api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain);
+        ResourceInformer watch = api.informer(PODS, Map.of("spec.nodeName", node.name()), drain, () -> {});
         followed.put(node.name(), new Followed(node.uid(), drain, watch));
         return drain;
     }

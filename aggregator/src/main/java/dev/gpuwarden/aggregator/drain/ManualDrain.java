@@ -6,7 +6,6 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
-import dev.gpuwarden.aggregator.client.ToldAll;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource.Answer;
@@ -91,9 +90,8 @@ public final class ManualDrain {
     private final DrainState drain = new DrainState(news::release, DrainTimes.DEFAULT.retry());
     private final NodeCache fleet;
 
-    private final ToldAll nodes;
-    private final ToldAll healths;
-
+    private volatile boolean nodeSynced;
+    private volatile boolean healthSynced;
     private volatile boolean stopped;
 
     public ManualDrain(KubeClient api, Settings settings, Clock clock, Listener listener) {
@@ -102,8 +100,6 @@ public final class ManualDrain {
         this.clock = clock;
         this.listener = listener;
         this.fleet = new NodeCache(new Changes(), clock);
-        this.nodes = new ToldAll(fleet.nodes(), news::release);
-        this.healths = new ToldAll(fleet.healths(), news::release);
     }
 
     /** No pod is asked any more; those that were go on ending. */
@@ -117,10 +113,16 @@ public final class ManualDrain {
         Map<String, String> named = Map.of("metadata.name", node.name());
         try (Closer parts = new Closer()) {
             List<ResourceInformer> mirrors = new ArrayList<>();
-            mirrors.add(api.mirror(PODS, Map.of("spec.nodeName", node.name()), drain));
-            mirrors.add(api.mirror(NodeCache.NODES, named, nodes));
+            mirrors.add(api.informer(PODS, Map.of("spec.nodeName", node.name()), drain, () -> {}));
+            mirrors.add(api.informer(NodeCache.NODES, named, fleet.nodes(), () -> {
+                nodeSynced = true;
+                news.release();
+            }));
             if (settings.followsHealth()) {
-                mirrors.add(api.mirror(NodeHealthClient.ALL, named, healths));
+                mirrors.add(api.informer(NodeHealthClient.ALL, named, fleet.healths(), () -> {
+                    healthSynced = true;
+                    news.release();
+                }));
             }
             mirrors.forEach(parts::add);
             Optional<String> unasked = settings.asksDaemon()
@@ -138,7 +140,7 @@ public final class ManualDrain {
     }
 
     private boolean known() {
-        return drain.isComplete() && nodes.isComplete() && (healths.isComplete() || !settings.followsHealth());
+        return drain.isComplete() && nodeSynced && (healthSynced || !settings.followsHealth());
     }
 
     private PodEvictor removals() {

@@ -11,7 +11,7 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.Pages;
-import dev.gpuwarden.aggregator.controller.LeaderListener;
+import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
@@ -168,8 +168,8 @@ public final class FleetReader {
 
     public Seen<Leader> leader() throws InterruptedException {
         return present(
-                "/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + LeaderListener.LEASE,
-                "there is no Lease " + LeaderListener.LEASE + " in namespace " + namespace
+                "/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + Manager.LEASE,
+                "there is no Lease " + Manager.LEASE + " in namespace " + namespace
                         + ": no aggregator has ever led there",
                 Leader::of);
     }

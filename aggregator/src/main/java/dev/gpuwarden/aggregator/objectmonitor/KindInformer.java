@@ -98,7 +98,7 @@ final class KindInformer implements AutoCloseable {
             missing();
         } else if (found.kind().isPresent()) {
             absent = 0;
-            mirror = api.mirror(found.kind().get(), watch);
+            mirror = api.informer(found.kind().get(), watch);
         }
     }
 

@@ -115,7 +115,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         chore(() -> {
             if (leads && policies == null) {
                 places.recall();
-                policies = api.mirror(PolicyStore.KIND, shelf.begin());
+                policies = api.informer(PolicyStore.KIND, shelf.begin());
             }
         });
     }
@@ -123,16 +123,16 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
     @Override
     public void end() {
         leads = false;
-        nodes.stop();
-        told.stop();
+        nodes.end();
+        told.end();
         chore(this::rest);
     }
 
     /** Also where it leads again by now: then it begins anew after this. */
     private void rest() {
         works = false;
-        nodes.stop();
-        told.stop();
+        nodes.end();
+        told.end();
         ResourceInformer following = policies;
         if (following != null) {
             following.close();
@@ -167,8 +167,8 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         }
         if (!works) {
             works = true;
-            nodes.open();
-            told.open();
+            nodes.begin();
+            told.begin();
         }
         Map<String, PolicyStore.Entry> entries = shelf.entries();
         for (String policy : book.policies()) {

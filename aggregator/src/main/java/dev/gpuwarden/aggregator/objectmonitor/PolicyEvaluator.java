@@ -73,7 +73,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
     }
 
     @Override
-    public void there(String name, Map<String, Object> tree) {
+    public void onUpsert(String name, Map<String, Object> tree) {
         long heard = System.nanoTime();
         tally.heard();
         Map<String, Object> object = PlainTree.of(tree);
@@ -89,7 +89,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
     }
 
     @Override
-    public void gone(String name) {
+    public void onDelete(String name) {
         tally.heard();
         String object = ObjectNames.shortened(name);
         inOrder(() -> {
@@ -103,7 +103,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
     }
 
     @Override
-    public void complete() {
+    public void onSynced() {
         boolean open = inOrder(() -> {
             complete = true;
             policies.stream()

@@ -62,21 +62,21 @@ final class PolicyStore {
         int mine = term;
         return new ResourceInformer.Listener() {
             @Override
-            public void there(String name, Map<String, Object> tree) {
+            public void onUpsert(String name, Map<String, Object> tree) {
                 if (isTerm(mine)) {
                     PolicyStore.this.there(name, tree);
                 }
             }
 
             @Override
-            public void gone(String name) {
+            public void onDelete(String name) {
                 if (isTerm(mine)) {
                     PolicyStore.this.gone(name);
                 }
             }
 
             @Override
-            public void complete() {
+            public void onSynced() {
                 if (isTerm(mine)) {
                     PolicyStore.this.complete();
                 }

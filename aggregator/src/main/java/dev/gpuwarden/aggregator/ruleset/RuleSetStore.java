@@ -46,17 +46,17 @@ public final class RuleSetStore {
     public ResourceInformer.Listener listener() {
         return new ResourceInformer.Listener() {
             @Override
-            public void there(String name, Map<String, Object> tree) {
+            public void onUpsert(String name, Map<String, Object> tree) {
                 change(name, Optional.of(tree));
             }
 
             @Override
-            public void gone(String name) {
+            public void onDelete(String name) {
                 change(name, Optional.empty());
             }
 
             @Override
-            public void complete() {
+            public void onSynced() {
                 synchronized (RuleSetStore.this) {
                     complete = true;
                     compile();

@@ -47,7 +47,7 @@ final class MonitoredPods implements AutoCloseable {
             this.monitor = ObjectMonitor.start(
                     api,
                     steering.fleet(),
-                    steering::accompany,
+                    steering::onLeading,
                     new MonitorSettings(
                             Duration.ofMinutes(5),
                             8,

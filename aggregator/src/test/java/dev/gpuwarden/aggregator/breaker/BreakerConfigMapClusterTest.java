@@ -99,7 +99,7 @@ class BreakerConfigMapClusterTest {
                 new BreakerSettingsAnnotation(ActionMode.ARMED, OTHERS),
                 changes::incrementAndGet,
                 outdated::incrementAndGet);
-        try (ResourceInformer mirror = api.mirror(later.kind(), later.listener())) {
+        try (ResourceInformer mirror = api.informer(later.kind(), later.listener())) {
             until(() -> mirror.watching() && outdated.get() == 1, "it sees what another has said");
             later.save();
             assertThat(BreakerSettingsAnnotation.of(JsonTrees.texts(metadata(), "annotations"))

@@ -34,24 +34,24 @@ class NodeCacheTest {
 
     @Test
     void whatWasWrittenHereIsKnownAtOnceAndNoNewsWhenTheWatchTellsIt() {
-        fleet.nodes().there("a", node("u", 7));
+        fleet.nodes().onUpsert("a", node("u", 7));
         var unused = fleet.wrote(node("u", 8));
         assertThat(fleet.node("a").map(CachedNode::resourceVersion)).contains("8");
-        fleet.nodes().there("a", node("u", 8));
-        fleet.nodes().there("a", node("u", 9));
+        fleet.nodes().onUpsert("a", node("u", 8));
+        fleet.nodes().onUpsert("a", node("u", 9));
         assertThat(told).containsExactly("a 7", "a 8 ours", "a 9");
     }
 
     @Test
     void anAnswerThatComesLateBringsNothingBack() {
-        fleet.nodes().there("a", node("u", 7));
-        fleet.nodes().there("a", node("u", 9));
+        fleet.nodes().onUpsert("a", node("u", 7));
+        fleet.nodes().onUpsert("a", node("u", 9));
         var unused = fleet.wrote(node("u", 8));
         assertThat(fleet.node("a").map(CachedNode::resourceVersion)).contains("9");
-        fleet.nodes().gone("a");
+        fleet.nodes().onDelete("a");
         unused = fleet.wrote(node("u", 10));
         assertThat(fleet.node("a")).isEmpty();
-        fleet.nodes().there("a", node("other", 3));
+        fleet.nodes().onUpsert("a", node("other", 3));
         unused = fleet.wrote(node("u", 11));
         assertThat(fleet.node("a").map(CachedNode::uid)).contains("other");
         assertThat(told).containsExactly("a 7", "a 9", "a gone", "a 3");
@@ -67,21 +67,21 @@ class NodeCacheTest {
         assertThat(fleet.healthRead("a"))
                 .as("the watch has not told that it is there")
                 .isEmpty();
-        fleet.healths().there("a", health("u", 7));
+        fleet.healths().onUpsert("a", health("u", 7));
         assertThat(fleet.healthRead("a").orElseThrow().answered()).isFalse();
         fleet.answered(health("u", 8));
         assertThat(fleet.healthRead("a").orElseThrow().answered()).isTrue();
-        fleet.healths().there("a", health("u", 8));
+        fleet.healths().onUpsert("a", health("u", 8));
         fleet.answered(health("u", 7));
         assertThat(fleet.healthRead("a").orElseThrow().answered()).isTrue();
-        fleet.healths().there("a", health("u", 9));
+        fleet.healths().onUpsert("a", health("u", 9));
         fleet.answered(health("u", 9));
         assertThat(fleet.healthRead("a").orElseThrow().answered())
                 .as("the watch was faster")
                 .isTrue();
-        fleet.healths().there("a", health("other", 2));
+        fleet.healths().onUpsert("a", health("other", 2));
         fleet.answered(health("u", 10));
-        fleet.healths().gone("a");
+        fleet.healths().onDelete("a");
         fleet.answered(health("other", 3));
         assertThat(fleet.healthRead("a")).isEmpty();
         assertThat(told).containsExactly("a health", "a health", "a health", "a health", "a health");
@@ -89,30 +89,30 @@ class NodeCacheTest {
 
     @Test
     void whatTheWatchTellsCountsWhenVersionsGoBackAsAfterARestore() {
-        fleet.nodes().there("a", node("u", 7));
+        fleet.nodes().onUpsert("a", node("u", 7));
         var unused = fleet.wrote(node("u", 9));
-        fleet.nodes().there("a", node("u", 8));
+        fleet.nodes().onUpsert("a", node("u", 8));
         assertThat(fleet.node("a").map(CachedNode::resourceVersion))
                 .as("only late")
                 .contains("9");
-        fleet.nodes().there("a", node("u", 9));
-        fleet.nodes().there("a", node("u", 3));
+        fleet.nodes().onUpsert("a", node("u", 9));
+        fleet.nodes().onUpsert("a", node("u", 3));
         assertThat(fleet.node("a").map(CachedNode::resourceVersion)).contains("3");
-        fleet.nodes().there("a", node("u", 4));
+        fleet.nodes().onUpsert("a", node("u", 4));
         assertThat(told).containsExactly("a 7", "a 9 ours", "a 3", "a 4");
         told.clear();
 
-        fleet.healths().there("a", health("h", 7));
+        fleet.healths().onUpsert("a", health("h", 7));
         fleet.answered(health("h", 9));
-        fleet.healths().there("a", health("h", 9));
-        fleet.healths().there("a", health("h", 5));
-        fleet.healths().there("a", health("h", 6));
+        fleet.healths().onUpsert("a", health("h", 9));
+        fleet.healths().onUpsert("a", health("h", 5));
+        fleet.healths().onUpsert("a", health("h", 6));
         assertThat(told).hasSize(4);
     }
 
     @Test
     void whatIsLargeIsNotKept() {
-        fleet.nodes().there("a", node("u", 7));
+        fleet.nodes().onUpsert("a", node("u", 7));
         assertThat(fleet.node("a").orElseThrow().tree().get("status")).isEqualTo(Map.of("phase", "x"));
     }
 }

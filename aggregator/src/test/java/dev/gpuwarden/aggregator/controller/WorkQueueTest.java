@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.controller;
 import static dev.gpuwarden.aggregator.app.TestFleet.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -22,7 +23,7 @@ class WorkQueueTest {
             go.await();
             done.add(name);
         })) {
-            rounds.open();
+            rounds.begin();
             rounds.add("a");
             until(() -> begun.getCount() == 0, "it has begun");
             for (int i = 0; i < 10; i++) {
@@ -54,12 +55,12 @@ class WorkQueueTest {
                 throw e;
             }
         })) {
-            rounds.open();
+            rounds.begin();
             rounds.add("a");
             begun.await();
-            rounds.stop();
+            rounds.end();
             interrupted.await();
-            rounds.open();
+            rounds.begin();
             rounds.add("a");
             leave.countDown();
             until(() -> done.contains("a"), "it is worked on once more");
@@ -75,7 +76,7 @@ class WorkQueueTest {
             }
             done.add(name);
         })) {
-            rounds.open();
+            rounds.begin();
             rounds.add("bad");
             rounds.add("good");
             until(() -> done.contains("good"), "the other one is done");
@@ -96,18 +97,34 @@ class WorkQueueTest {
             done.add(name);
         })) {
             rounds.add("before");
-            rounds.open();
+            rounds.begin();
             rounds.add("working");
             until(() -> begun.getCount() == 0, "it has begun");
             rounds.add("waiting");
-            rounds.stop();
+            rounds.end();
             rounds.add("after");
             until(() -> rounds.size() == 0, "nothing is left");
             go.countDown();
-            rounds.open();
+            rounds.begin();
             rounds.add("again");
             until(() -> done.contains("again"), "it is open again");
             assertThat(done).containsExactly("again");
+        }
+    }
+
+    @Test
+    void theLastDelayOfANameReplacesTheOneBeforeAndEndForgetsIt() {
+        try (WorkQueue queue = new WorkQueue("thing", 1, done::add)) {
+            queue.begin();
+            queue.addAfter("a", Duration.ZERO);
+            queue.addAfter("a", Duration.ofMillis(20));
+            queue.addAfter("forgotten", Duration.ofMillis(20));
+            queue.end();
+            queue.begin();
+            queue.addAfter("b", Duration.ofHours(1));
+            queue.addAfter("b", Duration.ofMillis(30));
+            until(() -> done.contains("b"), "b is reconciled");
+            assertThat(done).containsExactly("b");
         }
     }
 }

@@ -50,7 +50,7 @@ abstract class QuestionsSetup extends IngestSetup {
             this.api = api;
             server = aggregator(api, name, fleet);
             lookups = new GpuHolderRequests(api, fleet, Clock.systemUTC());
-            parts.add(api.mirror(NodeHealthClient.ALL, fleet.healths()));
+            parts.add(api.informer(NodeHealthClient.ALL, fleet.healths()));
         }
 
         LookupRequest ask() throws Exception {

@@ -93,13 +93,13 @@ class PolicyEvaluatorTest {
     @Test
     void eachPodIsTrackedByItsName() {
         PolicyEvaluator watch = watch(run("p", BROKEN));
-        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
-        watch.there("gpu-operator/b", named("b", "n1", "Failed", RUNS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        watch.onUpsert("gpu-operator/b", named("b", "n1", "Failed", RUNS));
         assertThat(told("n1")).containsExactly("p/gpu-operator/a", "p/gpu-operator/b");
-        watch.there("gpu-operator/a", named("a", "n1", "Running", READY));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", READY));
         assertThat(told("n1")).containsExactly("p/gpu-operator/b");
         changed.clear();
-        watch.gone("gpu-operator/b");
+        watch.onDelete("gpu-operator/b");
         assertThat(told("n1")).isEmpty();
         assertThat(changed).containsExactly("n1");
     }
@@ -108,16 +108,16 @@ class PolicyEvaluatorTest {
     void aCrashLoopsBriefRunningClearsNothing() {
         String loop = "resource.status.containerStatuses.exists(c, has(c.state.waiting))";
         PolicyEvaluator watch = watch(run("p", loop));
-        watch.there("gpu-operator/a", named("a", "n1", "Running", RUNS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", RUNS));
         assertThat(told("n1")).as("not raised by being unready").isEmpty();
-        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", LOOPS));
         changed.clear();
-        watch.there("gpu-operator/a", named("a", "n1", "Running", RUNS));
-        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
-        watch.there("gpu-operator/a", named("a", "n1", "Running", RUNS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", RUNS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", RUNS));
         assertThat(told("n1")).hasSize(1);
         assertThat(changed).isEmpty();
-        watch.there("gpu-operator/a", named("a", "n1", "Running", READY));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", READY));
         assertThat(told("n1")).isEmpty();
     }
 
@@ -129,13 +129,13 @@ class PolicyEvaluatorTest {
                 + " {terminated: {startedAt: '2026-11-22T12:00:00Z', finishedAt: '2026-11-22T12:00:03Z'}}}]";
         clock.now = Instant.parse("2026-11-22T12:00:20Z");
         PolicyEvaluator watch = watch(run("p", loop));
-        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", LOOPS));
         assertThat(watch.timed()).isZero();
         changed.clear();
-        watch.there("gpu-operator/a", named("a", "n1", "Running", again));
-        watch.there("gpu-operator/a", named("a", "n1", "Running", LOOPS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", again));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", LOOPS));
         assertThat(watch.timed()).isZero();
-        watch.there("gpu-operator/a", named("a", "n1", "Running", again));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", again));
         assertThat(told("n1")).hasSize(1);
         assertThat(changed).isEmpty();
         assertThat(watch.timed()).as("time alone makes it well").isEqualTo(1);
@@ -148,15 +148,15 @@ class PolicyEvaluatorTest {
     @Test
     void whatCannotBeAnsweredOrNamesNoNodeAnyMoreKeepsItsFault() {
         PolicyEvaluator watch = watch(disks("minHealthySeconds: 0"));
-        watch.there("a", Samples.yaml("{spec: {node: n1}, status: {health: bad}}"));
+        watch.onUpsert("a", Samples.yaml("{spec: {node: n1}, status: {health: bad}}"));
         assertThat(told("n1")).hasSize(1);
         changed.clear();
-        watch.there("a", Samples.yaml("{spec: {node: n1}, status: {}}"));
-        watch.there("a", Samples.yaml("{spec: {}, status: {health: bad}}"));
-        watch.there("a", Samples.yaml("{spec: {}, status: {}}"));
+        watch.onUpsert("a", Samples.yaml("{spec: {node: n1}, status: {}}"));
+        watch.onUpsert("a", Samples.yaml("{spec: {}, status: {health: bad}}"));
+        watch.onUpsert("a", Samples.yaml("{spec: {}, status: {}}"));
         assertThat(told("n1")).hasSize(1);
         assertThat(changed).isEmpty();
-        watch.there("a", Samples.yaml("{spec: {node: n1}, status: {health: good}}"));
+        watch.onUpsert("a", Samples.yaml("{spec: {node: n1}, status: {health: good}}"));
         assertThat(told("n1")).isEmpty();
     }
 
@@ -173,21 +173,21 @@ class PolicyEvaluatorTest {
     @Test
     void anObjectThatFlapsKeepsItsFaultUntilItIsHealthyForAWhile() {
         PolicyEvaluator watch = watch(disks("{}"));
-        watch.there("a", disk("bad"));
+        watch.onUpsert("a", disk("bad"));
         assertThat(told("n1")).as("raised at once").hasSize(1);
         changed.clear();
         for (int i = 0; i < 3; i++) {
-            watch.there("a", disk("good"));
+            watch.onUpsert("a", disk("good"));
             clock.now = clock.now.plusSeconds(299);
             watch.resync();
             assertThat(told("n1")).hasSize(1);
-            watch.there("a", disk("bad"));
+            watch.onUpsert("a", disk("bad"));
         }
-        watch.there("a", disk("good"));
+        watch.onUpsert("a", disk("good"));
         assertThat(watch.timed()).as("time alone clears it").isEqualTo(1);
         clock.now = clock.now.plusSeconds(200);
         PolicyEvaluator next = watch(disks("{}"));
-        next.there("a", disk("good"));
+        next.onUpsert("a", disk("good"));
         clock.now = clock.now.plusSeconds(299);
         next.resync();
         assertThat(told("n1")).as("who leads next begins anew").hasSize(1);
@@ -202,20 +202,20 @@ class PolicyEvaluatorTest {
     void anObjectIsReportedOnceItHasMatchedForAsLongAsItsPolicyDemands() {
         PolicyEvaluator watch = watch(disks("minMatchSeconds: 60"));
         for (int i = 0; i < 3; i++) {
-            watch.there("a", disk("bad"));
+            watch.onUpsert("a", disk("bad"));
             clock.now = clock.now.plusSeconds(59);
             watch.resync();
-            watch.there("a", disk("good"));
+            watch.onUpsert("a", disk("good"));
         }
         assertThat(changed).isEmpty();
         Instant first = clock.now;
-        watch.there("a", disk("bad"));
+        watch.onUpsert("a", disk("bad"));
         clock.now = clock.now.plusSeconds(30);
-        watch.there("a", disk("bad"));
+        watch.onUpsert("a", disk("bad"));
         clock.now = clock.now.plusSeconds(30);
         watch.resync();
         assertThat(book.get("p", "a").orElseThrow().since()).isEqualTo(first);
-        watch.gone("a");
+        watch.onDelete("a");
         assertThat(told("n1")).as("deleted objects clear at once").isEmpty();
     }
 
@@ -223,13 +223,13 @@ class PolicyEvaluatorTest {
     void whatIsGoneIsNoFaultAlsoOfAPolicyThatIsAskedNoMore() {
         PolicyStats run = run("p", "resource.status.phase == 'Failed' || " + COSTLY);
         PolicyEvaluator watch = watch(run);
-        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
         for (int i = 0; i < 5; i++) {
-            watch.there("gpu-operator/b" + i, named("b" + i, "n1", "Running", RUNS));
+            watch.onUpsert("gpu-operator/b" + i, named("b" + i, "n1", "Running", RUNS));
         }
         assertThat(run.stopped()).get().asString().contains("it looks at or makes more than 4000000 characters");
         assertThat(told("n1")).hasSize(1);
-        watch.gone("gpu-operator/a");
+        watch.onDelete("gpu-operator/a");
         assertThat(told("n1")).isEmpty();
     }
 
@@ -244,15 +244,15 @@ class PolicyEvaluatorTest {
                         "resource.spec.nodeName"),
                 "minMatches: 3")));
         PolicyEvaluator watch = watch(run);
-        watch.there("gpu-operator/a", named("a", "n1", "Failed", "[]"));
-        watch.there("gpu-operator/b", named("b", "n1", "Failed", "[]"));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", "[]"));
+        watch.onUpsert("gpu-operator/b", named("b", "n1", "Failed", "[]"));
         assertThat(told("n1")).hasSize(2);
         assertThat(book.mostOfANode("p")).isEqualTo(2);
         Map<String, Object> odd = named("b", "n1", "Failed", "[]");
         odd.put("status", Map.of());
-        watch.there("gpu-operator/b", odd);
+        watch.onUpsert("gpu-operator/b", odd);
         assertThat(told("n1")).as("an error is no recovery").hasSize(2);
-        watch.there("gpu-operator/b", named("b", "n1", "Failed", "[]"));
+        watch.onUpsert("gpu-operator/b", named("b", "n1", "Failed", "[]"));
         clock.now = Instant.parse("2026-11-22T12:10:00Z");
         watch.resync();
         assertThat(told("n1")).isEmpty();
@@ -294,8 +294,8 @@ class PolicyEvaluatorTest {
     @Test
     void anObjectThatConcernsAnotherNodeLeavesTheOne() {
         PolicyEvaluator watch = watch(run("p", BROKEN));
-        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
-        watch.there("gpu-operator/a", named("a", "n2", "Failed", RUNS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        watch.onUpsert("gpu-operator/a", named("a", "n2", "Failed", RUNS));
         assertThat(told("n1")).isEmpty();
         assertThat(told("n2")).hasSize(1);
     }
@@ -304,11 +304,11 @@ class PolicyEvaluatorTest {
     void anObjectWithoutNodeIsCountedAndNotTold() {
         PolicyStats run = run("p", BROKEN);
         PolicyEvaluator watch = watch(run);
-        watch.there("gpu-operator/a", named("a", "", "Failed", RUNS));
+        watch.onUpsert("gpu-operator/a", named("a", "", "Failed", RUNS));
         assertThat(book.nodes()).isEmpty();
         assertThat(run.withoutNode()).isEqualTo(1);
         assertThat(run.aNodelessObject()).startsWith("gpu-operator/a: nodeAssociation");
-        watch.gone("gpu-operator/a");
+        watch.onDelete("gpu-operator/a");
         assertThat(run.withoutNode()).isZero();
     }
 
@@ -320,11 +320,11 @@ class PolicyEvaluatorTest {
         book.put("p", "gpu-operator/unready", new Match("n1", Instant.EPOCH, run.digest(), false, 0));
         book.put("p", "gpu-operator/other", new Match("n1", Instant.EPOCH, "another policy", false, 0));
         PolicyEvaluator watch = watch(run);
-        watch.there("gpu-operator/well", named("well", "n1", "Running", READY));
-        watch.there("gpu-operator/unready", named("unready", "n1", "Running", RUNS));
-        watch.there("gpu-operator/other", named("other", "n1", "Running", RUNS));
+        watch.onUpsert("gpu-operator/well", named("well", "n1", "Running", READY));
+        watch.onUpsert("gpu-operator/unready", named("unready", "n1", "Running", RUNS));
+        watch.onUpsert("gpu-operator/other", named("other", "n1", "Running", RUNS));
         assertThat(told("n1")).containsExactly("p/gpu-operator/gone", "p/gpu-operator/unready");
-        watch.complete();
+        watch.onSynced();
         assertThat(told("n1")).containsExactly("p/gpu-operator/unready");
         assertThat(completions).hasValue(1);
     }
@@ -333,18 +333,18 @@ class PolicyEvaluatorTest {
     void anotherWatchOfTheSameObjectsChangesNothing() {
         PolicyStats run = run("p", BROKEN);
         PolicyEvaluator first = watch(run);
-        first.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
-        first.there("gpu-operator/b", named("b", "n1", "Failed", RUNS));
-        first.complete();
+        first.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        first.onUpsert("gpu-operator/b", named("b", "n1", "Failed", RUNS));
+        first.onSynced();
         Instant since = book.get("p", "gpu-operator/a").orElseThrow().since();
         first.close();
         changed.clear();
         clock.now = clock.now.plusSeconds(100);
         PolicyEvaluator second = watch(run);
-        first.gone("gpu-operator/a");
-        second.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        first.onDelete("gpu-operator/a");
+        second.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
         assertThat(changed).isEmpty();
-        second.complete();
+        second.onSynced();
         assertThat(told("n1")).containsExactly("p/gpu-operator/a");
         assertThat(book.get("p", "gpu-operator/a").orElseThrow().since()).isEqualTo(since);
     }
@@ -355,8 +355,8 @@ class PolicyEvaluatorTest {
                 "p",
                 "resource.status.phase == 'Pending'"
                         + " && now - timestamp(resource.status.startTime) > duration('2h') + duration('1s')"));
-        watch.there("gpu-operator/a", named("a", "n1", "Pending", "[]"));
-        watch.there("gpu-operator/b", named("b", "n1", "Running", READY));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Pending", "[]"));
+        watch.onUpsert("gpu-operator/b", named("b", "n1", "Running", READY));
         assertThat(watch.timed()).as("of a pod that runs, time changes nothing").isEqualTo(1);
         assertThat(told("n1")).isEmpty();
         clock.now = Instant.parse("2026-11-22T12:00:01.002Z");
@@ -366,7 +366,7 @@ class PolicyEvaluatorTest {
             Thread.onSpinWait();
         }
         assertThat(told("n1")).containsExactly("p/gpu-operator/a");
-        watch.gone("gpu-operator/a");
+        watch.onDelete("gpu-operator/a");
         assertThat(watch.timed()).isZero();
         assertThat(told("n1")).isEmpty();
     }
@@ -375,7 +375,7 @@ class PolicyEvaluatorTest {
     void resyncAsksAnewAboutWhatTimeCanChange() {
         PolicyEvaluator watch =
                 watch(run("p", "now > timestamp('2026-11-22T12:10:00Z') && now < timestamp('2026-11-22T12:20:00Z')"));
-        watch.there("gpu-operator/a", named("a", "n1", "Pending", "[]"));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Pending", "[]"));
         clock.now = Instant.parse("2026-11-22T12:15:00Z");
         watch.resync();
         assertThat(told("n1")).hasSize(1);
@@ -392,12 +392,12 @@ class PolicyEvaluatorTest {
         for (int i = 0; i < 8; i++) {
             Map<String, Object> big = named("a" + i, "n1", "Pending", "[]");
             big.put("status", Map.of("items", many));
-            watch.there("gpu-operator/a" + i, big);
+            watch.onUpsert("gpu-operator/a" + i, big);
         }
         assertThat(loops.stopped().orElseThrow()).contains("too many steps");
         assertThat(loops.evaluations()).isEqualTo(5);
-        watch.gone("gpu-operator/before");
-        watch.complete();
+        watch.onDelete("gpu-operator/before");
+        watch.onSynced();
         assertThat(told("n1")).as("those of the other policy").hasSize(8).noneMatch(key -> key.startsWith("loops"));
     }
 
@@ -412,13 +412,13 @@ class PolicyEvaluatorTest {
     void anErrorRaisesNothingAndIsForgottenWithItsCause() {
         PolicyStats run = run("p", "resource.status.reason == 'Evicted'");
         PolicyEvaluator watch = watch(run);
-        watch.there("gpu-operator/a", named("a", "n1", "Failed", RUNS));
+        watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
         assertThat(run.erring()).isEqualTo(1);
         assertThat(run.anError()).startsWith("gpu-operator/a: ").contains("reason");
         assertThat(told("n1")).isEmpty();
         Map<String, Object> evicted = named("a", "n1", "Failed", RUNS);
         evicted.put("status", Map.of("reason", "Evicted"));
-        watch.there("gpu-operator/a", evicted);
+        watch.onUpsert("gpu-operator/a", evicted);
         assertThat(run.erring()).isZero();
         assertThat(told("n1")).hasSize(1);
     }

@@ -104,7 +104,7 @@ class QuarantineReconcilerClusterTest {
     @BeforeEach
     void start() throws IOException {
         api = connect();
-        nodes = api.mirror(NodeCache.NODES, fleet.nodes());
+        nodes = api.informer(NodeCache.NODES, fleet.nodes());
     }
 
     @AfterEach
