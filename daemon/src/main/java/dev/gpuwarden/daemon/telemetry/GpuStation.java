@@ -257,17 +257,21 @@ final class GpuStation {
 
     // Supervision.
 
-    /** Replaces a hung thread where that is still allowed. Returns what changed, in a line for the log. */
-    synchronized Optional<String> supervise(long nowNanos) {
+    /** Replaces a hung thread where that is still allowed. Returns whether the state is another one than the log has. */
+    synchronized boolean supervise(long nowNanos) {
         workers.replaceHung(nowNanos, () -> launch("b"));
+        return state(nowNanos) != logged;
+    }
+
+    /** What changed since the last call, in a line for the log. */
+    synchronized Optional<String> stateChange(String label, long nowNanos) {
         GpuState state = state(nowNanos);
         if (state == logged) {
             return Optional.empty();
         }
         logged = state;
         String detail = detail(state, nowNanos);
-        return Optional.of(
-                binding.identity().label() + " is " + state.label() + (detail.isEmpty() ? "" : ": " + detail));
+        return Optional.of(label + " is " + state.label() + (detail.isEmpty() ? "" : ": " + detail));
     }
 
     /** How long a call may take; the first call to a GPU may have to wake it up. */

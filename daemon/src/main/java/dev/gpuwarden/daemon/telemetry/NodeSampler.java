@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.GpuPlaces;
 import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.node.NodeSnapshot;
@@ -45,6 +47,9 @@ public final class NodeSampler implements AutoCloseable {
     private final long epoch;
     private volatile Runnable whenChanged = () -> {};
     private volatile GpuMemory names = new GpuMemory(KnownGpus.NONE, known -> {});
+    /** Whether the names from before were given. */
+    private volatile boolean remembers;
+
     private int lastStates;
     private volatile boolean stopped;
     private volatile @Nullable Thread supervisor;
@@ -168,7 +173,7 @@ public final class NodeSampler implements AutoCloseable {
         boolean answered = false;
         try {
             sampler.start();
-            Duration needed = settings.openDeadline().plus(settings.deadline()).plusSeconds(1);
+            Duration needed = firstReadings(settings);
             answered = sampler.awaitFirst(needed.compareTo(most) < 0 ? needed : most, progress);
             return look.apply(sampler);
         } finally {
@@ -183,8 +188,10 @@ public final class NodeSampler implements AutoCloseable {
 
     /** The node now. A copy: nothing in it changes any more. */
     public NodeSnapshot snapshot() {
-        long now = clock.getAsLong();
-        List<GpuStation> stations = keeper.stations();
+        return snapshot(keeper.stations(), clock.getAsLong());
+    }
+
+    private NodeSnapshot snapshot(List<GpuStation> stations, long now) {
         List<GpuSnapshot> gpus = new ArrayList<>(stations.size());
         for (GpuStation station : stations) {
             gpus.add(station.snapshot(now));
@@ -196,6 +203,7 @@ public final class NodeSampler implements AutoCloseable {
     /** From now on GPUs that do not report who they are have the names that they had before. */
     public void remember(GpuMemory memory) {
         names = memory;
+        remembers = true;
     }
 
     public SamplerStats stats() {
@@ -264,9 +272,34 @@ public final class NodeSampler implements AutoCloseable {
 
     void supervise(long nowNanos) {
         List<GpuStation> stations = keeper.stations();
+        boolean changed = false;
         for (int i = 0; i < stations.size(); i++) {
-            stations.get(i).supervise(nowNanos).ifPresent(line -> LOG.log(Level.INFO, line));
+            changed |= stations.get(i).supervise(nowNanos);
         }
+        if (changed) {
+            stateChanges(nowNanos).forEach(line -> LOG.log(Level.INFO, line));
+        }
+    }
+
+    /** A line for each GPU whose state changed since the last call. One that may get its address yet waits for it. */
+    List<String> stateChanges(long nowNanos) {
+        List<GpuStation> stations = keeper.stations();
+        List<GpuSnapshot> gpus = snapshot(stations, nowNanos).gpus();
+        boolean named = remembers && settled()
+                || nowNanos - epoch >= firstReadings(settings).toNanos();
+        List<String> lines = new ArrayList<>();
+        for (int i = 0; i < stations.size(); i++) {
+            GpuIdentity gpu = gpus.get(i).identity();
+            if (named || gpu.pci() instanceof Reading.Present<?>) {
+                stations.get(i).stateChange(gpu.label(), nowNanos).ifPresent(lines::add);
+            }
+        }
+        return lines;
+    }
+
+    /** So long the first readings of all GPUs may take. */
+    private static Duration firstReadings(SamplingSettings settings) {
+        return settings.openDeadline().plus(settings.deadline()).plusSeconds(1);
     }
 
     /** For tests that take the turns themselves. */

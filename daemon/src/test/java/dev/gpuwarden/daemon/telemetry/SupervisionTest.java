@@ -3,15 +3,24 @@ package dev.gpuwarden.daemon.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What becomes of threads that the driver does not give back, in virtual time: a "hang" is time passing within a call. */
 class SupervisionTest {
@@ -194,6 +203,32 @@ class SupervisionTest {
         node.workers.get(2).turn();
         assertThat(node.gpu(0).identity().selector()).isEqualTo("GPU-a");
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
+    }
+
+    @Test
+    void theLogNamesAGpuThatIsLostFromTheStartByItsAddressFromBefore(@TempDir Path sysfs) throws IOException {
+        for (String address : List.of("0000:10:00.0", "0000:11:00.0")) {
+            Path device =
+                    Files.createDirectories(sysfs.resolve("bus/pci/devices").resolve(address));
+            Files.writeString(device.resolve("vendor"), "0x10de\n");
+            Files.writeString(device.resolve("class"), "0x030200\n");
+        }
+        GpuIdentity first = FakeDriver.gpu(0, "GPU-a");
+        VirtualNode restarted = new VirtualNode(sysfs);
+        restarted.driver.listed =
+                Reading.of(List.of(first, GpuIdentity.unknown(1, new Reading.Absent<>(Absence.GPU_LOST, 15, ""))));
+        restarted.driver.broken.put(1, Absence.GPU_LOST);
+        restarted.sampler.keeper().step();
+        restarted.workers.get(1).turn();
+        assertThat(restarted.sampler.stateChanges(restarted.now))
+                .as("neither its names nor the other's are known")
+                .isEmpty();
+        KnownGpus known = new KnownGpus(List.of(
+                new KnownGpus.Known(0, new PciAddress(0, 0x10, 0, 0), "GPU-a", Optional.empty(), Optional.empty()),
+                new KnownGpus.Known(1, new PciAddress(0, 0x11, 0, 0), "GPU-b", Optional.empty(), Optional.empty())));
+        restarted.sampler.remember(new GpuMemory(known, news -> {}));
+        assertThat(restarted.sampler.stateChanges(restarted.now))
+                .contains("GPU 1 (0000:11:00.0) is lost: the driver answers 15, GPU is lost");
     }
 
     @Test
