@@ -60,18 +60,28 @@ final class StatusFaults {
                         List.of(fatal(fault), text(fault, "action"), text(fault, "advice")), key -> new ArrayList<>())
                 .add(fault));
         for (List<Map<String, Object>> alike : byAdvice.values()) {
-            for (Map<String, Object> fault : alike) {
-                out.println((fatal(fault) ? "FATAL" : "FAULT") + "  " + Table.escape(cell(text(fault, "check"))) + "  "
-                        + Table.escape(cut(text(fault, "message"), LONGEST_MESSAGE)));
-                if (fault.get("damping") instanceof Map<?, ?> state) {
-                    out.println("       " + Table.escape(String.valueOf(state.get("text"))));
-                }
-            }
+            // A reporter that floods has one sentence for hundreds of faults.
+            Map<List<String>, Integer> lines = new LinkedHashMap<>();
+            alike.forEach(fault -> lines.merge(lines(fault), 1, Integer::sum));
+            lines.forEach((said, count) -> {
+                out.println(said.get(0) + (count > 1 ? "  (" + count + " faults)" : ""));
+                said.stream().skip(1).forEach(out::println);
+            });
             Map<String, Object> first = alike.get(0);
             String advice = cut(text(first, "advice"), LONGEST_MESSAGE);
             out.println(
                     "       " + Table.escape(storedOnly(first) ? advice : cell(text(first, "action")) + ": " + advice));
         }
+    }
+
+    private static List<String> lines(Map<String, Object> fault) {
+        List<String> lines = new ArrayList<>();
+        lines.add((fatal(fault) ? "FATAL" : "FAULT") + "  " + Table.escape(cell(text(fault, "check"))) + "  "
+                + Table.escape(cut(text(fault, "message"), LONGEST_MESSAGE)));
+        if (fault.get("damping") instanceof Map<?, ?> state) {
+            lines.add("       " + Table.escape(String.valueOf(state.get("text"))));
+        }
+        return lines;
     }
 
     private static Object severity(Map<String, Object> fault) {

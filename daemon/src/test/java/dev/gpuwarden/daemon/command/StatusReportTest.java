@@ -188,6 +188,11 @@ class StatusReportTest {
                 .contains("é… (1000 characters)")
                 .contains("and 451 more faults, 0 of them fatal; 'gpuwarden status -o json' has all");
         assertThat(table).hasSizeLessThan(40_000);
+        assertThat(table.lines().filter(line -> line.startsWith("FAULT  AnyCheck")))
+                .as("equal as shown")
+                .singleElement()
+                .asString()
+                .endsWith("é… (1000 characters)  (49 faults)");
         assertThat(table.lines().filter(line -> line.contains("this alone asks for nothing")))
                 .hasSize(2);
     }
