@@ -22,6 +22,7 @@ import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
@@ -72,7 +73,7 @@ final class BareClient {
             throw new IllegalStateException(node + ": expected something to do, found " + decision);
         }
         StreamEpoch claim = StreamEpoch.next(held.claim(), now, "bare");
-        ReportedState state = new ReportedState(node, "boot", "load", now, claim, 1, 1, 0, faults);
+        ReportedState state = new ReportedState(node, "boot", "load", now, claim, 1, 1, 0, faults, PartNames.NONE);
         prepared.put(node, new Prepared(there, held, state, act));
         return held;
     }

@@ -10,6 +10,7 @@ import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.FaultTable;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -39,6 +40,8 @@ final class NodeSession {
     private FaultTable faults = new FaultTable();
     /** Fatal ones whose events have not come yet. */
     private final Map<FaultKey, Fault> ahead = new HashMap<>();
+
+    private PartNames names = PartNames.NONE;
 
     private Instant reported = Instant.EPOCH;
     private long generation;
@@ -147,6 +150,13 @@ final class NodeSession {
         return news(now);
     }
 
+    /** The names of its GPUs, which are written with its faults. */
+    synchronized boolean named(PartNames now, Instant at) {
+        boolean other = !now.equals(names);
+        names = now;
+        return told && other ? news(at) : alive(at);
+    }
+
     synchronized boolean alive(Instant now) {
         if (told && confirmed.plus(CONFIRM).isBefore(now)) {
             return news(now);
@@ -178,7 +188,7 @@ final class NodeSession {
         eventsInDraft = events;
         return new Draft(
                 dirtyNanos,
-                new ReportedState(node, bootId, version, reported, claim, generation, sequence, dropped, faults()),
+                new ReportedState(node, bootId, version, reported, claim, generation, sequence, dropped, faults(), names),
                 held);
     }
 

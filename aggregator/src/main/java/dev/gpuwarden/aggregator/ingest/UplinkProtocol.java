@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Looked;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Notified;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
@@ -15,9 +16,11 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.EventRules;
 import dev.gpuwarden.api.FaultCodec;
+import dev.gpuwarden.api.GpuNamesCodec;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.FaultPage;
+import dev.gpuwarden.api.v1.GpuNames;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.NodeReport;
@@ -28,6 +31,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import io.grpc.Status;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -70,6 +74,7 @@ final class UplinkProtocol {
             case FAULTS -> page(report.getFaults());
             case EVENT -> event(report.getEvent());
             case AHEAD -> ahead(report.getAhead());
+            case GPU_NAMES -> names(report.getGpuNames());
             case HOLDINGS -> new Looked(report.getHoldings());
             case SIGNALLED -> new Notified(report.getSignalled());
             case ACCESS_REVIEW -> access(report.getAccessReview());
@@ -235,6 +240,16 @@ final class UplinkProtocol {
         return new Happened(sequence, stored.event(), seen, sequence <= asOf);
     }
 
+    // ---- names ----
+
+    private static Step names(GpuNames names) {
+        return GpuNamesCodec.fromWire(names)
+                .<Step>map(Named::new)
+                .orElseGet(() -> limit("GpuNames: expected at most " + GpuNamesCodec.MOST
+                        + " GPUs with an index from 0 on, a PCI address or none, and a UUID of at most 96 visible"
+                        + " ASCII characters"));
+    }
+
     // ---- questions ----
 
     private static Step access(AccessReview review) {
@@ -282,6 +297,9 @@ final class UplinkProtocol {
 
         /** A fatal fault, ahead of its event. */
         record Ahead(Fault fault) implements Step {}
+
+        /** The names of its GPUs. */
+        record Named(PartNames names) implements Step {}
 
         /** Who holds its GPUs. */
         record Looked(Holdings holdings) implements Step {}

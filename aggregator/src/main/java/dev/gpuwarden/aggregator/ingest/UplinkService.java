@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Looked;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Notified;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
@@ -145,6 +146,8 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
             write = record.refused(refused, now);
         } else if (step instanceof Ahead ahead) {
             write = record.ahead(ahead.fault(), now);
+        } else if (step instanceof Named named) {
+            write = record.named(named.names(), now);
         } else if (step instanceof Looked looked) {
             lookups.heard(stream, record.node(), looked.holdings());
             write = record.alive(now);

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
@@ -94,6 +95,11 @@ final class FaultEntry {
 
     /** @param fault as {@link #of} made it */
     static Map<String, Object> tree(Fault fault) {
+        return tree(fault, PartNames.NONE);
+    }
+
+    /** @param names of the node's GPUs */
+    static Map<String, Object> tree(Fault fault, PartNames names) {
         HealthEvent cause = fault.cause();
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("agent", fault.key().agent());
@@ -103,6 +109,7 @@ final class FaultEntry {
             tree.put("entityType", fault.key().entity().type());
             tree.put("entityValue", fault.key().entity().value());
         }
+        names.gpu(fault.key().entity()).ifPresent(gpu -> tree.put("gpu", gpu.label()));
         put(tree, "errorCode", fault.key().errorCode());
         tree.put("fatal", cause.fatal());
         tree.put("recommendedAction", cause.action().name());

@@ -7,11 +7,15 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The reverse of {@link FaultEntry#tree}: one row for each fault becomes one event for those that it raised. Pure. */
@@ -38,6 +42,20 @@ final class FaultReader {
                         causes.computeIfAbsent(
                                 row.origin(), origin -> cause(origin, ofOne.getOrDefault(origin, List.of())))))
                 .toList();
+    }
+
+    /** What people call the GPUs of these rows. */
+    static PartNames names(List<FieldReader> rows) throws UnreadableNodeHealth {
+        Map<String, Set<Entity>> names = new LinkedHashMap<>();
+        for (FieldReader row : rows) {
+            if (row.has("gpu")) {
+                names.computeIfAbsent(row.text("gpu"), label -> new LinkedHashSet<>())
+                        .add(new Entity(row.textOrEmpty("entityType"), row.textOrEmpty("entityValue")));
+            }
+        }
+        return new PartNames(names.entrySet().stream()
+                .map(gpu -> new PartNames.Gpu(gpu.getKey(), gpu.getValue()))
+                .toList());
     }
 
     private static Row row(FieldReader row, String node, int number) throws UnreadableNodeHealth {

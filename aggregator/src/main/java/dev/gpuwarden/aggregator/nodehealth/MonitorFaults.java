@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Change;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -176,7 +177,7 @@ final class MonitorFaults {
                 "fatalCount",
                 acted.stream().filter(fault -> fault.cause().fatal()).count());
         if (!acted.isEmpty()) {
-            place.put("worst", NodeHealthStatus.summary(acted.get(0)));
+            place.put("worst", NodeHealthStatus.summary(acted.get(0), PartNames.NONE));
         }
         place.put("faults", rows);
         return place;

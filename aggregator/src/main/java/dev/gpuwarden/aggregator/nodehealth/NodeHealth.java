@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,6 +21,7 @@ import java.util.stream.Stream;
  * @param own faults that the node has told, with causes as far as the resource keeps them: an event's message may be cut, it was
  *     generated when its first fault began, and of its entities and codes those are there that are faults still. What one event
  *     raised has one cause
+ * @param names what people call the parts that the node's faults name; of a node whose version reports none, none
  * @param ofMonitors those that monitors of the whole cluster have told of it, which can be there before the node has said
  *     anything; absent where no monitor ever has told of it
  */
@@ -31,6 +33,7 @@ public record NodeHealth(
         long unlistedCount,
         long droppedEvents,
         List<Fault> own,
+        PartNames names,
         Optional<List<Fault>> ofMonitors) {
 
     /** All, the worst first; of what both know, the worse. */

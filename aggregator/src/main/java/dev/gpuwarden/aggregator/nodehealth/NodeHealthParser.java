@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -22,15 +23,16 @@ public final class NodeHealthParser {
                         "NodeHealth " + ShownText.cut(node, FaultEntry.LONGEST_NAME) + ": ", resource)
                 .object("status");
         if (told.isEmpty()) {
-            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), Optional.empty());
+            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, Optional.empty());
         }
         FieldReader status = told.get();
         Optional<List<Fault>> ofMonitors = MonitorFaults.all(status, node);
         if (!status.has("generation")) {
-            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), ofMonitors);
+            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, ofMonitors);
         }
         long generation = status.number("generation");
         Instant reported = status.time("reported");
+        List<FieldReader> rows = status.objects("faults");
         return new NodeHealth(
                 node,
                 uid,
@@ -38,7 +40,8 @@ public final class NodeHealthParser {
                 generation,
                 status.number("unlistedCount"),
                 status.has("droppedEvents") ? status.number("droppedEvents") : 0,
-                FaultReader.read(status.objects("faults"), node),
+                FaultReader.read(rows, node),
+                FaultReader.names(rows),
                 ofMonitors);
     }
 

@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -38,7 +39,7 @@ final class NodeHealthStatus {
                 .map(FaultEntry::named)
                 .sorted(WORST_FIRST)
                 .toList();
-        List<Map<String, Object>> listed = listed(faults);
+        List<Map<String, Object>> listed = listed(faults, report.names());
         List<Fault> acted = faults.stream().filter(NodeHealthStatus::actedOn).toList();
         long fatal = acted.stream().filter(fault -> fault.cause().fatal()).count();
         Map<String, Object> status = new LinkedHashMap<>();
@@ -47,7 +48,7 @@ final class NodeHealthStatus {
         status.put("fatalCount", fatal);
         status.put("unlistedCount", faults.size() - listed.size());
         if (!acted.isEmpty()) {
-            status.put("worst", worst(FaultEntry.of(acted.subList(0, 1)).get(0)));
+            status.put("worst", worst(FaultEntry.of(acted.subList(0, 1)).get(0), report.names()));
         }
         status.put("faults", listed);
         put(status, "bootID", report.bootId());
@@ -61,12 +62,12 @@ final class NodeHealthStatus {
         return status;
     }
 
-    private static List<Map<String, Object>> listed(List<Fault> worstFirst) {
+    private static List<Map<String, Object>> listed(List<Fault> worstFirst, PartNames names) {
         List<Map<String, Object>> listed = new ArrayList<>();
         long bytes = 0;
         // The others may be thousands of strangers' texts.
         for (Fault fault : FaultEntry.of(worstFirst.subList(0, Math.min(MOST_FAULTS, worstFirst.size())))) {
-            Map<String, Object> tree = FaultEntry.tree(fault);
+            Map<String, Object> tree = FaultEntry.tree(fault, names);
             bytes += ShownText.bytes(tree);
             if (bytes > MOST_BYTES) {
                 break;
@@ -81,22 +82,25 @@ final class NodeHealthStatus {
         return fault.cause().strategy().actedOn();
     }
 
-    private static Map<String, Object> worst(Fault fault) {
+    private static Map<String, Object> worst(Fault fault, PartNames names) {
         Map<String, Object> tree = new LinkedHashMap<>();
-        tree.put("summary", summary(fault));
+        tree.put("summary", summary(fault, names));
         tree.put("recommendedAction", action(fault.cause()));
         tree.put("since", fault.since().toString());
         return tree;
     }
 
     /** Check, code and part. */
-    static String summary(Fault fault) {
+    static String summary(Fault fault, PartNames names) {
         List<String> name = new ArrayList<>(List.of(fault.key().checkName()));
         if (!fault.key().errorCode().isEmpty()) {
             name.add(fault.key().errorCode());
         }
         if (!fault.key().entity().equals(Entity.WHOLE)) {
-            name.add(fault.key().entity().type() + ":" + fault.key().entity().value());
+            name.add(names.gpu(fault.key().entity())
+                    .map(PartNames.Gpu::label)
+                    .orElse(fault.key().entity().type() + ":"
+                            + fault.key().entity().value()));
         }
         return ShownText.cut(String.join(" ", name), FaultEntry.LONGEST_MESSAGE);
     }

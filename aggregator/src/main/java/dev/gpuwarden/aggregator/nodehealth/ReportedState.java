@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.List;
 
@@ -14,6 +15,7 @@ import java.util.List;
  * @param generation of the last complete telling of its faults; 0 before the first
  * @param sequence of the last event that is in the faults, or that is refused
  * @param droppedEvents that were lost on the node, ever
+ * @param names of its GPUs; none from a node whose version reports none
  */
 public record ReportedState(
         String node,
@@ -24,4 +26,5 @@ public record ReportedState(
         long generation,
         long sequence,
         long droppedEvents,
-        List<Fault> faults) {}
+        List<Fault> faults,
+        PartNames names) {}

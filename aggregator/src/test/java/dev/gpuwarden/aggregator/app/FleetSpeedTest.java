@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.testkit.cluster.ObjectNodes;
 import java.io.File;
 import java.nio.file.Path;
@@ -74,7 +75,8 @@ class FleetSpeedTest {
                                     1,
                                     1,
                                     0,
-                                    List.of()),
+                                    List.of(),
+                                    PartNames.NONE),
                             seen);
                 }));
             }

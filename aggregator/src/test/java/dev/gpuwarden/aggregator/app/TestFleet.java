@@ -17,6 +17,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
@@ -236,7 +237,8 @@ public final class TestFleet implements AutoCloseable {
                             1,
                             sequence,
                             0,
-                            faults.get(node).faults()),
+                            faults.get(node).faults(),
+                            PartNames.NONE),
                     seen);
         } catch (Exception e) {
             throw new AssertionError(e);

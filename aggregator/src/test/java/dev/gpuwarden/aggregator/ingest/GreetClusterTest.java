@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.util.List;
@@ -90,7 +91,8 @@ class GreetClusterTest extends IngestSetup {
                 1,
                 7,
                 0,
-                List.of(Samples.fault(node, "79")));
+                List.of(Samples.fault(node, "79")),
+                PartNames.NONE);
         long before = between.count(ApiCall.any());
         assertThat(healths.write(state, greeted).acknowledged()).isEqualTo(7);
         assertThat(between.count(ApiCall.any())).isEqualTo(before + 1);

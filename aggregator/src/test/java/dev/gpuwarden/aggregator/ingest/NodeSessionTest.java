@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -93,6 +94,19 @@ class NodeSessionTest {
         record.ahead(Samples.fault("n1", "48"), NOW);
         told(2);
         assertThat(record.begin().state().faults()).hasSize(1);
+    }
+
+    @Test
+    void otherNamesOfGpusAreWrittenOnceThereAreFaults() {
+        PartNames third = new PartNames(List.of(PartNames.Gpu.of(3, Optional.empty(), Optional.of("GPU-c"))));
+        assertThat(record.named(third, NOW)).as("nothing is told yet").isFalse();
+        told(1);
+        Draft draft = record.begin();
+        assertThat(draft.state().names()).isEqualTo(third);
+        record.kept(draft, draft.held());
+        record.end();
+        assertThat(record.named(third, NOW)).as("the same").isFalse();
+        assertThat(record.named(PartNames.NONE, NOW)).isTrue();
     }
 
     @Test

@@ -10,11 +10,14 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Alive;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.v1.GpuName;
+import dev.gpuwarden.api.v1.GpuNames;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.NodeReport;
@@ -36,6 +39,11 @@ class UplinkProtocolTest {
     private static final Caller CALLER = Caller.node(Set.of("n1"), "token of pod p");
 
     private static final String TOKEN = "e30.e30.c2ln";
+
+    private static final NodeReport NAMES = NodeReport.newBuilder()
+            .setGpuNames(GpuNames.newBuilder()
+                    .addGpus(GpuName.newBuilder().setIndex(3).setPciAddress("0000:3b:00.0")))
+            .build();
 
     private static NodeReport hello(String node) {
         return UplinkCodec.report(UplinkCodec.hello(Instant.EPOCH)
@@ -153,6 +161,17 @@ class UplinkProtocolTest {
                         Status.Code.INVALID_ARGUMENT,
                         Reason.LIMIT,
                         List.of(hello, AccessCodec.report("", TOKEN))),
+                Arguments.of("names of GPUs before Hello", Status.Code.INVALID_ARGUMENT, Reason.ORDER, List.of(NAMES)),
+                Arguments.of(
+                        "a GPU without a place in the driver's order",
+                        Status.Code.INVALID_ARGUMENT,
+                        Reason.LIMIT,
+                        List.of(
+                                hello,
+                                NodeReport.newBuilder()
+                                        .setGpuNames(GpuNames.newBuilder()
+                                                .addGpus(GpuName.newBuilder().setIndex(-1)))
+                                        .build())),
                 Arguments.of(
                         "another as_of within a generation",
                         Status.Code.INVALID_ARGUMENT,
@@ -195,6 +214,21 @@ class UplinkProtocolTest {
             assertThat(ended.status().getDescription()).isNotBlank();
             assertThat(ended.reason()).isEqualTo(reason);
         });
+    }
+
+    @Test
+    void theNamesOfGpusAreTakenBeforeAndAfterTheFaults() {
+        UplinkProtocol conversation = new UplinkProtocol(CALLER);
+        assertThat(conversation.hear(hello("n1"))).isInstanceOf(Greeted.class);
+        for (int i = 0; i < 2; i++) {
+            assertThat(conversation.hear(NAMES))
+                    .isInstanceOfSatisfying(
+                            Named.class,
+                            step -> assertThat(
+                                            step.names().of(fault("n1").cause().entities()))
+                                    .isEqualTo("GPU 3 (0000:3b:00.0)"));
+            assertThat(conversation.hear(page(1 + i, 0, true))).isInstanceOf(Told.class);
+        }
     }
 
     @Test

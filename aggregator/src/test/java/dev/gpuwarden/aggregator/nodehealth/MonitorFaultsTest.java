@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -101,7 +102,7 @@ class MonitorFaultsTest {
     @Test
     void ofWhatBothKnowTheWorseCounts() throws Exception {
         Map<String, Object> status = new HashMap<>(NodeHealthStatus.tree(new ReportedState(
-                "n1", "", "", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, List.of(fault(false), fault("own")))));
+                "n1", "", "", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, List.of(fault(false), fault("own")), PartNames.NONE)));
         Map<String, Object> place = new HashMap<>(
                 status(after(Map.of(), NOW, event("a").fatal(true).build()).orElseThrow()));
         status.putAll(place);

@@ -7,6 +7,8 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.node.PartNames;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -23,9 +25,11 @@ class NodeHealthParserTest {
     private static final Instant NOW = Instant.parse("2026-11-22T01:02:03.456Z");
     private static final KubernetesSerialization JSON = new KubernetesSerialization();
 
+    private static final PartNames NAMES =
+            new PartNames(List.of(PartNames.Gpu.of(3, PciAddress.parse("0000:3b:00.0"), Optional.of("GPU-1"))));
+
     private static Map<String, Object> status(List<Fault> faults) {
-        return NodeHealthStatus.tree(
-                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 2, faults));
+        return NodeHealthStatus.tree(new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 2, faults, NAMES));
     }
 
     /** As it comes back from an API server. */
@@ -66,6 +70,7 @@ class NodeHealthParserTest {
         assertThat(read.reported()).contains(Instant.parse("2026-11-22T01:02:03Z"));
         assertThat(read.generation()).isEqualTo(3);
         assertThat(read.droppedEvents()).isEqualTo(2);
+        assertThat(read.names().of(gpus)).isEqualTo("GPU 3 (0000:3b:00.0)");
         assertThat(read.faults()).hasSize(6).allSatisfy(fault -> {
             assertThat(fault.key().nodeName()).isEqualTo("n1");
             assertThat(fault.cause().keys()).contains(fault.key());
@@ -100,8 +105,16 @@ class NodeHealthParserTest {
     void aNodeThatHasToldNothingHasNoFaultsAndNoGeneration() throws Exception {
         NodeHealth read = NodeHealthParser.read(Map.of("metadata", Map.of("name", "n1")));
         assertThat(read)
-                .isEqualTo(
-                        new NodeHealth("n1", Optional.empty(), Optional.empty(), 0, 0, 0, List.of(), Optional.empty()));
+                .isEqualTo(new NodeHealth(
+                        "n1",
+                        Optional.empty(),
+                        Optional.empty(),
+                        0,
+                        0,
+                        0,
+                        List.of(),
+                        PartNames.NONE,
+                        Optional.empty()));
     }
 
     @Test

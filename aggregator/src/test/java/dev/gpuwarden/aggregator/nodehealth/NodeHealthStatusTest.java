@@ -7,11 +7,14 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +24,7 @@ class NodeHealthStatusTest {
 
     private static Map<String, Object> status(List<Fault> faults) {
         return NodeHealthStatus.tree(
-                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults));
+                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults, PartNames.NONE));
     }
 
     private static Fault fault(String check, boolean fatal, Instant since, ProcessingStrategy strategy) {
@@ -49,6 +52,17 @@ class NodeHealthStatusTest {
                 .containsEntry("state", "Faulty")
                 .containsEntry("faultCount", 2)
                 .containsEntry("fatalCount", 1L);
+    }
+
+    @Test
+    void aFaultHasTheNameOfItsGpuOnceTheNodeReportsIt() {
+        PartNames names =
+                new PartNames(List.of(PartNames.Gpu.of(3, PciAddress.parse("0000:3b:00.0"), Optional.empty())));
+        List<Fault> faults = List.of(fault("a", true));
+        Map<String, Object> named =
+                NodeHealthStatus.tree(new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults, names));
+        assertThat(named.toString()).contains("gpu=GPU 3 (0000:3b:00.0)", "summary=a 79 GPU 3 (0000:3b:00.0)");
+        assertThat(status(faults).toString()).doesNotContain("gpu=").contains("summary=a 79 PCI:0000:3b:00");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.gpuwarden.core.model;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a GPU is, read once when it is enumerated.
@@ -44,10 +45,14 @@ public record GpuIdentity(
 
     /** What people call this GPU: "GPU 4 (0000:89:00.0)"; with its UUID where the address is not known, with nothing where neither is. */
     public String label() {
+        return label(index, pci.asOptional(), uuid.asOptional());
+    }
+
+    /** The same, of a GPU that another program reports. */
+    public static String label(int index, Optional<PciAddress> pci, Optional<String> uuid) {
         return "GPU " + index
-                + pci.asOptional()
-                        .map(PciAddress::toString)
-                        .or(uuid::asOptional)
+                + pci.map(PciAddress::toString)
+                        .or(() -> uuid)
                         .map(name -> " (" + name + ")")
                         .orElse("");
     }

@@ -55,7 +55,7 @@ public final class GpuPlaces {
                 : renamed(gpu, gpu.uuid(), address, gpu.name(), gpu.serial());
     }
 
-    private static GpuIdentity named(GpuIdentity gpu, KnownGpus.Known known) {
+    static GpuIdentity named(GpuIdentity gpu, KnownGpus.Known known) {
         return renamed(
                 gpu,
                 Reading.of(known.uuid()),

@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.node;
 
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
@@ -64,6 +65,14 @@ public record KnownGpus(List<Known> gpus) {
         all.removeIf(known -> known.uuid().equals(uuid) || known.pci().equals(pci));
         all.add(now);
         return new KnownGpus(all.size() <= MOST ? all : all.subList(all.size() - MOST, all.size()));
+    }
+
+    /** The same as identities, in which all else is absent. */
+    public List<GpuIdentity> identities() {
+        Reading.Absent<?> pending = new Reading.Absent<>(Absence.PENDING, 0, "");
+        return gpus.stream()
+                .map(gpu -> GpuPlaces.named(GpuIdentity.unknown(gpu.index(), pending), gpu))
+                .toList();
     }
 
     /** What is known of a GPU that does not report all of its names; empty where it reports them, or nothing certain is known. */

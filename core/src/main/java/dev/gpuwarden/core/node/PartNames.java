@@ -2,6 +2,7 @@ package dev.gpuwarden.core.node;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -20,12 +21,27 @@ public record PartNames(List<Gpu> gpus) {
     public record Gpu(String label, Set<Entity> names) {
 
         public static Gpu of(GpuIdentity identity) {
-            Set<Entity> names = new LinkedHashSet<>();
-            names.add(Entity.gpuIndex(identity.index()));
-            identity.pci().asOptional().map(Entity::pci).ifPresent(names::add);
-            identity.uuid().asOptional().map(Entity::gpu).ifPresent(names::add);
-            return new Gpu(identity.label(), names);
+            return of(
+                    identity.index(),
+                    identity.pci().asOptional(),
+                    identity.uuid().asOptional());
         }
+
+        /** A GPU that reports its index, and the other two unless they are empty. */
+        public static Gpu of(int index, Optional<PciAddress> pci, Optional<String> uuid) {
+            Set<Entity> names = new LinkedHashSet<>();
+            names.add(Entity.gpuIndex(index));
+            pci.map(Entity::pci).ifPresent(names::add);
+            uuid.map(Entity::gpu).map(Entity::canonical).ifPresent(names::add);
+            return new Gpu(GpuIdentity.label(index, pci, uuid), names);
+        }
+    }
+
+    /** No part has another name than events give it. */
+    public static final PartNames NONE = new PartNames(List.of());
+
+    public PartNames {
+        gpus = List.copyOf(gpus);
     }
 
     public static PartNames of(NodeSnapshot node) {
@@ -53,7 +69,8 @@ public record PartNames(List<Gpu> gpus) {
         return String.join(", ", words);
     }
 
-    private Optional<Gpu> gpu(Entity entity) {
+    /** The GPU that an event calls so; empty where it is none of these. */
+    public Optional<Gpu> gpu(Entity entity) {
         return gpus.stream().filter(gpu -> gpu.names().contains(entity)).findFirst();
     }
 }

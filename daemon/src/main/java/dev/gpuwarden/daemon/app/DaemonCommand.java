@@ -183,6 +183,7 @@ public final class DaemonCommand implements Callable<Integer> {
                     store,
                     store,
                     Clock.systemUTC(),
+                    sampler::gpus,
                     holders,
                     checkpoint.signals(Providers::signals)::send,
                     access);

@@ -1,7 +1,9 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import java.util.List;
 import java.util.function.Consumer;
 
 /** Who the node's GPUs are, over restarts of the daemon. Thread-safe. */
@@ -23,6 +25,11 @@ public final class GpuMemory {
     KnownGpus learn(NodeSnapshot reported) {
         KnownGpus before = known;
         return before.with(reported) == before ? before : change(reported);
+    }
+
+    /** All that were known last. */
+    List<GpuIdentity> identities() {
+        return known.identities();
     }
 
     private synchronized KnownGpus change(NodeSnapshot reported) {

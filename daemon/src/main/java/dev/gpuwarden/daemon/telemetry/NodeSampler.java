@@ -200,6 +200,13 @@ public final class NodeSampler implements AutoCloseable {
         return GpuPlaces.located(reported, names.learn(reported));
     }
 
+    /** The GPUs as {@link #snapshot} names them; while the driver lists none, those that were known before. Does not block. */
+    public List<GpuIdentity> gpus() {
+        List<GpuIdentity> listed =
+                snapshot().gpus().stream().map(GpuSnapshot::identity).toList();
+        return listed.isEmpty() ? names.identities() : listed;
+    }
+
     /** From now on GPUs that do not report who they are have the names that they had before. */
     public void remember(GpuMemory memory) {
         names = memory;

@@ -32,6 +32,7 @@ final class UplinkSession {
     private final UplinkTally tally;
     private final Runnable welcomed;
     private final Runnable proven;
+    private final NameTelling names;
     private final FaultTelling faults;
     private final EventFlow events;
     private final HolderAnswers holders;
@@ -72,6 +73,7 @@ final class UplinkSession {
         this.tally = tally;
         this.welcomed = welcomed;
         this.proven = proven;
+        this.names = new NameTelling(node.gpus());
         this.faults = new FaultTelling(node, news::lastSequence);
         this.events = new EventFlow(node.book());
         this.holders = new HolderAnswers(node.holders(), node.clock(), news.bell());
@@ -186,6 +188,7 @@ final class UplinkSession {
         again = false;
         toldNanos = System.nanoTime();
         heardNanos = toldNanos;
+        names.lookAgain();
         faults.begin();
     }
 
@@ -194,6 +197,9 @@ final class UplinkSession {
             begin();
         }
         all(node.access()::next);
+        if (call.isReady()) {
+            names.next(now).ifPresent(this::say);
+        }
         while (faults.pages().hasNext() && call.isReady()) {
             say(faults.pages().next());
         }
@@ -204,6 +210,7 @@ final class UplinkSession {
         all(signals::answer);
         if (news.take()) {
             events.more();
+            names.lookAgain();
         }
         if (faults.done() && !inbox.leaving()) {
             while (call.isReady()) {
@@ -246,6 +253,7 @@ final class UplinkSession {
             begin();
             news.bell().ring();
         }
+        names.lookAgain();
         // Even if none is sent, or there would be no sleep until the other side reads again.
         spokenNanos = System.nanoTime();
         if (call.isReady() && !faults.pages().hasNext()) {
@@ -302,6 +310,7 @@ final class UplinkSession {
         }
         if (knows) {
             left = Math.min(left, holders.pauseNanos(now));
+            left = Math.min(left, call.isReady() ? names.pauseNanos(now) : Long.MAX_VALUE);
         }
         if (faults.done() && call.isReady() && !inbox.leaving()) {
             left = Math.min(left, events.pauseNanos(limits, now));

@@ -40,6 +40,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
@@ -136,6 +137,9 @@ final class TestAggregator implements AutoCloseable {
         final String subject;
         final List<String> ids = new CopyOnWriteArrayList<>();
         final List<List<Fault>> tellings = new CopyOnWriteArrayList<>();
+        /** With how many tellings had come before. */
+        final List<String> names = new CopyOnWriteArrayList<>();
+
         final List<String> ahead = new CopyOnWriteArrayList<>();
         final List<Holdings> holdings = new CopyOnWriteArrayList<>();
         final List<Signalled> signalled = new CopyOnWriteArrayList<>();
@@ -171,6 +175,11 @@ final class TestAggregator implements AutoCloseable {
                 case FAULTS -> faults(report.getFaults());
                 case EVENT -> event(report.getEvent());
                 case AHEAD -> ahead(report.getAhead());
+                case GPU_NAMES ->
+                    names.add(tellings.size()
+                            + report.getGpuNames().getGpusList().stream()
+                                    .map(gpu -> " " + gpu.getIndex() + " " + gpu.getPciAddress() + " " + gpu.getUuid())
+                                    .collect(Collectors.joining(",")));
                 case HOLDINGS -> holdings.add(report.getHoldings());
                 case ACCESS_REVIEW -> review(report.getAccessReview());
                 case SIGNALLED -> signalled.add(report.getSignalled());

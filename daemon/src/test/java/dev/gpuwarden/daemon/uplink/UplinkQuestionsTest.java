@@ -75,8 +75,8 @@ class UplinkQuestionsTest {
     private Uplink uplink(int port, Patience patience) {
         UplinkOptions options = new UplinkOptions();
         options.insecure = true;
-        UplinkNode node =
-                new UplinkNode("node-1", "boot-1", "1.2.3", store, store, Clock.systemUTC(), holders, signals, access);
+        UplinkNode node = new UplinkNode(
+                "node-1", "boot-1", "1.2.3", store, store, Clock.systemUTC(), List::of, holders, signals, access);
         return Uplink.start(node, UplinkAddress.of(options, "127.0.0.1:" + port), patience);
     }
 

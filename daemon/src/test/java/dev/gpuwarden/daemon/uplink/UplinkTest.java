@@ -6,7 +6,10 @@ import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.daemon.checkpoint.PodSignals;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
@@ -24,6 +27,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -45,6 +49,7 @@ class UplinkTest {
 
     private final Kept kept = new Kept();
     private EventStore store;
+    private volatile List<GpuIdentity> gpus = List.of();
 
     @BeforeEach
     void open() {
@@ -94,6 +99,7 @@ class UplinkTest {
                 store,
                 store,
                 Clock.systemUTC(),
+                () -> gpus,
                 () -> Reading.absent(Absence.NO_DATA),
                 (id, uid, signal) -> new PodSignals.Answer(0, "off"),
                 new AccessQuestions());
@@ -242,6 +248,24 @@ class UplinkTest {
             assertThat(kept.ids).hasSize(41).doesNotHaveDuplicates().endsWith("a");
             assertThat(last().ahead).as("once").hasSize(1);
             assertThat(last().tellings).hasSize(1);
+        }
+    }
+
+    @Test
+    void theNamesOfGpusComeBeforeTheFaultsAndAgainWhenTheyChange() throws Exception {
+        KnownGpus.Known third = new KnownGpus.Known(
+                3, PciAddress.parse("0000:5b:00.0").orElseThrow(), "GPU-c", Optional.empty(), Optional.empty());
+        gpus = List.of(GpuIdentity.unknown(3, new Reading.Absent<>(Absence.GPU_LOST, 15, "")));
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), QUICK)) {
+            until(() -> told(1));
+            assertThat(last().names).containsExactly("0 3  ");
+            tell("a");
+            until(() -> uplink.stats().sent() == 1);
+            gpus = new KnownGpus(List.of(third)).identities();
+            tell("b");
+            until(() -> last().names.size() == 2);
+            assertThat(last().names).as("once each").containsExactly("0 3  ", "1 3 0000:5b:00.0 GPU-c");
         }
     }
 
