@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
 import dev.gpuwarden.aggregator.fleet.NodeJson;
+import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
@@ -11,7 +12,9 @@ import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** One node for people: how it is and why, its faults with what to do, what Kubernetes was told. */
 final class ExplainTable {
@@ -30,6 +33,7 @@ final class ExplainTable {
                                 .orElse(""));
         line(out, "why", look.why());
         line(out, "next", look.next());
+        worst(look.summary(), out);
         look.drain().ifPresent(drain -> {
             line(out, "drain", DrainText.of(drain));
             line(out, "", DrainText.next(drain));
@@ -54,13 +58,28 @@ final class ExplainTable {
         line(out, "breaker", breaker(report));
         line(out, "aggregator", report.aggregator());
         report.notes().forEach(note -> line(out, "note", note));
-        faults(look.faults(), report, out);
+        faults(look, report, out);
         events(report, out);
     }
 
     private static void line(PrintWriter out, String what, String text) {
         if (!text.isEmpty()) {
             out.println(what + " ".repeat(12 - what.length()) + Table.escape(text));
+        }
+    }
+
+    /** Each part with a fatal fault once, with its one instruction. */
+    private static void worst(FaultSummary summary, PrintWriter out) {
+        String what = "worst";
+        for (FaultSummary.Line line : summary.lines()) {
+            line(
+                    out,
+                    what,
+                    line.text() + ": " + ActionText.name(line.cause()) + ": " + ActionText.advice(line.cause()));
+            what = "";
+        }
+        if (summary.moreParts() > 0) {
+            line(out, "", "+" + summary.moreParts() + " more with fatal faults");
         }
     }
 
@@ -79,21 +98,31 @@ final class ExplainTable {
         return pools.isEmpty() ? "no pool selects it: it would not be taken out of service" : String.join("; ", pools);
     }
 
-    private static void faults(List<Fault> faults, ExplainReport report, PrintWriter out) {
+    /** The two lines of a fault. */
+    private record Message(String fault, String advice) {
+        private static Message of(HealthEvent cause) {
+            return new Message(
+                    (cause.fatal() ? "FATAL" : "FAULT") + "  " + Table.escape(cause.checkName()) + "  "
+                            + Table.escape(cause.message()),
+                    Table.escape(ActionText.name(cause) + ": " + ActionText.advice(cause)));
+        }
+    }
+
+    private static void faults(NodeAssessment look, ExplainReport report, PrintWriter out) {
         out.println();
-        if (faults.isEmpty()) {
+        if (look.faults().isEmpty()) {
             out.println("no faults");
             return;
         }
         Table table = new Table("FAULT", "CODE", "OF", "SEVERITY", "AGE", "SEEN", "ACTION", "EVENT");
-        List<List<Fault>> raised = NodeJson.raised(faults);
+        List<List<Fault>> raised = FaultSummary.raised(look.faults());
         for (List<Fault> each : raised) {
             Fault first = each.get(0);
             HealthEvent cause = first.cause();
             table.row(
                     cause.checkName(),
-                    String.join(", ", NodeJson.codes(each)),
-                    NodeJson.parts(each),
+                    String.join(", ", FaultSummary.codes(each)),
+                    NodeJson.parts(each, look.names()),
                     cause.fatal() ? Table.styled(Style.BAD, "fatal") : Table.styled(Style.WARNING, "not fatal"),
                     FleetTable.age(first.since(), report.story().at()),
                     first.occurrences() + "x",
@@ -102,12 +131,13 @@ final class ExplainTable {
         }
         table.print(out);
         out.println();
-        for (List<Fault> each : raised) {
-            HealthEvent cause = each.get(0).cause();
-            out.println((cause.fatal() ? "FATAL" : "FAULT") + "  " + Table.escape(cause.checkName()) + "  "
-                    + Table.escape(cause.message()));
-            out.println("       " + Table.escape(ActionText.name(cause) + ": " + ActionText.advice(cause)));
-        }
+        // A reporter that floods has one sentence for hundreds of faults.
+        Map<Message, Integer> messages = new LinkedHashMap<>();
+        raised.forEach(each -> messages.merge(Message.of(each.get(0).cause()), 1, Integer::sum));
+        messages.forEach((message, count) -> {
+            out.println(message.fault() + (count > 1 ? "  (" + count + " faults)" : ""));
+            out.println("       " + message.advice());
+        });
     }
 
     private static void events(ExplainReport report, PrintWriter out) {

@@ -6,12 +6,11 @@ import dev.gpuwarden.aggregator.fleet.BreakerStatus;
 import dev.gpuwarden.aggregator.fleet.BreakerView;
 import dev.gpuwarden.aggregator.fleet.FleetState;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
-import dev.gpuwarden.aggregator.fleet.NodeJson;
+import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.event.ActionText;
-import dev.gpuwarden.core.event.Fault;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,18 +48,33 @@ final class FleetTable {
         out.println("verdict: " + verdict(report));
     }
 
+    /** A row for the worst part, and one below it for each other one that has a fatal fault. */
     private static void row(Table table, NodeAssessment node, Instant now) {
+        FaultSummary summary = node.summary();
+        List<FaultSummary.Line> lines = summary.lines();
+        boolean one = lines.size() <= 1;
+        String more = summary.moreFaults() > 0 ? "+" + summary.moreFaults() : "";
         table.row(
                 node.name(),
                 styled(node.state(), node.state().label()),
                 node.since().map(since -> age(since, now)).orElse(""),
-                NodeJson.worst(node.faults()).orElse(""),
-                node.faults().stream()
-                        .findFirst()
-                        .map(Fault::cause)
-                        .map(ActionText::name)
-                        .orElse(""),
+                lines.isEmpty() ? "" : lines.get(0).text() + (one && !more.isEmpty() ? " " + more : ""),
+                lines.isEmpty() ? "" : ActionText.name(lines.get(0).cause()),
                 because(node));
+        if (one) {
+            return;
+        }
+        lines.stream().skip(1).forEach(line -> below(table, line.text(), ActionText.name(line.cause())));
+        if (summary.moreParts() > 0) {
+            below(table, "+" + summary.moreParts() + " more with fatal faults", "");
+        }
+        if (!more.isEmpty()) {
+            below(table, more + " more faults", "");
+        }
+    }
+
+    private static void below(Table table, String worst, String action) {
+        table.row("", "", "", worst, action, "");
     }
 
     /** What was written on a node in quarantine tells its faults once more, which the column before has. */

@@ -1,8 +1,10 @@
 package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
+import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -17,6 +19,7 @@ import java.util.Optional;
  * @param why for people
  * @param next what has to happen, or will; empty where nothing has to
  * @param faults that somebody may act on, as they were told last, the worst first
+ * @param names what people call the parts that the faults name
  * @param reported when it was last heard of
  * @param inspection empty where its marks cannot be read
  * @param drain of its pods, as far as it is written on the Node; empty where there is none
@@ -30,6 +33,7 @@ public record NodeAssessment(
         String why,
         String next,
         List<Fault> faults,
+        PartNames names,
         Optional<Instant> reported,
         Optional<QuarantineSummary> inspection,
         Optional<DrainAnnotation> drain) {
@@ -42,6 +46,11 @@ public record NodeAssessment(
     static final Comparator<NodeAssessment> WORST_NODE_FIRST = Comparator.comparing(NodeAssessment::state)
             .thenComparing(look -> look.since().orElse(Instant.MAX))
             .thenComparing(NodeAssessment::name);
+
+    /** Its faults in few lines, one at least if there are any. */
+    public FaultSummary summary() {
+        return FaultSummary.of(faults, names, 1);
+    }
 
     boolean fatal() {
         return faults.stream().anyMatch(fault -> fault.cause().fatal());

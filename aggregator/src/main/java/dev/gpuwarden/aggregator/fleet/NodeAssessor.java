@@ -15,17 +15,15 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineDecider;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.node.PartNames;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /** Says how a node is and why: what quarantine would decide about it now, against what is there. Pure. */
 public final class NodeAssessor {
-
-    private static final int MOST_NAMED = 3;
 
     private final NodeFacts there;
     private final CachedNode node;
@@ -131,6 +129,7 @@ public final class NodeAssessor {
                 why,
                 next,
                 faults,
+                names(),
                 reported(),
                 inspection,
                 state == FleetState.QUARANTINED ? drain() : Optional.empty());
@@ -165,14 +164,12 @@ public final class NodeAssessor {
         return faults.stream().map(Fault::since).findFirst();
     }
 
-    private static String named(List<Fault> faults) {
-        List<String> names = faults.stream()
-                .map(fault -> Explanation.what(fault.key()))
-                .distinct()
-                .toList();
-        int more = names.size() - MOST_NAMED;
-        return names.stream().limit(MOST_NAMED).collect(Collectors.joining("; "))
-                + (more > 0 ? "; and " + more + " more" : "");
+    private String named(List<Fault> named) {
+        return Explanation.named(named, names());
+    }
+
+    private PartNames names() {
+        return told.map(NodeHealth::names).orElse(PartNames.NONE);
     }
 
     // ---- out of service ----
@@ -254,6 +251,7 @@ public final class NodeAssessor {
                 look.why(),
                 look.next(),
                 look.faults(),
+                look.names(),
                 look.reported(),
                 look.inspection(),
                 look.drain());

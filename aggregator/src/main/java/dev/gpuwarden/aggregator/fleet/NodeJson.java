@@ -1,16 +1,17 @@
 package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
+import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** How a node and its faults look as data, and in few words. */
@@ -30,26 +31,41 @@ public final class NodeJson {
         tree.put("rules", look.inspection().map(QuarantineSummary::rules).orElse(List.of()));
         tree.put("reported", look.reported().map(Instant::toString));
         tree.put("drain", look.drain().map(DrainAnnotation::tree));
-        tree.put("faults", raised(look.faults()).stream().map(NodeJson::tree).toList());
+        FaultSummary summary = look.summary();
+        tree.put("worst", summary.lines().stream().map(NodeJson::tree).toList());
+        tree.put("moreFatalParts", summary.moreParts());
+        tree.put("moreFaults", summary.moreFaults());
+        tree.put(
+                "faults",
+                FaultSummary.raised(look.faults()).stream()
+                        .map(raised -> tree(raised, look.names()))
+                        .toList());
         return tree;
     }
 
-    /** What one event raised together, in the order of the faults. */
-    public static List<List<Fault>> raised(List<Fault> faults) {
-        return List.copyOf(faults.stream()
-                .collect(Collectors.groupingBy(Fault::cause, LinkedHashMap::new, Collectors.toList()))
-                .values());
+    private static Map<String, Object> tree(FaultSummary.Line line) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("part", line.part());
+        tree.put("text", line.text());
+        tree.put("fatal", line.cause().fatal());
+        tree.put("action", ActionText.name(line.cause()));
+        tree.put("advice", ActionText.advice(line.cause()));
+        tree.put("event", line.cause().id());
+        return tree;
     }
 
-    private static Map<String, Object> tree(List<Fault> raised) {
+    private static Map<String, Object> tree(List<Fault> raised, PartNames names) {
         Fault first = raised.get(0);
         HealthEvent cause = first.cause();
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("check", cause.checkName());
         tree.put("agent", cause.agent());
         tree.put("component", cause.componentClass());
-        tree.put("codes", codes(raised));
-        tree.put("entities", entities(raised).stream().map(NodeJson::tree).toList());
+        tree.put("codes", FaultSummary.codes(raised));
+        tree.put(
+                "entities",
+                FaultSummary.entities(raised).stream().map(NodeJson::tree).toList());
+        tree.put("subject", parts(raised, names));
         tree.put("fatal", cause.fatal());
         tree.put("message", cause.message());
         tree.put("action", ActionText.name(cause));
@@ -68,41 +84,15 @@ public final class NodeJson {
         return tree;
     }
 
-    public static List<String> codes(List<Fault> raised) {
-        return raised.stream()
-                .map(fault -> fault.key().errorCode())
-                .filter(code -> !code.isEmpty())
-                .distinct()
-                .toList();
-    }
-
-    private static List<Entity> entities(List<Fault> raised) {
-        return raised.stream()
-                .map(fault -> fault.key().entity())
-                .filter(entity -> !entity.equals(Entity.WHOLE))
-                .distinct()
-                .toList();
-    }
-
-    /** `PCI 0000:3b:00, GPU_UUID GPU-1`. */
-    public static String parts(List<Fault> raised) {
-        return entities(raised).stream()
-                .map(entity -> entity.type() + " " + entity.value())
-                .collect(Collectors.joining(", "));
-    }
-
-    /** The fault to begin with, and how many more there are; empty without any. */
-    public static Optional<String> worst(List<Fault> faults) {
-        List<List<Fault>> raised = raised(faults);
-        if (raised.isEmpty()) {
-            return Optional.empty();
-        }
-        List<Fault> worst = raised.get(0);
-        String codes = String.join(", ", codes(worst));
-        String entity = entities(worst).stream().map(Entity::value).findFirst().orElse("");
-        return Optional.of(String.join(" ", List.of(worst.get(0).cause().checkName(), codes, entity))
-                        .strip()
-                        .replace("  ", " ")
-                + (raised.size() > 1 ? " +" + (raised.size() - 1) : ""));
+    /** `GPU 2 (0000:44:00.0)`; as the event names them where nothing else is known: `PCI 0000:3b:00, GPU_UUID GPU-1`. */
+    public static String parts(List<Fault> raised, PartNames names) {
+        List<Entity> entities = FaultSummary.entities(raised);
+        return entities.isEmpty()
+                        || entities.stream()
+                                .anyMatch(entity -> names.gpu(entity).isPresent())
+                ? names.of(entities)
+                : entities.stream()
+                        .map(entity -> entity.type() + " " + entity.value())
+                        .collect(Collectors.joining(", "));
     }
 }

@@ -188,7 +188,8 @@ final class NodeSession {
         eventsInDraft = events;
         return new Draft(
                 dirtyNanos,
-                new ReportedState(node, bootId, version, reported, claim, generation, sequence, dropped, faults(), names),
+                new ReportedState(
+                        node, bootId, version, reported, claim, generation, sequence, dropped, faults(), names),
                 held);
     }
 

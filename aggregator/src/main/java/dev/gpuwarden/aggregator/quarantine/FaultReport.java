@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.quarantine;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -16,6 +17,7 @@ import java.util.Set;
  * @param why what is wrong with what the node itself says
  * @param faults those that are current, as far as they are trusted
  * @param ofMonitors which of them the node has not told
+ * @param names what people call the parts that they name
  * @param unlisted how many more there are that nobody kept: the node cannot be known to be well
  */
 public record FaultReport(
@@ -25,6 +27,7 @@ public record FaultReport(
         String why,
         List<Fault> faults,
         Set<FaultKey> ofMonitors,
+        PartNames names,
         int unlisted) {
 
     public enum Standing {
@@ -44,6 +47,18 @@ public record FaultReport(
     public FaultReport {
         faults = List.copyOf(faults);
         ofMonitors = Set.copyOf(ofMonitors);
+    }
+
+    /** Of a node whose parts have no other names than its events give them. */
+    public FaultReport(
+            String node,
+            String nodeUid,
+            Standing standing,
+            String why,
+            List<Fault> faults,
+            Set<FaultKey> ofMonitors,
+            int unlisted) {
+        this(node, nodeUid, standing, why, faults, ofMonitors, PartNames.NONE, unlisted);
     }
 
     public static FaultReport trusted(String node, List<Fault> faults) {

@@ -65,14 +65,14 @@ public final class FaultReports {
         }
         Set<FaultKey> ofMonitors = keys(read.ofMonitors().orElse(List.of()));
         ofMonitors.removeAll(keys(read.own()));
-        return new FaultReport(node, uid, Standing.TRUSTED, "", read.faults(), ofMonitors, (int)
+        return new FaultReport(node, uid, Standing.TRUSTED, "", read.faults(), ofMonitors, read.names(), (int)
                 Math.min(read.unlistedCount(), 1_000_000));
     }
 
     /** Only they say something of it now; empty if they do not either. */
     private static Optional<FaultReport> monitored(NodeHealth read, String uid, Standing standing, String why) {
         return read.ofMonitors()
-                .map(faults -> new FaultReport(read.node(), uid, standing, why, faults, keys(faults), 0));
+                .map(faults -> new FaultReport(read.node(), uid, standing, why, faults, keys(faults), read.names(), 0));
     }
 
     private static Set<FaultKey> keys(List<Fault> faults) {

@@ -130,7 +130,7 @@ public final class QuarantineDecider {
         boolean preExisting = session.cordoned() ? session.cordonPreExisting() : cordons && node.unschedulable();
         patch.unschedulable(effects.cordon() || node.unschedulable());
         patch.annotate(NodeAnnotations.EVENTS, Optional.of(HealthEventJson.write(held.events())));
-        patch.annotate(NodeAnnotations.REASON, Optional.of(Explanation.of(held, effects)));
+        patch.annotate(NodeAnnotations.REASON, Optional.of(Explanation.of(held, effects, report.names())));
         patch.annotate(NodeAnnotations.CORDONED, mark(effects.cordon()));
         patch.annotate(NodeAnnotations.CORDON_PRE_EXISTING, mark(preExisting));
         patch.annotate(
@@ -168,7 +168,7 @@ public final class QuarantineDecider {
         Decision.Kind kind = session.active() ? Decision.Kind.CHANGE : Decision.Kind.QUARANTINE;
         return act(
                 kind,
-                Explanation.of(held, effects),
+                Explanation.of(held, effects, report.names()),
                 patch,
                 passed.map(BreakerPolicy.Answer::reason),
                 held,
@@ -278,7 +278,7 @@ public final class QuarantineDecider {
                 mode,
                 kind,
                 reason,
-                faults.stream().map(Explanation::of).toList(),
+                Explanation.each(faults, report.names()),
                 Explanation.names(held.met()),
                 held.unanswered().stream()
                         .map(unanswered -> unanswered.ruleSet() + ": " + unanswered.why())

@@ -21,16 +21,20 @@ export function showNodes(nodes) {
 
 const since = text => text ? element('span', {title: time(text)}, age(text)) : '';
 
-function fault(node) {
-  const [first, ...more] = node.faults;
-  return first ? [first.check, first.codes.join(', '), first.entities[0]?.value ?? ''].join(' ').trim() + (more.length ? ` +${more.length}` : '') : '';
+// Each part with a fatal fault once, with its one instruction.
+function worst(node) {
+  const more = [node.moreFatalParts ? `+${node.moreFatalParts} more with fatal faults` : '', node.moreFaults ? `+${node.moreFaults} more faults` : ''];
+  return [
+    ...node.worst.map(line => element('div', {title: line.advice}, line.text + (line.fatal ? `: ${line.action}` : ''))),
+    ...more.filter(text => text).map(text => element('div', {class: 'quiet'}, text)),
+  ];
 }
 
 function row(node) {
   return element('tr', {'data-key': node.name},
     element('td', {}, element('button', {class: 'open', type: 'button', onclick: () => openNode(node.name)}, node.name)),
     cell(node.state + (node.unschedulable && node.state === 'faulty' ? ', cordoned' : ''), kindOf(node.state)),
-    element('td', {}, since(node.since)), cell(fault(node)), cell(node.why), cell(node.next));
+    element('td', {}, since(node.since)), element('td', {}, ...worst(node)), cell(node.why), cell(node.next));
 }
 
 export function openNode(name) {
@@ -60,6 +64,11 @@ function list(facts) {
 
 const when = text => text ? `${time(text)} (${age(text)} ago)` : '';
 
+function named(shown) {
+  const names = shown.entities.map(entity => `${entity.type} ${entity.value}`).join(', ');
+  return names === shown.subject ? '' : names;
+}
+
 function details(node) {
   return [
     list({State: node.state, Since: when(node.since), Pools: node.pools.join(', '), Why: node.why, 'Rule sets': (node.rules ?? []).join(', '), Next: node.next}),
@@ -67,7 +76,7 @@ function details(node) {
     ...node.faults.map(shown => element('div', {class: shown.fatal ? 'fault' : 'fault mild'},
       element('h3', {}, [shown.check, ...shown.codes].join(' ')),
       element('p', {}, shown.message),
-      list({About: shown.entities.map(entity => `${entity.type} ${entity.value}`).join(', '), Do: shown.advice, 'Told by': shown.agent,
+      list({About: shown.subject, 'As the event names it': named(shown), Do: shown.advice, 'Told by': shown.agent,
         First: when(shown.since), Last: when(shown.lastSeen), Times: shown.occurrences}))),
   ];
 }
@@ -85,7 +94,7 @@ function drained(drain) {
 
 // From the fault to where it is now.
 function pipeline(node) {
-  const steps = node.faults.map(shown => [shown.since, `fault ${[shown.check, ...shown.codes].join(' ')}`]);
+  const steps = node.faults.map(shown => [shown.since, `fault ${[shown.check, ...shown.codes].join(' ')} of ${shown.subject}`]);
   if (node.state === 'quarantined') steps.push([node.since, 'taken out of service']);
   steps.push(...drained(node.drain));
   steps.sort((a, b) => String(a[0]).localeCompare(String(b[0])));

@@ -175,8 +175,8 @@ class FleetCommandsClusterTest {
             String table = run("fleet").out();
             assertThat(table)
                     .containsPattern("quarantined +1 ")
-                    .containsPattern(
-                            bad + " +quarantined .* SysLogsXIDError 79 0000:3b:00 .* for syslog-fatal; returns when")
+                    .containsPattern(bad
+                            + " +quarantined .* SysLogsXIDError 79 on PCI 0000:3b:00 .* for syslog-fatal; returns when")
                     .doesNotContain(good + " ")
                     .contains("verdict: not fit (1 of 6 nodes)");
 

@@ -16,6 +16,7 @@ import dev.gpuwarden.aggregator.fleet.NodeAssessment;
 import dev.gpuwarden.aggregator.fleet.NodeAssessor;
 import dev.gpuwarden.aggregator.fleet.NodeAssessorTest;
 import dev.gpuwarden.aggregator.fleet.NodeFacts;
+import dev.gpuwarden.aggregator.fleet.NodeStory;
 import dev.gpuwarden.aggregator.fleet.Seen;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Clause;
@@ -31,6 +32,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class FleetReportTest {
@@ -79,7 +82,9 @@ class FleetReportTest {
         String docs = Files.readString(DOCS);
         String documented = docs.substring(docs.indexOf("```json\n") + 8);
         FleetReport report = report(
-                NodeAssessorTest.health("2026-11-22T05:59:30Z", NodeAssessorTest.fault(true, "")), FleetState.FAULTY);
+                NodeAssessorTest.health(
+                        "2026-11-22T05:59:30Z", NodeAssessorTest.fault(true, ", \"gpu\": \"GPU 1 (0000:3b:00.0)\"")),
+                FleetState.FAULTY);
         assertThat(Json.readObject(Output.json(report.tree())))
                 .isEqualTo(Json.readObject(documented.substring(0, documented.indexOf("```"))));
     }
@@ -96,6 +101,66 @@ class FleetReportTest {
                 .isEqualTo(Verdict.FIT);
     }
 
+    /** GPU 3 is lost, GPU 2 has an XID 48 under both of its names, and a reporter floods. */
+    private static FleetReport flooded() {
+        Stream<String> gpus = Stream.of(
+                row("GpuState", "gpu-lost", "GPU_UUID", "GPU-c", "GPU 3 (0000:5b:00.0)", "one", "CONTACT_SUPPORT"),
+                row("GpuState", "gpu-lost", "PCI", "0000:5b:00", "GPU 3 (0000:5b:00.0)", "one", "CONTACT_SUPPORT"),
+                row("Xid", "48", "GPU_UUID", "GPU-b", "GPU 2 (0000:44:00.0)", "two", "COMPONENT_RESET"),
+                row("Xid", "48", "PCI", "0000:44:00", "GPU 2 (0000:44:00.0)", "two", "COMPONENT_RESET"),
+                row("Xid", "79", "PCI", "0000:5b:00", "GPU 3 (0000:5b:00.0)", "three", "RESTART_BM")
+                        .replace("05:00:00Z", "05:00:01Z"));
+        Stream<String> noise = IntStream.range(0, 251).mapToObj(i -> """
+                {"agent": "noisy", "componentClass": "NODE", "checkName": "Noise", "errorCode": "n%s", "fatal": false, "message": "noise",
+                 "recommendedAction": "NONE", "processingStrategy": "EXECUTE_REMEDIATION", "sequence": %s, "eventID": "n%s",
+                 "occurrences": 1, "since": "2026-11-22T04:00:00Z", "lastSeen": "2026-11-22T05:59:00Z"}
+                """.formatted(i, 100 + i, i));
+        return report(
+                NodeAssessorTest.health(
+                        "2026-11-22T05:59:30Z", Stream.concat(gpus, noise).toArray(String[]::new)),
+                FleetState.FAULTY);
+    }
+
+    private static String row(
+            String check, String code, String type, String value, String gpu, String event, String action) {
+        return NodeAssessorTest.fault(true, ", \"gpu\": \"" + gpu + "\"")
+                .replace("Xid", check)
+                .replace("\"79\"", '"' + code + '"')
+                .replace("\"PCI\"", '"' + type + '"')
+                .replace("0000:3b:00", value)
+                .replace("\"e\"", '"' + event + '"')
+                .replace("RESTART_BM", action);
+    }
+
+    @Test
+    void eachPartWithAFatalFaultIsNamedOnceWithItsInstruction() {
+        FleetReport report = flooded();
+        StringWriter text = new StringWriter();
+        FleetTable.print(report, new PrintWriter(text, true));
+        assertThat(text.toString().lines().map(line -> line.strip().replaceAll(" +", " ")))
+                .containsSubsequence(
+                        "n faulty 1h GpuState gpu-lost on GPU 3 (0000:5b:00.0) contact-support breaker all: open since"
+                                + " 2026-11-22T05:00:00Z, 3 of 4; look at the nodes that are out, then gpuwarden breaker"
+                                + " close or half-open",
+                        "Xid 48 on GPU 2 (0000:44:00.0) component-reset",
+                        "+252 more faults");
+        NodeFacts facts = NodeFacts.of(NodeAssessorTest.tree("{\"metadata\": {\"name\": \"n\", \"uid\": \"u\"}}"));
+        StringWriter explained = new StringWriter();
+        ExplainTable.print(
+                new ExplainReport(
+                        new NodeStory(report.at(), facts, report.shown().get(0), report.around(), Seen.of(List.of()))),
+                new PrintWriter(explained, true));
+        assertThat(explained.toString().lines().map(line -> line.replaceAll("  +", "  ")))
+                .containsSubsequence(
+                        "worst  GpuState gpu-lost on GPU 3 (0000:5b:00.0): contact-support: take the node out of service"
+                                + " and ask the vendor, with the archive of this event",
+                        "  Xid 48 on GPU 2 (0000:44:00.0): component-reset: stop what uses the part, then reset it; for a"
+                                + " GPU: nvidia-smi --gpu-reset -i GPU-b",
+                        "FATAL  GpuState  off the bus",
+                        "FAULT  Noise  noise  (251 faults)")
+                .anyMatch(line -> line.startsWith("Xid  48  GPU 2 (0000:44:00.0)  fatal"));
+    }
+
     @Test
     void theTableHasWhatWasAskedFor() {
         String fault = NodeAssessorTest.fault(true, "").replace("off the bus", "off \\u001b[31m the bus");
@@ -106,7 +171,7 @@ class FleetReportTest {
         FleetTable.print(report, new PrintWriter(text, true));
         assertThat(text.toString())
                 .contains("faulty  1", "breaker all is open since 2026-11-22T05:00:00Z: 3 of 4")
-                .contains("n     faulty  1h     Xid 79 0000:3b:00  restart-bm  breaker all: open since")
+                .contains("n     faulty  1h     Xid 79 on PCI 0000:3b:00  restart-bm  breaker all: open since")
                 .contains("verdict: not fit (1 of 1 nodes)")
                 .doesNotContain("\u001b");
         StringWriter none = new StringWriter();

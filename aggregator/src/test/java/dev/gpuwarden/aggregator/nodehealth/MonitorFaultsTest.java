@@ -102,7 +102,16 @@ class MonitorFaultsTest {
     @Test
     void ofWhatBothKnowTheWorseCounts() throws Exception {
         Map<String, Object> status = new HashMap<>(NodeHealthStatus.tree(new ReportedState(
-                "n1", "", "", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, List.of(fault(false), fault("own")), PartNames.NONE)));
+                "n1",
+                "",
+                "",
+                NOW,
+                new StreamEpoch(NOW, "a"),
+                3,
+                7,
+                0,
+                List.of(fault(false), fault("own")),
+                PartNames.NONE)));
         Map<String, Object> place = new HashMap<>(
                 status(after(Map.of(), NOW, event("a").fatal(true).build()).orElseThrow()));
         status.putAll(place);

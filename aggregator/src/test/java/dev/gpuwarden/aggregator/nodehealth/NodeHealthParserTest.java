@@ -29,7 +29,8 @@ class NodeHealthParserTest {
             new PartNames(List.of(PartNames.Gpu.of(3, PciAddress.parse("0000:3b:00.0"), Optional.of("GPU-1"))));
 
     private static Map<String, Object> status(List<Fault> faults) {
-        return NodeHealthStatus.tree(new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 2, faults, NAMES));
+        return NodeHealthStatus.tree(
+                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 2, faults, NAMES));
     }
 
     /** As it comes back from an API server. */

@@ -23,8 +23,8 @@ class NodeHealthStatusTest {
     private static final Instant NOW = Instant.parse("2026-11-22T01:02:03.456Z");
 
     private static Map<String, Object> status(List<Fault> faults) {
-        return NodeHealthStatus.tree(
-                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults, PartNames.NONE));
+        return NodeHealthStatus.tree(new ReportedState(
+                "n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults, PartNames.NONE));
     }
 
     private static Fault fault(String check, boolean fatal, Instant since, ProcessingStrategy strategy) {
@@ -59,8 +59,8 @@ class NodeHealthStatusTest {
         PartNames names =
                 new PartNames(List.of(PartNames.Gpu.of(3, PciAddress.parse("0000:3b:00.0"), Optional.empty())));
         List<Fault> faults = List.of(fault("a", true));
-        Map<String, Object> named =
-                NodeHealthStatus.tree(new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults, names));
+        Map<String, Object> named = NodeHealthStatus.tree(
+                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults, names));
         assertThat(named.toString()).contains("gpu=GPU 3 (0000:3b:00.0)", "summary=a 79 GPU 3 (0000:3b:00.0)");
         assertThat(status(faults).toString()).doesNotContain("gpu=").contains("summary=a 79 PCI:0000:3b:00");
     }

@@ -36,8 +36,9 @@ class QuarantineDeciderTest extends QuarantineSetup {
                         + "\"generatedTimestamp\":{\"seconds\":0,\"nanos\":0},\"nodeName\":\"node-1\","
                         + "\"processingStrategy\":1,\"id\":\"e-1\"}]");
         assertThat(node.annotation("gpuwarden.dev/quarantine-reason"))
-                .startsWith("SysLogsXIDError 79 on NVLINK 3 since 2026-11-22T03:00:00Z: fallen off the bus; ")
-                .contains("Rules: fatal. ");
+                .as("one event is one reason")
+                .startsWith("SysLogsXIDError 79 on PCI 0000:3b:00 since 2026-11-22T03:00:00Z: fallen off the bus"
+                        + " (restart-bm). Rules: fatal. ");
         assertThat(Json.write(act.audit().toTree()))
                 .contains("\"decision\":\"quarantine\"", "\"breaker\":\"room\"", "\"rules\":[\"fatal\"]");
 

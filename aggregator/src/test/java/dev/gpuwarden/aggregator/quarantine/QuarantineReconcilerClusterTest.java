@@ -181,7 +181,8 @@ class QuarantineReconcilerClusterTest {
         assertThat(settle("q-cordon")).isInstanceOf(Decision.Act.class);
         assertThat(get("q-cordon", ".spec.unschedulable")).isEqualTo("true");
         assertThat(get("q-cordon", ".metadata.annotations.gpuwarden\\.dev/quarantine-reason"))
-                .startsWith("SysLogsXIDError 79 on PCI 0000:3b:00 since 2026-11-22T03:00:00Z: fallen off the bus.")
+                .startsWith(
+                        "SysLogsXIDError 79 on PCI 0000:3b:00 since 2026-11-22T03:00:00Z: fallen off the bus. Rules")
                 .contains("Rules: syslog-fatal.");
         assertThat(pools.census().get("all").out()).contains("q-cordon");
         assertThat(pools.census().get("all").letThrough()).containsKey("q-cordon");
