@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.daemon.node.BootId;
 import java.nio.file.Path;
 
 /** The boot of which the log tells now. */

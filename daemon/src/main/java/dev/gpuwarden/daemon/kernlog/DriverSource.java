@@ -35,7 +35,7 @@ final class DriverSource implements LogSource {
     private final Optional<String> noLog;
     private final BooleanSupplier better;
     private final Clock clock;
-    private final Patience patience = new Patience(Duration.ofMinutes(1));
+    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
     private long told;
 
     /**

@@ -31,9 +31,9 @@ final class FileSource implements LogSource {
     private final Path file;
     private final Start start;
     private final boolean follow;
-    private final LineRecord records;
-    private final Patience patience = new Patience(Duration.ofSeconds(5));
-    private Optional<FileMark> read = Optional.empty();
+    private final LineParser records;
+    private final Backoff patience = new Backoff(Duration.ofSeconds(5));
+    private Optional<FilePosition> read = Optional.empty();
     private boolean readToEnd;
     private String watchedName = "";
     private volatile @Nullable WatchService watch;
@@ -42,7 +42,7 @@ final class FileSource implements LogSource {
         this.file = file.toAbsolutePath();
         this.start = start;
         this.follow = follow;
-        this.records = new LineRecord(clock, zone);
+        this.records = new LineParser(clock, zone);
     }
 
     @Override
@@ -72,10 +72,10 @@ final class FileSource implements LogSource {
 
     /** File after file. Which one is next is asked anew after each: more rotations may have come meanwhile. */
     private void readAll(Sink sink) throws IOException {
-        FileTrail.Part part = read.isEmpty() ? first(sink) : next();
+        RotatedFiles.Part part = read.isEmpty() ? first(sink) : next();
         while (!patience.isClosed()) {
-            try (FileReading reading =
-                    FileReading.open(part.file(), part.offset(), file, records, sink, this::comesNext)) {
+            try (LogFileReader reading =
+                    LogFileReader.open(part.file(), part.offset(), file, records, sink, this::comesNext)) {
                 sink.readable();
                 boolean newest = part.file().equals(file);
                 boolean toEnd = read(reading, newest);
@@ -88,12 +88,12 @@ final class FileSource implements LogSource {
     }
 
     /** Asked with the first bytes of a file in hand: if it was rotated before that, another file comes before. */
-    private boolean comesNext(FileReading opened) {
+    private boolean comesNext(LogFileReader opened) {
         return read.isEmpty() || opened.isAt(next().file());
     }
 
     /** @return whether it was read to its end */
-    private boolean read(FileReading reading, boolean newest) throws IOException {
+    private boolean read(LogFileReader reading, boolean newest) throws IOException {
         boolean toEnd = false;
         try {
             toEnd = newest && follow ? follow(reading) : reading.drain(patience::isClosed);
@@ -112,7 +112,7 @@ final class FileSource implements LogSource {
     }
 
     /** @return false where the file was cut, so that a copy may hold its end */
-    private boolean follow(FileReading reading) throws IOException {
+    private boolean follow(LogFileReader reading) throws IOException {
         while (!patience.isClosed() && reading.drain(patience::isClosed)) {
             if (replaced(reading)) {
                 // Its writer may have written until he turned to the new one.
@@ -124,7 +124,7 @@ final class FileSource implements LogSource {
     }
 
     /** Whether another file has this name and its writer has turned to it, or even that one was rotated. */
-    private boolean replaced(FileReading reading) {
+    private boolean replaced(LogFileReader reading) {
         if (reading.isAt(file)) {
             return false;
         }
@@ -135,57 +135,57 @@ final class FileSource implements LogSource {
         } catch (IOException e) {
             // Renamed, and the new one is not there yet.
         }
-        return FileTrail.behind(file, reading.mark()).after().stream()
+        return RotatedFiles.behind(file, reading.mark()).after().stream()
                 .findFirst()
                 .filter(next -> !next.file().equals(file))
                 .isPresent();
     }
 
     /** What follows on what was read. */
-    private FileTrail.Part next() {
-        FileTrail.Trail trail = FileTrail.behind(file, read.orElseThrow());
+    private RotatedFiles.Part next() {
+        RotatedFiles.Trail trail = RotatedFiles.behind(file, read.orElseThrow());
         boolean done = trail.rest().isEmpty() || readToEnd && !trail.after().isEmpty();
         return done ? trail.after().get(0) : trail.rest().orElseThrow();
     }
 
     /** The mark, the number of the record where records have one, and the file's name. */
-    static String cursor(FileMark mark, long sequence, Path file) {
+    static String cursor(FilePosition mark, long sequence, Path file) {
         return KIND + ":" + mark.text() + ":" + sequence + ":" + file;
     }
 
-    private FileTrail.Part first(Sink sink) throws IOException {
+    private RotatedFiles.Part first(Sink sink) throws IOException {
         Optional<String> cursor = start.anyBoot(KIND).filter(text -> text.endsWith(":" + file));
-        Optional<FileMark> mark = cursor.flatMap(FileMark::parse);
+        Optional<FilePosition> mark = cursor.flatMap(FilePosition::parse);
         if (mark.isEmpty()) {
-            return sinceBoot(FileTrail.whole(file));
+            return sinceBoot(RotatedFiles.whole(file));
         }
-        FileTrail.Trail trail = FileTrail.behind(file, mark.get());
+        RotatedFiles.Trail trail = RotatedFiles.behind(file, mark.get());
         if (!start.sameBoot()) {
             return sinceBoot(trail.parts());
         }
-        long sequence = FileMark.sequence(cursor.orElseThrow());
+        long sequence = FilePosition.sequence(cursor.orElseThrow());
         records.goOn(sequence);
         if (trail.rest().isPresent() || mark.get().offset() == 0) {
             return trail.parts().get(0);
         }
         if (sequence >= 0) {
             // Numbers tell what is new, and what is missing.
-            return sinceBoot(FileTrail.whole(file));
+            return sinceBoot(RotatedFiles.whole(file));
         }
         sink.gap(0, "the file that was read before is not beside " + file + " any more");
         return trail.parts().get(0);
     }
 
     /** Where this boot began; if the log does not show that, where it would have gone on, or at the log's own beginning. */
-    private FileTrail.Part sinceBoot(List<FileTrail.Part> parts) throws IOException {
+    private RotatedFiles.Part sinceBoot(List<RotatedFiles.Part> parts) throws IOException {
         for (int i = parts.size() - 1; i >= 0; i--) {
-            FileTrail.Part part = parts.get(i);
+            RotatedFiles.Part part = parts.get(i);
             Optional<Long> begins = BootStart.find(part.file());
             if (begins.isPresent()) {
-                return new FileTrail.Part(part.file(), Math.max(begins.get(), part.offset()));
+                return new RotatedFiles.Part(part.file(), Math.max(begins.get(), part.offset()));
             }
         }
-        return start.continued() ? parts.get(0) : new FileTrail.Part(file, 0);
+        return start.continued() ? parts.get(0) : new RotatedFiles.Part(file, 0);
     }
 
     /**

@@ -79,9 +79,9 @@ final class Handover implements Runnable {
         // First, so that no event is stored whose GPU the next process would not know.
         batch.names().ifPresent(position -> intake.accept(List.of(), Optional.of(position)));
         List<Fault> current = faults.get();
-        List<HealthEvent> all = new ArrayList<>(Faults.neverLess(batch.news(), current));
+        List<HealthEvent> all = new ArrayList<>(FaultPolicy.neverLess(batch.news(), current));
         if (batch.lift()) {
-            all.addAll(Faults.lifts(current, batch.news(), quiet, clock.instant()));
+            all.addAll(FaultPolicy.lifts(current, batch.news(), quiet, clock.instant()));
         }
         if (!all.isEmpty() || batch.position().isPresent()) {
             unstored += intake.accept(all, batch.position()).stream()
@@ -89,7 +89,7 @@ final class Handover implements Runnable {
                     .count();
         }
         events += all.size();
-        ledger.lookIn(Faults.nextLift(faults.get(), quiet).map(this::until));
+        ledger.lookIn(FaultPolicy.nextLift(faults.get(), quiet).map(this::until));
     }
 
     private Duration until(Instant lift) {

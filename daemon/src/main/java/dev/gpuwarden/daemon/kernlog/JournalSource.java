@@ -24,7 +24,7 @@ final class JournalSource implements LogSource {
     private final Optional<String> folder;
     private final String bootId;
     private final boolean follow;
-    private final Patience patience = new Patience(Duration.ofMinutes(1));
+    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
     private Optional<String> cursor;
     private String said = "";
     private boolean first;
@@ -133,7 +133,7 @@ final class JournalSource implements LogSource {
             command.addAll(List.of("--follow", "--no-tail"));
         }
         List<String> wanted = List.of(
-                "_TRANSPORT=kernel", "SYSLOG_IDENTIFIER=" + LineRecord.RESET_TAG, "MESSAGE_ID=" + JournalEntry.MISSED);
+                "_TRANSPORT=kernel", "SYSLOG_IDENTIFIER=" + LineParser.RESET_TAG, "MESSAGE_ID=" + JournalEntry.MISSED);
         for (String match : wanted) {
             if (!match.equals(wanted.get(0))) {
                 command.add("+");

@@ -41,15 +41,15 @@ public final class KernelLogMonitor implements AutoCloseable {
 
     private final KernelLogSettings settings;
     private final Surroundings around;
-    private final Sources sources;
+    private final SourceSelector sources;
     private final Rules rules;
-    private final Interpreter interpreter;
+    private final KernelMessageClassifier interpreter;
     private final Ledger ledger;
     private final Handover handover;
     private final LogCounts counts = new LogCounts();
     private final LogProgress progress;
     private final Clock clock;
-    private final Patience patience = new Patience(Duration.ofMinutes(1));
+    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
     private volatile @Nullable LogSource source;
     private @Nullable Thread reader;
     private @Nullable Thread teller;
@@ -78,16 +78,17 @@ public final class KernelLogMonitor implements AutoCloseable {
         clock = Clock.systemUTC();
         LongSupplier nanoTime = System::nanoTime;
         Boot boot = new Boot(around.paths.procfs());
-        sources = new Sources(
+        sources = new SourceSelector(
                 settings,
                 new BootClock(around.paths.procfs(), clock),
                 boot.id(),
-                Optional.of(new Sources.Heard(around.driver, uuid -> GpuNames.place(around.nodes.get(), uuid))));
+                Optional.of(new SourceSelector.Heard(around.driver, uuid -> GpuNames.place(around.nodes.get(), uuid))));
         rules = settings.rules();
         progress = new LogProgress(counts, clock.instant());
         GpuNames names = new GpuNames(() -> GpuNames.of(around.nodes.get()), nanoTime);
-        Tallies tallies = new Tallies(around.node.get(), boot::id, settings.stormWindow);
-        interpreter = new Interpreter(around.node.get(), around.parser, rules, names, tallies, counts, clock, nanoTime);
+        EventBatcher tallies = new EventBatcher(around.node.get(), boot::id, settings.stormWindow);
+        interpreter = new KernelMessageClassifier(
+                around.node.get(), around.parser, rules, names, tallies, counts, clock, nanoTime);
         ledger = new Ledger(boot, names, tallies, interpreter, nanoTime);
         handover = new Handover(ledger, around.intake, around.faults, settings.quiet, progress, clock);
     }
@@ -124,7 +125,7 @@ public final class KernelLogMonitor implements AutoCloseable {
         LogSource.Start start = first;
         while (!patience.isClosed()) {
             try {
-                Sources.Choice choice = sources.choose(start, true);
+                SourceSelector.Choice choice = sources.choose(start, true);
                 if (choice.source().isEmpty()) {
                     unreadable(choice.why());
                 } else if (!patience.isClosed()) {

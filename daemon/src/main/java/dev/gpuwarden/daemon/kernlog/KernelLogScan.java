@@ -10,6 +10,7 @@ import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.daemon.node.BootId;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.time.Clock;
 import java.time.Duration;
@@ -68,16 +69,17 @@ public final class KernelLogScan {
             return new Result(List.of(), Reading.absent(Absence.NOT_SUPPORTED, 0, settings.off()));
         }
         String bootId = BootId.read(paths.procfs());
-        Sources sources = new Sources(settings, new BootClock(paths.procfs(), clock), bootId, Optional.empty());
+        SourceSelector sources =
+                new SourceSelector(settings, new BootClock(paths.procfs(), clock), bootId, Optional.empty());
         LogCounts counts = new LogCounts();
         LogProgress progress = new LogProgress(counts, clock.instant());
-        Tallies tallies = new Tallies(nodeName, () -> bootId, settings.stormWindow);
+        EventBatcher tallies = new EventBatcher(nodeName, () -> bootId, settings.stormWindow);
         GpuNames names = new GpuNames(() -> GpuNames.of(node), System::nanoTime);
-        Interpreter interpreter =
-                new Interpreter(nodeName, parser, settings.rules(), names, tallies, counts, clock, System::nanoTime);
+        KernelMessageClassifier interpreter = new KernelMessageClassifier(
+                nodeName, parser, settings.rules(), names, tallies, counts, clock, System::nanoTime);
         interpreter.alsoMatch(others);
         Reader reader = new Reader(interpreter, tallies, progress, clock);
-        Sources.Choice choice = sources.choose(LogSource.Start.FIRST, false);
+        SourceSelector.Choice choice = sources.choose(LogSource.Start.FIRST, false);
         if (choice.source().isEmpty()) {
             progress.unreadable(choice.why());
         } else {
@@ -116,14 +118,14 @@ public final class KernelLogScan {
     }
 
     private static final class Reader implements LogSource.Sink {
-        private final Interpreter interpreter;
-        private final Tallies tallies;
+        private final KernelMessageClassifier interpreter;
+        private final EventBatcher tallies;
         private final LogProgress progress;
         private final Clock clock;
         private final FaultTable table = new FaultTable();
         private long sequence;
 
-        Reader(Interpreter interpreter, Tallies tallies, LogProgress progress, Clock clock) {
+        Reader(KernelMessageClassifier interpreter, EventBatcher tallies, LogProgress progress, Clock clock) {
             this.interpreter = interpreter;
             this.tallies = tallies;
             this.progress = progress;
@@ -139,7 +141,7 @@ public final class KernelLogScan {
         }
 
         private void apply(List<HealthEvent> events) {
-            for (HealthEvent event : Faults.neverLess(events, table.faults())) {
+            for (HealthEvent event : FaultPolicy.neverLess(events, table.faults())) {
                 table.apply(event, ++sequence, event.generated());
             }
         }
@@ -147,7 +149,7 @@ public final class KernelLogScan {
         List<Fault> current(Duration quiet) {
             apply(tallies.take(System.nanoTime()));
             Instant now = clock.instant();
-            apply(Faults.lifts(table.faults(), List.of(), quiet, now));
+            apply(FaultPolicy.lifts(table.faults(), List.of(), quiet, now));
             return table.faults();
         }
 

@@ -32,7 +32,7 @@ final class KmsgSource implements LogSource {
     private final Path device;
     private final boolean follow;
     private final BootClock clock;
-    private final Patience patience = new Patience(Duration.ofMinutes(1));
+    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
     private final byte[] bytes = new byte[BUFFER_BYTES];
     private volatile @Nullable FileChannel channel;
     private volatile long reads;

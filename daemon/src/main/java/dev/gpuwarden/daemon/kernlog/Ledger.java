@@ -30,8 +30,8 @@ final class Ledger {
 
     private final Boot boot;
     private final GpuNames names;
-    private final Tallies tallies;
-    private final Interpreter interpreter;
+    private final EventBatcher tallies;
+    private final KernelMessageClassifier interpreter;
     private final LongSupplier nanoTime;
     private LogSource.Cursor read = () -> "";
     private boolean unsaved;
@@ -53,7 +53,12 @@ final class Ledger {
             Optional<Position> names,
             boolean last) {}
 
-    Ledger(Boot boot, GpuNames names, Tallies tallies, Interpreter interpreter, LongSupplier nanoTime) {
+    Ledger(
+            Boot boot,
+            GpuNames names,
+            EventBatcher tallies,
+            KernelMessageClassifier interpreter,
+            LongSupplier nanoTime) {
         this.boot = boot;
         this.names = names;
         this.tallies = tallies;

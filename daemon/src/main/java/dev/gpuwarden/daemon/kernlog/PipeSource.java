@@ -18,13 +18,13 @@ final class PipeSource implements LogSource {
     private static final int BUFFER_BYTES = 64 * 1024;
 
     private final Path pipe;
-    private final LineRecord records;
-    private final Patience patience = new Patience(Duration.ofMinutes(1));
+    private final LineParser records;
+    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
     private volatile @Nullable FileChannel channel;
 
     PipeSource(Path pipe, BootClock clock, ZoneId zone) {
         this.pipe = pipe;
-        this.records = new LineRecord(clock, zone);
+        this.records = new LineParser(clock, zone);
     }
 
     @Override

@@ -45,7 +45,7 @@ class DriverParserTest {
     @Test
     void asksForTheDriverWhenALineDependsOnIt() {
         assertThat(parser.parse("EXT4-fs (vda): mounted")).isEmpty();
-        assertThat(parser.parse(Told.XID79)).isPresent();
+        assertThat(parser.parse(ClassifierFixture.XID79)).isPresent();
         assertThat(asked).isZero();
         assertThat(parser.parse(LINE)).isEqualTo(KernelLogParser.standard().parse(LINE));
         driver = running("550.144.03");

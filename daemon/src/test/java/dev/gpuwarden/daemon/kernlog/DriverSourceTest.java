@@ -133,7 +133,8 @@ class DriverSourceTest {
                 },
                 events::end);
         Files.writeString(log, "");
-        Heard.once(new DriverSource(feed, uuid -> Optional.empty(), Optional.of("no log"), there, Clock.systemUTC()));
+        RecordingSink.once(
+                new DriverSource(feed, uuid -> Optional.empty(), Optional.of("no log"), there, Clock.systemUTC()));
         assertThat(waits.get()).isEqualTo(60);
     }
 

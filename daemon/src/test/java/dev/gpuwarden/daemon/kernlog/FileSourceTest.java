@@ -35,12 +35,12 @@ class FileSourceTest {
         return new FileSource(log(), start, follow, new BootClock(folder, Clock.systemUTC()), ZoneOffset.UTC);
     }
 
-    private Heard follow() {
-        return Heard.follow(source(LogSource.Start.FIRST, true));
+    private RecordingSink follow() {
+        return RecordingSink.follow(source(LogSource.Start.FIRST, true));
     }
 
-    private Heard once(LogSource.Start start) {
-        return Heard.once(source(start, false));
+    private RecordingSink once(LogSource.Start start) {
+        return RecordingSink.once(source(start, false));
     }
 
     private void append(String text) throws IOException {
@@ -86,43 +86,43 @@ class FileSourceTest {
     @Test
     void linesAreReadAsTheyAreWrittenHalfOnesWhenTheyAreWhole() throws IOException {
         lines(0, 3);
-        try (Heard heard = follow()) {
-            heard.awaitRecords(3);
+        try (RecordingSink sink = follow()) {
+            sink.awaitRecords(3);
             append("line 3 is ");
             append("long\nline 4\nlin");
-            heard.awaitRecords(5);
-            assertThat(heard.texts()).containsExactly("line 0", "line 1", "line 2", "line 3 is long", "line 4");
+            sink.awaitRecords(5);
+            assertThat(sink.texts()).containsExactly("line 0", "line 1", "line 2", "line 3 is long", "line 4");
             append("e 5\n");
-            heard.awaitRecords(6);
-            assertThat(heard.texts().get(5)).isEqualTo("line 5");
+            sink.awaitRecords(6);
+            assertThat(sink.texts().get(5)).isEqualTo("line 5");
         }
     }
 
     @Test
     void aFileThatIsNotThereYetIsWaitedFor() throws Exception {
-        try (Heard heard = follow()) {
-            heard.await(h -> h.unreadable().contains("does not exist"));
+        try (RecordingSink sink = follow()) {
+            sink.await(h -> h.unreadable().contains("does not exist"));
             lines(0, 2);
-            heard.awaitRecords(2);
-            assertThat(heard.unreadable()).isEmpty();
-            assertThat(heard.ends()).isTrue();
+            sink.awaitRecords(2);
+            assertThat(sink.unreadable()).isEmpty();
+            assertThat(sink.ends()).isTrue();
         }
     }
 
     @Test
     void renamedWhileFollowed() throws IOException {
         lines(0, 100);
-        try (Heard heard = follow()) {
-            heard.awaitRecords(100);
+        try (RecordingSink sink = follow()) {
+            sink.awaitRecords(100);
             rename("kern.log.1");
             // Its writer has not noticed yet.
             Files.writeString(folder.resolve("kern.log.1"), "line 100\n", StandardOpenOption.APPEND);
             Files.createFile(log());
             Files.writeString(folder.resolve("kern.log.1"), "line 101\nline 102", StandardOpenOption.APPEND);
             lines(103, 200);
-            heard.awaitRecords(200);
-            assertThat(heard.texts()).isEqualTo(numbered(0, 200));
-            assertThat(heard.gaps()).isEmpty();
+            sink.awaitRecords(200);
+            assertThat(sink.texts()).isEqualTo(numbered(0, 200));
+            assertThat(sink.gaps()).isEmpty();
         }
     }
 
@@ -131,11 +131,11 @@ class FileSourceTest {
         Files.createDirectories(folder.resolve("elsewhere"));
         Files.writeString(folder.resolve("elsewhere/messages"), "line 0\n");
         Files.createSymbolicLink(log(), folder.resolve("elsewhere/messages"));
-        try (Heard heard = follow()) {
-            heard.awaitRecords(1);
+        try (RecordingSink sink = follow()) {
+            sink.awaitRecords(1);
             long start = System.nanoTime();
             lines(1, 2);
-            heard.awaitRecords(2);
+            sink.awaitRecords(2);
             assertThat(System.nanoTime() - start).as("told, not looked for").isLessThan(10_000_000_000L);
         }
     }
@@ -143,27 +143,27 @@ class FileSourceTest {
     @Test
     void removedWhileFollowed() throws IOException {
         lines(0, 10);
-        try (Heard heard = follow()) {
-            heard.awaitRecords(10);
+        try (RecordingSink sink = follow()) {
+            sink.awaitRecords(10);
             Files.delete(log());
             lines(10, 20);
-            heard.awaitRecords(20);
-            assertThat(heard.texts()).isEqualTo(numbered(0, 20));
+            sink.awaitRecords(20);
+            assertThat(sink.texts()).isEqualTo(numbered(0, 20));
         }
     }
 
     @Test
     void copiedAndCutWhileFollowed() throws IOException {
         lines(0, 100);
-        try (Heard heard = follow()) {
-            heard.awaitRecords(100);
+        try (RecordingSink sink = follow()) {
+            sink.awaitRecords(100);
             copyAndCut("kern.log.1");
             lines(100, 103);
-            heard.awaitRecords(103);
+            sink.awaitRecords(103);
             copyAndCut("kern.log.2");
             lines(103, 110);
-            heard.awaitRecords(110);
-            assertThat(heard.texts()).isEqualTo(numbered(0, 110));
+            sink.awaitRecords(110);
+            assertThat(sink.texts()).isEqualTo(numbered(0, 110));
         }
     }
 
@@ -174,8 +174,8 @@ class FileSourceTest {
         Random random = new Random(seed);
         int total = 20_000;
         lines(0, 1);
-        try (Heard heard = follow()) {
-            heard.awaitRecords(1);
+        try (RecordingSink sink = follow()) {
+            sink.awaitRecords(1);
             int written = 1;
             int rotations = 0;
             while (written < total) {
@@ -191,20 +191,20 @@ class FileSourceTest {
                         copyAndCut(name);
                         // Cut twice before it was looked at, it would look as if it had been cut once.
                         lines(written, ++written);
-                        heard.awaitRecords(written);
+                        sink.awaitRecords(written);
                     }
                 }
             }
-            heard.awaitRecords(total);
-            assertThat(heard.texts()).isEqualTo(numbered(0, total));
-            assertThat(heard.gaps()).isEmpty();
+            sink.awaitRecords(total);
+            assertThat(sink.texts()).isEqualTo(numbered(0, total));
+            assertThat(sink.gaps()).isEmpty();
         }
     }
 
     @Test
     void goesOnBehindEveryLine() throws IOException {
         lines(0, 50);
-        Heard all = once(LogSource.Start.FIRST);
+        RecordingSink all = once(LogSource.Start.FIRST);
         for (int i = 0; i < 50; i++) {
             assertThat(once(LogSource.Start.behind(all.cursor(i))).texts()).isEqualTo(numbered(i + 1, 50));
         }
@@ -224,7 +224,7 @@ class FileSourceTest {
         Files.setLastModifiedTime(
                 folder.resolve("kern.log.1"), FileTime.from(Instant.now().minusSeconds(30)));
         lines(70, 80);
-        Heard rest = once(behind19);
+        RecordingSink rest = once(behind19);
         assertThat(rest.texts()).isEqualTo(numbered(20, 80));
         assertThat(rest.gaps()).isEmpty();
     }
@@ -241,11 +241,11 @@ class FileSourceTest {
         }
         Files.createFile(log());
         assertThat(once(behind).texts()).isEqualTo(numbered(3, 5));
-        try (Heard heard = Heard.follow(source(behind, true))) {
-            heard.awaitRecords(2);
+        try (RecordingSink sink = RecordingSink.follow(source(behind, true))) {
+            sink.awaitRecords(2);
             lines(5, 7);
-            heard.awaitRecords(4);
-            assertThat(heard.texts()).isEqualTo(numbered(3, 7));
+            sink.awaitRecords(4);
+            assertThat(sink.texts()).isEqualTo(numbered(3, 7));
         }
     }
 
@@ -256,7 +256,7 @@ class FileSourceTest {
                 LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(19));
         copyAndCut("kern.log-20261121");
         lines(50, 55);
-        Heard rest = once(behind19);
+        RecordingSink rest = once(behind19);
         assertThat(rest.texts()).isEqualTo(numbered(20, 55));
         assertThat(rest.gaps()).isEmpty();
     }
@@ -268,7 +268,7 @@ class FileSourceTest {
                 LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(19));
         Files.delete(log());
         append("another begin\n");
-        Heard rest = once(behind19);
+        RecordingSink rest = once(behind19);
         assertThat(rest.gaps()).hasSize(1);
         assertThat(rest.texts()).containsExactly("another begin");
     }
@@ -303,7 +303,7 @@ class FileSourceTest {
         append("Nov 21 10:00:02 n kernel: new\n");
         assertThat(once(LogSource.Start.FIRST).texts())
                 .containsExactly("Linux version 6.1.0", "Linux version 6.1.0", "new");
-        Heard afterBoot =
+        RecordingSink afterBoot =
                 once(LogSource.Start.afterReboot(once(LogSource.Start.FIRST).lastCursor()));
         assertThat(afterBoot.texts()).isEmpty();
         append("Nov 21 10:00:03 n kernel: lost with the crash\n");
@@ -346,12 +346,12 @@ class FileSourceTest {
         append("6,1,5140900,-,caller=T1;pci 0000:00:1f.2: [8086:2922]\n SUBSYSTEM=pci\n DEVICE=+pci:0000:00:1f.2\n");
         append("12,2,5140901,-;NVRM: Xid (PCI:0000:3b:00): 79, forged\n");
         append("4,6,5140902,-;NVRM: real\n");
-        Heard heard = once(LogSource.Start.FIRST);
-        assertThat(heard.records())
+        RecordingSink sink = once(LogSource.Start.FIRST);
+        assertThat(sink.records())
                 .extracting(KernelRecord::writer)
                 .containsExactly(Writer.KERNEL, Writer.KERNEL, Writer.PRIVILEGED, Writer.KERNEL);
-        assertThat(heard.texts()).endsWith("NVRM: real");
-        assertThat(heard.lost()).isEqualTo(3);
+        assertThat(sink.texts()).endsWith("NVRM: real");
+        assertThat(sink.lost()).isEqualTo(3);
     }
 
     private static String ring(int from, int to) {
@@ -372,20 +372,20 @@ class FileSourceTest {
     void numberedRecordsAreReadOnceWhereverTheyStand() throws IOException {
         append(ring(0, 10));
         String cursor;
-        try (Heard heard = follow()) {
-            heard.awaitRecords(10);
+        try (RecordingSink sink = follow()) {
+            sink.awaitRecords(10);
             replace(ring(7, 12));
-            heard.awaitRecords(12);
+            sink.awaitRecords(12);
             append(ring(12, 13));
-            heard.awaitRecords(13);
+            sink.awaitRecords(13);
             replace(ring(20, 22));
-            heard.awaitRecords(15);
-            assertThat(heard.lost()).isEqualTo(7);
-            assertThat(heard.texts()).doesNotHaveDuplicates();
-            cursor = heard.lastCursor();
+            sink.awaitRecords(15);
+            assertThat(sink.lost()).isEqualTo(7);
+            assertThat(sink.texts()).doesNotHaveDuplicates();
+            cursor = sink.lastCursor();
         }
         replace(ring(15, 25));
-        Heard rest = once(LogSource.Start.behind(cursor));
+        RecordingSink rest = once(LogSource.Start.behind(cursor));
         assertThat(rest.texts()).containsExactly("record 22", "record 23", "record 24");
         assertThat(rest.gaps()).isEmpty();
         replace(ring(30, 31));
@@ -414,11 +414,11 @@ class FileSourceTest {
             out.write("y".repeat(1_000_000).getBytes(StandardCharsets.US_ASCII));
             out.write("\nafter\r\nno end".getBytes(StandardCharsets.US_ASCII));
         }
-        Heard heard = once(LogSource.Start.FIRST);
-        assertThat(heard.texts()).hasSize(4).endsWith("after", "no end");
-        assertThat(heard.texts().get(0)).isEqualTo("\ufffd\ufffd\ufffd\ufffd[");
-        assertThat(heard.texts().get(1)).hasSize(KernelRecord.LONGEST);
-        assertThat(once(LogSource.Start.behind(heard.cursor(1))).texts()).containsExactly("after", "no end");
+        RecordingSink sink = once(LogSource.Start.FIRST);
+        assertThat(sink.texts()).hasSize(4).endsWith("after", "no end");
+        assertThat(sink.texts().get(0)).isEqualTo("\ufffd\ufffd\ufffd\ufffd[");
+        assertThat(sink.texts().get(1)).hasSize(KernelRecord.LONGEST);
+        assertThat(once(LogSource.Start.behind(sink.cursor(1))).texts()).containsExactly("after", "no end");
     }
 
     @Test
@@ -456,11 +456,11 @@ class FileSourceTest {
     void syslogsTimeIsTheNewestThatIsNotAhead() {
         Clock january = Clock.fixed(Instant.parse("2026-01-02T00:00:00Z"), ZoneOffset.UTC);
         BootClock clock = new BootClock(folder, january);
-        assertThat(LineRecord.time("Dec 31 23:59:58", clock, ZoneOffset.UTC))
+        assertThat(LineParser.time("Dec 31 23:59:58", clock, ZoneOffset.UTC))
                 .isEqualTo(Instant.parse("2025-12-31T23:59:58Z"));
-        assertThat(LineRecord.time("Jan  2 00:00:00", clock, ZoneOffset.UTC))
+        assertThat(LineParser.time("Jan  2 00:00:00", clock, ZoneOffset.UTC))
                 .isEqualTo(Instant.parse("2026-01-02T00:00:00Z"));
-        assertThat(LineRecord.time("Jan 02 00:00:00.250", clock, ZoneOffset.ofHours(1)))
+        assertThat(LineParser.time("Jan 02 00:00:00.250", clock, ZoneOffset.ofHours(1)))
                 .isEqualTo(Instant.parse("2026-01-01T23:00:00.250Z"));
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.daemon.node.BootId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -107,11 +108,11 @@ class JournalSourceTest {
                 + "'; exec sleep 60;; *--cursor*) echo 'Failed'; exit 1;;"
                 + " *) echo '" + kernel(1, "a") + "'; echo '" + kernel(2, "b") + "'; echo '" + kernel(3, "c")
                 + "'; exit 7;; esac");
-        try (Heard heard = Heard.follow(source(tool, LogSource.Start.FIRST, true))) {
-            heard.awaitRecords(4);
-            assertThat(heard.texts()).containsExactly("a", "b", "c", "d");
-            assertThat(heard.gaps()).isEmpty();
-            assertThat(heard.unreadable()).isEmpty();
+        try (RecordingSink sink = RecordingSink.follow(source(tool, LogSource.Start.FIRST, true))) {
+            sink.awaitRecords(4);
+            assertThat(sink.texts()).containsExactly("a", "b", "c", "d");
+            assertThat(sink.gaps()).isEmpty();
+            assertThat(sink.unreadable()).isEmpty();
             assertThat(Files.readString(folder.resolve("calls")))
                     .contains("--follow --no-tail _BOOT_ID=7d950291ac194307a9e8c4c34bd12f8c _TRANSPORT=kernel +");
         }
@@ -120,9 +121,9 @@ class JournalSourceTest {
     @Test
     void anEntryThatIsGoneIsAGap() throws IOException {
         Path tool = tool("echo '" + kernel(9, "later") + "'");
-        Heard heard = Heard.once(source(tool, LogSource.Start.behind("journald:s=1;i=3"), false));
-        assertThat(heard.texts()).containsExactly("later");
-        assertThat(heard.gaps()).hasSize(1);
+        RecordingSink sink = RecordingSink.once(source(tool, LogSource.Start.behind("journald:s=1;i=3"), false));
+        assertThat(sink.texts()).containsExactly("later");
+        assertThat(sink.gaps()).hasSize(1);
     }
 
     @Test
@@ -130,30 +131,32 @@ class JournalSourceTest {
         String missed = "\"MESSAGE_ID\":\"" + JournalEntry.MISSED + "\",\"MESSAGE\":\"Missed 12 kernel messages\"";
         Path tool = tool("echo '" + entry(1, "\"_TRANSPORT\":\"journal\",\"_UID\":\"0\"," + missed) + "'\necho '"
                 + entry(2, "\"_TRANSPORT\":\"driver\"," + missed) + "'");
-        assertThat(Heard.once(source(tool, LogSource.Start.FIRST, false)).lost())
+        assertThat(RecordingSink.once(source(tool, LogSource.Start.FIRST, false))
+                        .lost())
                 .isEqualTo(12);
     }
 
     @Test
     void aJournalWithoutTheKernelsMessagesIsNoLog() throws Exception {
-        assertThat(Heard.once(source(tool("exit 0"), LogSource.Start.FIRST, false))
+        assertThat(RecordingSink.once(source(tool("exit 0"), LogSource.Start.FIRST, false))
                         .unreadable())
                 .contains("no message of the kernel of this boot");
         Path tool = tool("case \"$*\" in *--follow*) sleep 1; echo '" + kernel(1, "a") + "'; exec sleep 60;; esac");
-        try (Heard heard = Heard.follow(source(tool, LogSource.Start.FIRST, true))) {
-            heard.await(h -> h.unreadable().contains("no message of the kernel of this boot"));
-            heard.awaitRecords(1);
-            assertThat(heard.unreadable()).isEmpty();
+        try (RecordingSink sink = RecordingSink.follow(source(tool, LogSource.Start.FIRST, true))) {
+            sink.await(h -> h.unreadable().contains("no message of the kernel of this boot"));
+            sink.awaitRecords(1);
+            assertThat(sink.unreadable()).isEmpty();
         }
     }
 
     @Test
     void aToolThatFailsIsTold() throws Exception {
-        try (Heard heard = Heard.follow(source(tool("echo 'No such journal'; exit 3"), LogSource.Start.FIRST, true))) {
-            heard.await(h -> h.unreadable().contains("code 3: No such journal"));
-            assertThat(heard.ends()).isTrue();
+        try (RecordingSink sink =
+                RecordingSink.follow(source(tool("echo 'No such journal'; exit 3"), LogSource.Start.FIRST, true))) {
+            sink.await(h -> h.unreadable().contains("code 3: No such journal"));
+            assertThat(sink.ends()).isTrue();
         }
-        assertThat(Heard.once(source(Path.of("/no/such/tool"), LogSource.Start.FIRST, false))
+        assertThat(RecordingSink.once(source(Path.of("/no/such/tool"), LogSource.Start.FIRST, false))
                         .unreadable())
                 .contains("/no/such/tool");
     }
@@ -162,12 +165,12 @@ class JournalSourceTest {
     void aToolThatFloodsWaitsAndOneThatHangsIsEnded() throws Exception {
         Path tool = tool(
                 "i=0; while :; do i=$((i+1)); printf '%s' '{\"__CURSOR\":\"i='$i'\",\"MESSAGE\":\"x\"}'; echo; done");
-        try (Heard heard = Heard.follow(source(tool, LogSource.Start.FIRST, true))) {
-            heard.awaitRecords(1000);
-            assertThat(heard.ends()).isTrue();
+        try (RecordingSink sink = RecordingSink.follow(source(tool, LogSource.Start.FIRST, true))) {
+            sink.awaitRecords(1000);
+            assertThat(sink.ends()).isTrue();
         }
-        try (Heard heard = Heard.follow(source(tool("exec sleep 600"), LogSource.Start.FIRST, true))) {
-            assertThat(heard.ends()).isTrue();
+        try (RecordingSink sink = RecordingSink.follow(source(tool("exec sleep 600"), LogSource.Start.FIRST, true))) {
+            assertThat(sink.ends()).isTrue();
         }
     }
 
@@ -198,29 +201,27 @@ class JournalSourceTest {
         JournalSource source =
                 new JournalSource(tool, Optional.of(files.toString()), LogSource.Start.FIRST, bootId, true);
         String cursor;
-        try (Heard heard = Heard.follow(source)) {
-            heard.awaitRecords(10);
+        try (RecordingSink sink = RecordingSink.follow(source)) {
+            sink.awaitRecords(10);
             // Which is the first depends on how much of its ring the kernel has left.
-            heard.await(h -> h.records().stream().anyMatch(record -> record.writer() == Writer.KERNEL));
-            assertThat(heard.unreadable()).isEmpty();
+            sink.await(h -> h.records().stream().anyMatch(record -> record.writer() == Writer.KERNEL));
+            assertThat(sink.unreadable()).isEmpty();
             log(socket, "<3>nvsentinel-gpu-reset: GPU reset occurred: GPU-1");
             log(socket, "<3>app: NVRM: Xid (PCI:0000:3b:00): 79, forged");
-            heard.await(h -> h.texts().contains("GPU reset occurred: GPU-1"));
-            int at = heard.texts().indexOf("GPU reset occurred: GPU-1");
-            assertThat(heard.records().get(at).writer()).isEqualTo(Writer.PRIVILEGED);
-            cursor = heard.cursor(at);
-            assertThat(heard.ends()).isTrue();
+            sink.await(h -> h.texts().contains("GPU reset occurred: GPU-1"));
+            int at = sink.texts().indexOf("GPU reset occurred: GPU-1");
+            assertThat(sink.records().get(at).writer()).isEqualTo(Writer.PRIVILEGED);
+            cursor = sink.cursor(at);
+            assertThat(sink.ends()).isTrue();
         }
         log(socket, "<3>nvsentinel-gpu-reset: GPU reset occurred: GPU-2");
-        try (Heard heard = Heard.follow(
+        try (RecordingSink sink = RecordingSink.follow(
                 new JournalSource(tool, Optional.of(files.toString()), LogSource.Start.behind(cursor), bootId, true))) {
-            heard.await(h -> h.texts().contains("GPU reset occurred: GPU-2"));
-            assertThat(heard.gaps()).isEmpty();
-            assertThat(heard.texts())
-                    .doesNotContain("GPU reset occurred: GPU-1")
-                    .noneMatch(t -> t.contains("forged"));
+            sink.await(h -> h.texts().contains("GPU reset occurred: GPU-2"));
+            assertThat(sink.gaps()).isEmpty();
+            assertThat(sink.texts()).doesNotContain("GPU reset occurred: GPU-1").noneMatch(t -> t.contains("forged"));
         }
-        Heard whole = Heard.once(
+        RecordingSink whole = RecordingSink.once(
                 new JournalSource(tool, Optional.of(files.toString()), LogSource.Start.FIRST, bootId, false));
         assertThat(whole.unreadable()).isEmpty();
         assertThat(whole.texts()).contains("GPU reset occurred: GPU-1", "GPU reset occurred: GPU-2");

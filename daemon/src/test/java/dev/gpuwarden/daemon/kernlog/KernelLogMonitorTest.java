@@ -121,7 +121,7 @@ class KernelLogMonitorTest {
     @Test
     void aLineBecomesAStoredEventWithThePositionBehindIt() throws IOException {
         try (KernelLogMonitor monitor = start()) {
-            write(Told.XID79);
+            write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
             assertThat(store.events().get(0).nodeName()).isEqualTo("node1");
             Position position = store.position(Ledger.POSITION).orElseThrow();
@@ -138,14 +138,14 @@ class KernelLogMonitorTest {
     @Test
     void whatWaitsIsHandedOverAtTheEndAndReadingGoesOnBehindIt() throws IOException {
         try (KernelLogMonitor monitor = start()) {
-            write(Told.XID79);
+            write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
-            write(Told.XID79, Told.XID79, "nothing");
+            write(ClassifierFixture.XID79, ClassifierFixture.XID79, "nothing");
             await(() -> status(monitor).records() == 5);
             assertThat(store.events()).hasSize(1);
         }
         assertThat(store.events()).extracting(StoredEvent::occurrencesOf).containsExactly(1L, 2L);
-        write(Told.XID79);
+        write(ClassifierFixture.XID79);
         try (KernelLogMonitor monitor = start()) {
             await(() -> store.events().size() == 3);
             assertThat(status(monitor).records()).isEqualTo(1);
@@ -156,21 +156,21 @@ class KernelLogMonitorTest {
 
     @Test
     void aNewBootIsToldBeforeAnythingElse() throws IOException {
-        write(Told.XID79);
+        write(ClassifierFixture.XID79);
         try (KernelLogMonitor monitor = start()) {
             await(() -> store.events().size() == 1);
             assertThat(status(monitor).gaps()).isZero();
         }
         boot(BOOT_2);
-        write(Told.XID13);
+        write(ClassifierFixture.XID13);
         try (KernelLogMonitor monitor = start()) {
             await(() -> store.events().size() == 8);
             assertThat(status(monitor).records()).isEqualTo(2);
         }
-        List<HealthEvent> told = store.events().subList(1, 8);
-        assertThat(told.subList(0, 6))
+        List<HealthEvent> later = store.events().subList(1, 8);
+        assertThat(later.subList(0, 6))
                 .allMatch(event -> event.healthy() && event.entities().isEmpty());
-        assertThat(told.get(6).errorCodes()).containsExactly("13");
+        assertThat(later.get(6).errorCodes()).containsExactly("13");
         assertThat(store.faults()).extracting(fault -> fault.key().errorCode()).containsExactly("13");
         assertThat(store.position(Ledger.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
         try (KernelLogMonitor monitor = start()) {
@@ -182,21 +182,21 @@ class KernelLogMonitorTest {
     @Test
     void aNodeThatBootsUnderTheDaemonIsNoticed() throws IOException {
         try (KernelLogMonitor monitor = start()) {
-            write(Told.XID79);
+            write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
-            write(Told.XID79);
+            write(ClassifierFixture.XID79);
             await(() -> status(monitor).records() == 3);
             Files.writeString(folder.resolve("proc/sys/kernel/random/boot_id"), BOOT_2 + "\n");
             sequence = 0;
             Path next = Files.writeString(folder.resolve("next"), "5,0,0,-;Linux version 6.1.0\n");
             Files.move(next, log(), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
             sequence = 1;
-            write(Told.XID13);
+            write(ClassifierFixture.XID13);
             await(() -> store.events().size() == 9);
             assertThat(status(monitor).gaps()).isZero();
         }
         assertThat(store.events().get(1).healthy())
-                .as("what waited is told before")
+                .as("what waited is log before")
                 .isFalse();
         assertThat(store.faults()).extracting(fault -> fault.key().errorCode()).containsExactly("13");
         assertThat(store.position(Ledger.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
@@ -242,7 +242,7 @@ class KernelLogMonitorTest {
         try (KernelLogMonitor monitor = start()) {
             await(() -> status(monitor).records() == 1);
             store.fail(1);
-            write(Told.XID79);
+            write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
             assertThat(status(monitor).lastError()).isPresent();
         }
@@ -254,7 +254,7 @@ class KernelLogMonitorTest {
         settings.stormWindow = Duration.ofMillis(100);
         settings.quiet = Duration.ofSeconds(1);
         try (KernelLogMonitor monitor = start()) {
-            write(Told.XID13, Told.XID79);
+            write(ClassifierFixture.XID13, ClassifierFixture.XID79);
             await(() -> store.faults().size() == 2);
             await(() -> store.faults().size() == 1);
             assertThat(store.faults().get(0).key().errorCode()).isEqualTo("79");
@@ -268,7 +268,8 @@ class KernelLogMonitorTest {
             await(() -> status(monitor).records() == 1);
             sequence += 5;
             write("after");
-            Files.writeString(log(), "12," + sequence++ + ",1,-;" + Told.XID79 + "\n", StandardOpenOption.APPEND);
+            Files.writeString(
+                    log(), "12," + sequence++ + ",1,-;" + ClassifierFixture.XID79 + "\n", StandardOpenOption.APPEND);
             await(() -> status(monitor).records() == 3);
             KernelLogStatus status = status(monitor);
             assertThat(status.gaps()).isEqualTo(1);
@@ -293,7 +294,7 @@ class KernelLogMonitorTest {
     @Test
     void atRestNothingRuns() throws IOException {
         try (KernelLogMonitor monitor = start()) {
-            write(Told.XID79);
+            write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
             pause(200);
             var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -312,7 +313,7 @@ class KernelLogMonitorTest {
     @Test
     void noThreadIsLeftBehind() throws IOException {
         KernelLogMonitor monitor = start();
-        write(Told.XID79);
+        write(ClassifierFixture.XID79);
         await(() -> store.events().size() == 1);
         monitor.close();
         assertThat(Thread.getAllStackTraces().keySet())

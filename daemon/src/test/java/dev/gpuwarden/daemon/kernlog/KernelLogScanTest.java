@@ -51,14 +51,14 @@ class KernelLogScanTest {
                 folder.resolve("kmsg"),
                 String.join(
                         "\n",
-                        "4,0,0,-;" + Told.XID79.replace("3b", "99"),
+                        "4,0,0,-;" + ClassifierFixture.XID79.replace("3b", "99"),
                         "5,0,0,-;Linux version 6.1.0",
-                        "4,1,1000000,-;NVRM: GPU at PCI:0000:03:00: " + Told.GPU,
+                        "4,1,1000000,-;NVRM: GPU at PCI:0000:03:00: " + ClassifierFixture.GPU,
                         "4,2,2000000,-;NVRM: Xid (PCI:0000:03:00): 48, pid=1, name=a",
-                        "4,3,3000000,-;" + Told.XID79,
-                        "4,4,4000000,-;" + Told.XID13,
-                        "4,5,7199000000,-;" + Told.XID13.replace("3b", "3c"),
-                        "12,6,7199000000,-;GPU reset occurred: " + Told.GPU,
+                        "4,3,3000000,-;" + ClassifierFixture.XID79,
+                        "4,4,4000000,-;" + ClassifierFixture.XID13,
+                        "4,5,7199000000,-;" + ClassifierFixture.XID13.replace("3b", "3c"),
+                        "12,6,7199000000,-;GPU reset occurred: " + ClassifierFixture.GPU,
                         ""));
         KernelLogScan.Result result = scan(KernelLogSettings.Source.FILE, log);
         assertThat(result.faults())

@@ -31,10 +31,10 @@ class KernelLogSettingsTest {
         return settings;
     }
 
-    private Sources.Choice choose(Source source, Path path, Path journals, String tool) {
+    private SourceSelector.Choice choose(Source source, Path path, Path journals, String tool) {
         KernelLogSettings settings = KernelLogSettings.of(source, path);
         BootClock clock = new BootClock(folder, Clock.systemUTC());
-        return new Sources(
+        return new SourceSelector(
                         settings, clock, "b", Optional.empty(), List.of(journals), List.of(tool), Path.of("/dev/kmsg"))
                 .choose(LogSource.Start.FIRST, true);
     }
@@ -98,15 +98,15 @@ class KernelLogSettingsTest {
         KernelLogSettings settings = new KernelLogSettings();
         BootClock clock = new BootClock(folder, Clock.systemUTC());
         Path noDevice = folder.resolve("kmsg");
-        Sources without =
-                new Sources(settings, clock, "b", Optional.empty(), List.of(gone), List.of("no-such-tool"), noDevice);
+        SourceSelector without = new SourceSelector(
+                settings, clock, "b", Optional.empty(), List.of(gone), List.of("no-such-tool"), noDevice);
         assertThat(without.choose(LogSource.Start.FIRST, true).why())
                 .isEqualTo(noDevice + " does not exist; no journal in " + gone);
         Files.createDirectories(gone.resolve("machine"));
         Files.writeString(gone.resolve("machine/system.journal"), "");
         assertThat(without.choose(LogSource.Start.FIRST, true).why()).endsWith("; no no-such-tool on the PATH");
-        Sources journal =
-                new Sources(settings, clock, "b", Optional.empty(), List.of(gone), List.of("/bin/true"), noDevice);
+        SourceSelector journal = new SourceSelector(
+                settings, clock, "b", Optional.empty(), List.of(gone), List.of("/bin/true"), noDevice);
         assertThat(journal.choose(LogSource.Start.FIRST, true).source().orElseThrow())
                 .isInstanceOf(JournalSource.class);
     }

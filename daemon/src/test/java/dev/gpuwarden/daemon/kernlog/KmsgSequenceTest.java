@@ -29,22 +29,22 @@ class KmsgSequenceTest {
                 .isZero();
     }
 
-    private Heard follow(LogSource.Start start) {
-        return Heard.follow(new KmsgSource(pipe, start, true, new BootClock(folder, Clock.systemUTC())));
+    private RecordingSink follow(LogSource.Start start) {
+        return RecordingSink.follow(new KmsgSource(pipe, start, true, new BootClock(folder, Clock.systemUTC())));
     }
 
-    private static void write(OutputStream out, Heard heard, int... sequences) throws IOException {
+    private static void write(OutputStream out, RecordingSink sink, int... sequences) throws IOException {
         for (int sequence : sequences) {
-            int before = heard.records().size();
+            int before = sink.records().size();
             out.write(("4," + sequence + ",1000,-;record " + sequence + "\n").getBytes(StandardCharsets.US_ASCII));
-            heard.awaitRecords(before + 1);
+            sink.awaitRecords(before + 1);
         }
     }
 
     /** A pipe, unlike the device, may give several at once, of which the first is taken. */
-    private static void writeUntilHeard(OutputStream out, Heard heard, int sequence) throws Exception {
+    private static void writeUntilRead(OutputStream out, RecordingSink sink, int sequence) throws Exception {
         String text = "record " + sequence;
-        while (!heard.texts().contains(text)) {
+        while (!sink.texts().contains(text)) {
             out.write(("4," + sequence + ",1000,-;" + text + "\n").getBytes(StandardCharsets.US_ASCII));
             new CountDownLatch(1).await(20, TimeUnit.MILLISECONDS);
         }
@@ -52,71 +52,71 @@ class KmsgSequenceTest {
 
     @Test
     void aJumpIsAGapOfThatSize() throws Exception {
-        try (Heard heard = follow(LogSource.Start.FIRST);
+        try (RecordingSink sink = follow(LogSource.Start.FIRST);
                 OutputStream out = Files.newOutputStream(pipe)) {
-            write(out, heard, 700, 701, 705, 706);
-            assertThat(heard.gaps()).hasSize(1);
-            assertThat(heard.lost()).isEqualTo(3);
-            assertThat(heard.texts()).containsExactly("record 700", "record 701", "record 705", "record 706");
-            assertThat(heard.lastCursor()).isEqualTo("kmsg:706");
+            write(out, sink, 700, 701, 705, 706);
+            assertThat(sink.gaps()).hasSize(1);
+            assertThat(sink.lost()).isEqualTo(3);
+            assertThat(sink.texts()).containsExactly("record 700", "record 701", "record 705", "record 706");
+            assertThat(sink.lastCursor()).isEqualTo("kmsg:706");
         }
     }
 
     @Test
     void aRingThatWrappedSinceTheLastStartIsAGap() throws Exception {
-        try (Heard heard = follow(LogSource.Start.behind("kmsg:690"));
+        try (RecordingSink sink = follow(LogSource.Start.behind("kmsg:690"));
                 OutputStream out = Files.newOutputStream(pipe)) {
-            write(out, heard, 700);
-            assertThat(heard.lost()).isEqualTo(9);
+            write(out, sink, 700);
+            assertThat(sink.lost()).isEqualTo(9);
         }
     }
 
     @Test
     void whatWasReadBeforeIsNotReadAgain() throws Exception {
-        try (Heard heard = follow(LogSource.Start.behind("kmsg:701"));
+        try (RecordingSink sink = follow(LogSource.Start.behind("kmsg:701"));
                 OutputStream out = Files.newOutputStream(pipe)) {
             for (int old = 699; old <= 701; old++) {
                 out.write(("4," + old + ",1000,-;old\n").getBytes(StandardCharsets.US_ASCII));
             }
-            writeUntilHeard(out, heard, 702);
-            assertThat(heard.texts()).containsExactly("record 702");
-            assertThat(heard.gaps()).isEmpty();
+            writeUntilRead(out, sink, 702);
+            assertThat(sink.texts()).containsExactly("record 702");
+            assertThat(sink.gaps()).isEmpty();
         }
     }
 
     @Test
     void theBeginningOfANewBootMustBeThere() throws Exception {
-        try (Heard heard = follow(LogSource.Start.afterReboot("kmsg:5000"));
+        try (RecordingSink sink = follow(LogSource.Start.afterReboot("kmsg:5000"));
                 OutputStream out = Files.newOutputStream(pipe)) {
-            write(out, heard, 40);
-            assertThat(heard.lost()).isEqualTo(40);
+            write(out, sink, 40);
+            assertThat(sink.lost()).isEqualTo(40);
         }
     }
 
     @Test
     void aDeviceThatGoesAwayIsOpenedAgain() throws Exception {
-        try (Heard heard = follow(LogSource.Start.FIRST)) {
+        try (RecordingSink sink = follow(LogSource.Start.FIRST)) {
             try (OutputStream out = Files.newOutputStream(pipe)) {
-                write(out, heard, 1, 2);
+                write(out, sink, 1, 2);
             }
-            heard.await(h -> !h.unreadable().isEmpty());
-            assertThat(heard.unreadable()).contains(pipe.toString());
+            sink.await(h -> !h.unreadable().isEmpty());
+            assertThat(sink.unreadable()).contains(pipe.toString());
             try (OutputStream out = Files.newOutputStream(pipe)) {
                 out.write("4,2,1000,-;record 2\n".getBytes(StandardCharsets.US_ASCII));
-                heard.await(h -> h.unreadable().isEmpty());
-                writeUntilHeard(out, heard, 3);
+                sink.await(h -> h.unreadable().isEmpty());
+                writeUntilRead(out, sink, 3);
             }
-            assertThat(heard.texts()).containsExactly("record 1", "record 2", "record 3");
-            assertThat(heard.gaps()).isEmpty();
+            assertThat(sink.texts()).containsExactly("record 1", "record 2", "record 3");
+            assertThat(sink.gaps()).isEmpty();
         }
     }
 
     @Test
     void aCursorThatIsNotUnderstoodMeansTheBeginning() throws Exception {
-        try (Heard heard = follow(LogSource.Start.behind("kmsg:nonsense"));
+        try (RecordingSink sink = follow(LogSource.Start.behind("kmsg:nonsense"));
                 OutputStream out = Files.newOutputStream(pipe)) {
-            write(out, heard, 9);
-            assertThat(heard.gaps()).isEmpty();
+            write(out, sink, 9);
+            assertThat(sink.gaps()).isEmpty();
         }
     }
 }

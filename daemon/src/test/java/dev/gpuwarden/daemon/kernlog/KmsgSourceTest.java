@@ -52,29 +52,28 @@ class KmsgSourceTest {
 
     @Test
     void readsWhatIsThereAndEnds() {
-        Heard heard = Heard.once(source(LogSource.Start.FIRST, false));
-        assertThat(heard.unreadable()).isEmpty();
-        assertThat(heard.records()).hasSizeGreaterThan(10);
-        assertThat(heard.records().get(0).writer()).isEqualTo(Writer.KERNEL);
-        if (heard.gaps().isEmpty()) {
-            assertThat(heard.texts().get(0)).startsWith("Linux version ");
+        RecordingSink sink = RecordingSink.once(source(LogSource.Start.FIRST, false));
+        assertThat(sink.unreadable()).isEmpty();
+        assertThat(sink.records()).hasSizeGreaterThan(10);
+        assertThat(sink.records().get(0).writer()).isEqualTo(Writer.KERNEL);
+        if (sink.gaps().isEmpty()) {
+            assertThat(sink.texts().get(0)).startsWith("Linux version ");
         }
         Instant now = Instant.now();
-        assertThat(heard.records())
+        assertThat(sink.records())
                 .allMatch(record -> record.time().isBefore(now.plusSeconds(5)))
                 .allMatch(record -> record.time().isAfter(now.minus(Duration.ofDays(3650))));
     }
 
     @Test
     void followsTellsWhoWroteAndEndsWhenClosed() throws Exception {
-        try (Heard heard = Heard.follow(source(LogSource.Start.FIRST, true))) {
-            heard.awaitRecords(10);
+        try (RecordingSink sink = RecordingSink.follow(source(LogSource.Start.FIRST, true))) {
+            sink.awaitRecords(10);
             String text = write();
-            heard.await(h -> h.texts().contains(text));
-            assertThat(heard.records().get(heard.texts().indexOf(text)).writer())
-                    .isEqualTo(Writer.PRIVILEGED);
-            assertThat(heard.ends()).isTrue();
-            assertThat(heard.unreadable()).isEmpty();
+            sink.await(h -> h.texts().contains(text));
+            assertThat(sink.records().get(sink.texts().indexOf(text)).writer()).isEqualTo(Writer.PRIVILEGED);
+            assertThat(sink.ends()).isTrue();
+            assertThat(sink.unreadable()).isEmpty();
         }
     }
 
@@ -82,10 +81,10 @@ class KmsgSourceTest {
     void goesOnRightBehindTheLastRecord() {
         String first = write();
         String second = write();
-        Heard all = Heard.once(source(LogSource.Start.FIRST, false));
+        RecordingSink all = RecordingSink.once(source(LogSource.Start.FIRST, false));
         int at = all.texts().indexOf(first);
         assertThat(at).isNotNegative();
-        Heard rest = Heard.once(source(LogSource.Start.behind(all.cursor(at)), false));
+        RecordingSink rest = RecordingSink.once(source(LogSource.Start.behind(all.cursor(at)), false));
         assertThat(rest.gaps()).isEmpty();
         assertThat(rest.texts().indexOf(second)).isEqualTo(all.texts().indexOf(second) - at - 1);
         assertThat(rest.texts()).startsWith(all.texts().get(at + 1)).doesNotContain(first);
@@ -94,29 +93,29 @@ class KmsgSourceTest {
     @Test
     @Timeout(120)
     void atRestNothingRuns() throws Exception {
-        try (Heard heard = Heard.follow(source(LogSource.Start.FIRST, true))) {
-            heard.awaitRecords(10);
-            long reader = heard.thread().getId();
+        try (RecordingSink sink = RecordingSink.follow(source(LogSource.Start.FIRST, true))) {
+            sink.awaitRecords(10);
+            long reader = sink.thread().getId();
             var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
             int records;
             long used;
             // This kernel writes when others make nodes: each line of it begins another half second.
             do {
-                records = heard.records().size();
+                records = sink.records().size();
                 long before = threads.getThreadCpuTime(reader);
-                stays(heard, records, Duration.ofMillis(500));
+                stays(sink, records, Duration.ofMillis(500));
                 used = threads.getThreadCpuTime(reader) - before;
-            } while (!stays(heard, records, Duration.ofMillis(50)));
+            } while (!stays(sink, records, Duration.ofMillis(50)));
             assertThat(used).isZero();
         }
     }
 
     /** Whether no more records come for so long; returns as soon as one does. */
-    private static boolean stays(Heard heard, int records, Duration time) throws InterruptedException {
+    private static boolean stays(RecordingSink sink, int records, Duration time) throws InterruptedException {
         long end = System.nanoTime() + time.toNanos();
-        while (heard.records().size() == records && System.nanoTime() - end < 0) {
+        while (sink.records().size() == records && System.nanoTime() - end < 0) {
             TimeUnit.MILLISECONDS.sleep(10);
         }
-        return heard.records().size() == records;
+        return sink.records().size() == records;
     }
 }

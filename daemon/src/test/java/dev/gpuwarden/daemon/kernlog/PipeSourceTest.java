@@ -19,15 +19,15 @@ class PipeSourceTest {
         Path pipe = folder.resolve("kmsg");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
                 .isZero();
-        try (Heard heard =
-                Heard.follow(new PipeSource(pipe, new BootClock(folder, Clock.systemUTC()), ZoneOffset.UTC))) {
-            heard.await(h -> h.unreadable().isEmpty());
+        try (RecordingSink sink =
+                RecordingSink.follow(new PipeSource(pipe, new BootClock(folder, Clock.systemUTC()), ZoneOffset.UTC))) {
+            sink.await(h -> h.unreadable().isEmpty());
             Files.writeString(pipe, "4,1,2,-;one\n SUBSYSTEM=pci\n4,2,3,-;two\nplain ");
             Files.writeString(pipe, "text\n4,9,3,-;three\n");
-            heard.awaitRecords(4);
-            assertThat(heard.texts()).containsExactly("one", "two", "plain text", "three");
-            assertThat(heard.lost()).isEqualTo(6);
-            assertThat(heard.ends()).isTrue();
+            sink.awaitRecords(4);
+            assertThat(sink.texts()).containsExactly("one", "two", "plain text", "three");
+            assertThat(sink.lost()).isEqualTo(6);
+            assertThat(sink.ends()).isTrue();
         }
     }
 }

@@ -54,7 +54,7 @@ class RestartTest {
         Random whenAsked = new Random(seed);
         TestTime time = new TestTime();
         RecordingIntake store = new RecordingIntake(time);
-        Told process = new Told(Rules.NONE, time, store);
+        ClassifierFixture process = new ClassifierFixture(Rules.NONE, time, store);
         // Records are written once, and read again by the next process if the last one did not hand them over.
         int read = 0;
         Set<Integer> killed = new TreeSet<>();
@@ -73,7 +73,7 @@ class RestartTest {
                         .map(Position::cursor)
                         .map(cursor -> Integer.parseInt(cursor.substring(5)) + 1)
                         .orElse(0);
-                process = new Told(Rules.NONE, time, store);
+                process = new ClassifierFixture(Rules.NONE, time, store);
                 process.goOnAt(read);
             }
         }

@@ -30,8 +30,8 @@ class RuleFileTest {
         }
     }
 
-    private Told told(String... lines) {
-        return new Told(rules(lines)).driverLists("0000:3b:00.0", Told.GPU);
+    private ClassifierFixture log(String... lines) {
+        return new ClassifierFixture(rules(lines)).driverLists("0000:3b:00.0", ClassifierFixture.GPU);
     }
 
     private static String xid(String code) {
@@ -40,7 +40,7 @@ class RuleFileTest {
 
     @Test
     void aCodeCanMeanMoreOrLessThanTheCatalogueSays() {
-        Told told = told(
+        ClassifierFixture log = log(
                 "codes:",
                 "  - xid: 79",
                 "    action: restart-vm",
@@ -50,41 +50,41 @@ class RuleFileTest {
                 "  - {sxid: 20034, severity: info}",
                 "  - {message: nic-link-up, severity: warning}",
                 "  - {fallen-off-bus: true, action: contact-support}");
-        told.kernel(xid("79")).kernel(xid("13")).kernel(xid("48")).kernel(xid("31"));
-        told.kernel("nvidia-nvswitch3: SXid (PCI:0000:04:00.0): 20034, Fatal, Link 48 LTSSM Fault Up");
-        told.kernel("mlx5_core 0000:1a:00.0 ib0: Link up");
-        told.kernel("NVRM: GPU 0000:4b:00.0: GPU has fallen off the bus.");
-        assertThat(told.flush())
+        log.kernel(xid("79")).kernel(xid("13")).kernel(xid("48")).kernel(xid("31"));
+        log.kernel("nvidia-nvswitch3: SXid (PCI:0000:04:00.0): 20034, Fatal, Link 48 LTSSM Fault Up");
+        log.kernel("mlx5_core 0000:1a:00.0 ib0: Link up");
+        log.kernel("NVRM: GPU 0000:4b:00.0: GPU has fallen off the bus.");
+        assertThat(log.flush())
                 .extracting(event -> event.errorCodes().get(0) + " " + event.fatal() + " " + event.action())
                 .containsExactly(
                         "79 true RESTART_VM",
                         "13 true CONTACT_SUPPORT",
                         "48 false NONE",
                         "nic-link-up false NONE",
-                        told.store.events().get(4).errorCodes().get(0) + " true CONTACT_SUPPORT");
-        assertThat(told.counts.silentSignals()).isEqualTo(2);
+                        log.store.events().get(4).errorCodes().get(0) + " true CONTACT_SUPPORT");
+        assertThat(log.counts.silentSignals()).isEqualTo(2);
     }
 
     @Test
     void aRuleWithAThresholdAppliesFromTheNthOccurrenceWithinItsTimeOfThatGpu() {
-        Told told = told(
+        ClassifierFixture log = log(
                 "codes:",
                 "  - {xid: 94, count: 3, within: 10m, action: restart-vm}",
                 "  - {xid: 94, severity: warning}");
-        told.kernel(xid("94")).flush();
-        told.kernel(xid("94").replace("3b", "3c")).flush();
-        told.after(Duration.ofMinutes(6)).kernel(xid("94")).flush();
-        assertThat(told.store.events()).noneMatch(HealthEvent::fatal);
-        told.after(Duration.ofMinutes(5)).kernel(xid("94")).flush();
-        assertThat(told.store.events()).as("the first of the three is too old").noneMatch(HealthEvent::fatal);
-        told.after(Duration.ofMinutes(1)).kernel(xid("94")).flush();
-        assertThat(told.store.events())
+        log.kernel(xid("94")).flush();
+        log.kernel(xid("94").replace("3b", "3c")).flush();
+        log.after(Duration.ofMinutes(6)).kernel(xid("94")).flush();
+        assertThat(log.store.events()).noneMatch(HealthEvent::fatal);
+        log.after(Duration.ofMinutes(5)).kernel(xid("94")).flush();
+        assertThat(log.store.events()).as("the first of the three is too old").noneMatch(HealthEvent::fatal);
+        log.after(Duration.ofMinutes(1)).kernel(xid("94")).flush();
+        assertThat(log.store.events())
                 .filteredOn(HealthEvent::fatal)
                 .singleElement()
                 .satisfies(event -> assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_VM));
         // A single one a day later does not make the fault less.
-        told.after(Duration.ofDays(1)).kernel(xid("94")).flush();
-        assertThat(told.store.faults())
+        log.after(Duration.ofDays(1)).kernel(xid("94")).flush();
+        assertThat(log.store.faults())
                 .filteredOn(fault -> fault.key().entity().value().equals("0000:3b:00"))
                 .allMatch(fault -> fault.cause().fatal());
     }
@@ -93,21 +93,20 @@ class RuleFileTest {
     void aFamilyOfCodesOrOneOfIt() {
         String line = "NVRM: Xid (PCI:0000:3b:00): 145, RLW_REMAP Nonfatal XC1 i0 Link 10 (0x00000004 0x00000040"
                 + " 0x00000000 0x00000000 0x00000000 0x00000000)";
-        String code = told("codes: []").kernel(line).flush().get(0).errorCodes().get(0);
+        String code = log("codes: []").kernel(line).flush().get(0).errorCodes().get(0);
         assertThat(code).startsWith("145.");
-        assertThat(told("codes: [{xid: " + code + ", ignore: true}]")
+        assertThat(log("codes: [{xid: " + code + ", ignore: true}]")
                         .kernel(line)
                         .flush())
                 .isEmpty();
-        assertThat(told("codes: [{xid: 145, ignore: true}]").kernel(line).flush())
+        assertThat(log("codes: [{xid: 145, ignore: true}]").kernel(line).flush())
                 .isEmpty();
-        assertThat(told("codes: [{xid: 14, ignore: true}]").kernel(line).flush())
-                .hasSize(1);
+        assertThat(log("codes: [{xid: 14, ignore: true}]").kernel(line).flush()).hasSize(1);
     }
 
     @Test
     void aPatternMakesAnEventOfItsOwn() {
-        Told told = told(
+        ClassifierFixture log = log(
                 "patterns:",
                 "  - code: nvme-timeout",
                 "    contains: nvme",
@@ -118,10 +117,10 @@ class RuleFileTest {
                 "    action: restart-bm",
                 "    message: a disk does not answer",
                 "  - {code: late, contains: '0x', pattern: 'late (0x[0-9a-f]+)'}".replace("'0x'", "late"));
-        told.kernel("nvme 0000:01:00.0: I/O 7 QID 1 timeout, aborting")
+        log.kernel("nvme 0000:01:00.0: I/O 7 QID 1 timeout, aborting")
                 .kernel("nvme is fine")
                 .kernel("late 0xff");
-        List<HealthEvent> events = told.flush();
+        List<HealthEvent> events = log.flush();
         assertThat(events).hasSize(2);
         HealthEvent first = events.get(0);
         assertThat(first.checkName()).isEqualTo("NvmeTimeout");
@@ -133,36 +132,36 @@ class RuleFileTest {
                 .isEqualTo("a disk does not answer: nvme 0000:01:00.0: I/O 7 QID 1 timeout, aborting");
         assertThat(events.get(1).checkName()).isEqualTo("SysLogsDriverError");
         assertThat(events.get(1).fatal()).isFalse();
-        told.interpreter.rebooted();
-        told.flush();
-        assertThat(told.store.faults()).isEmpty();
+        log.interpreter.rebooted();
+        log.flush();
+        assertThat(log.store.faults()).isEmpty();
     }
 
     @Test
     void aPatternIsForTheKernelsRecordsOnly() {
-        Told told = told("patterns: [{code: a, contains: abc, pattern: abc}]");
-        told.record(dev.gpuwarden.core.kernel.KernelRecord.Writer.USER, TestTime.START, "abc");
-        assertThat(told.flush()).isEmpty();
+        ClassifierFixture log = log("patterns: [{code: a, contains: abc, pattern: abc}]");
+        log.record(dev.gpuwarden.core.kernel.KernelRecord.Writer.USER, TestTime.START, "abc");
+        assertThat(log.flush()).isEmpty();
     }
 
     @Test
     void aPatternThatTriesWithoutEndIsCutOff() {
         Rules rules = rules(
                 "patterns: [{code: a, contains: aaa, pattern: 'a*a*a*a*a*c'}, {code: b, contains: aaa, pattern: '(?:a|b)*c'}]");
-        Told told = new Told(rules);
+        ClassifierFixture log = new ClassifierFixture(rules);
         long start = System.nanoTime();
-        told.kernel("a".repeat(900) + "b");
+        log.kernel("a".repeat(900) + "b");
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
-        assertThat(told.flush()).isEmpty();
+        assertThat(log.flush()).isEmpty();
         assertThat(rules.patterns().get(0).pattern().cutOff()).isEqualTo(1);
     }
 
     @Test
     void countsAreBounded() {
-        Told told = told("codes: [{xid: 94, count: 1000, within: 365d, action: restart-vm}]");
-        IntStream.range(0, 100_000).forEach(i -> told.kernel(xid("94").replace("3b", String.format("%02x", i % 251))));
-        assertThat(told.store.events()).isEmpty();
-        assertThat(told.flush()).isNotEmpty();
+        ClassifierFixture log = log("codes: [{xid: 94, count: 1000, within: 365d, action: restart-vm}]");
+        IntStream.range(0, 100_000).forEach(i -> log.kernel(xid("94").replace("3b", String.format("%02x", i % 251))));
+        assertThat(log.store.events()).isEmpty();
+        assertThat(log.flush()).isNotEmpty();
     }
 
     @ParameterizedTest

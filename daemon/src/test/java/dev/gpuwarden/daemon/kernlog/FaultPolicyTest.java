@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class FaultsTest {
+class FaultPolicyTest {
 
     private static final Duration QUIET = Duration.ofMinutes(10);
     private static final Instant NOW = TestTime.START;
@@ -33,7 +33,7 @@ class FaultsTest {
     }
 
     private static HealthEvent own(String code, RecommendedAction action, Entity... of) {
-        return event(Checks.AGENT, code, action, Map.of(Interpreter.SEVERITY, "warning"), of);
+        return event(Checks.AGENT, code, action, Map.of(KernelMessageClassifier.SEVERITY, "warning"), of);
     }
 
     private void old(HealthEvent event) {
@@ -41,30 +41,30 @@ class FaultsTest {
     }
 
     private List<HealthEvent> lifts(HealthEvent... news) {
-        return Faults.lifts(table.faults(), List.of(news), QUIET, NOW);
+        return FaultPolicy.lifts(table.faults(), List.of(news), QUIET, NOW);
     }
 
     @Test
     void onlyWhatIsOursAsksForNothingAndIsOldIsLifted() {
         old(own("13", RecommendedAction.NONE, PCI));
         old(own("79", RecommendedAction.RESTART_BM, PCI));
-        old(event("other", "13", RecommendedAction.NONE, Map.of(Interpreter.SEVERITY, "warning"), PCI));
+        old(event("other", "13", RecommendedAction.NONE, Map.of(KernelMessageClassifier.SEVERITY, "warning"), PCI));
         old(event(Checks.AGENT, "31", RecommendedAction.NONE, Map.of(), PCI));
         table.apply(own("43", RecommendedAction.NONE, PCI), 2, NOW.minus(QUIET).plusMillis(1));
         assertThat(lifts()).singleElement().satisfies(lift -> {
             assertThat(lift.errorCodes()).containsExactly("13");
             assertThat(lift.agent()).isEqualTo(Checks.AGENT);
         });
-        assertThat(Faults.nextLift(table.faults(), QUIET)).contains(NOW);
+        assertThat(FaultPolicy.nextLift(table.faults(), QUIET)).contains(NOW);
     }
 
     @Test
     void aGpuWithTwoNamesIsLiftedOnce() {
-        old(own("13", RecommendedAction.NONE, PCI, Entity.gpu(Told.GPU)));
+        old(own("13", RecommendedAction.NONE, PCI, Entity.gpu(ClassifierFixture.GPU)));
         assertThat(lifts()).hasSize(1);
         lifts().forEach(lift -> table.apply(lift, 3, NOW));
         assertThat(table.faults()).isEmpty();
-        assertThat(Faults.nextLift(table.faults(), QUIET)).isEmpty();
+        assertThat(FaultPolicy.nextLift(table.faults(), QUIET)).isEmpty();
     }
 
     @Test
@@ -90,10 +90,10 @@ class FaultsTest {
                 .healthy(true)
                 .entities(List.of(PCI))
                 .build();
-        assertThat(Faults.neverLess(List.of(less, healthy, less), table.faults()))
+        assertThat(FaultPolicy.neverLess(List.of(less, healthy, less), table.faults()))
                 .extracting(HealthEvent::action)
                 .containsExactly(RecommendedAction.RESTART_VM, RecommendedAction.NONE, RecommendedAction.NONE);
-        assertThat(Faults.neverLess(
+        assertThat(FaultPolicy.neverLess(
                         List.of(own("95", RecommendedAction.RESTART_BM, PCI), own("95", RecommendedAction.NONE, PCI)),
                         List.of()))
                 .extracting(HealthEvent::action)

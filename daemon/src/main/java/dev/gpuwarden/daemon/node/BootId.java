@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kernlog;
+package dev.gpuwarden.daemon.node;
 
 import java.io.IOException;
 import java.nio.file.Files;

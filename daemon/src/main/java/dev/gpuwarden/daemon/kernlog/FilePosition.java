@@ -16,16 +16,16 @@ import java.util.zip.CRC32;
  *
  * @param headBytes how many of the first bytes {@code headSum} is about; few while the file is young
  */
-record FileMark(long inode, long offset, int headBytes, int headSum) {
+record FilePosition(long inode, long offset, int headBytes, int headSum) {
 
     static final int MOST_HEAD_BYTES = 256;
 
-    static FileMark of(long inode, long offset, byte[] head) {
-        return new FileMark(inode, offset, head.length, sum(head));
+    static FilePosition of(long inode, long offset, byte[] head) {
+        return new FilePosition(inode, offset, head.length, sum(head));
     }
 
-    FileMark at(long newOffset) {
-        return new FileMark(inode, newOffset, headBytes, headSum);
+    FilePosition at(long newOffset) {
+        return new FilePosition(inode, newOffset, headBytes, headSum);
     }
 
     /** Whether this file begins with what was read, and is at least as long. */
@@ -72,10 +72,10 @@ record FileMark(long inode, long offset, int headBytes, int headSum) {
     }
 
     /** Empty for what {@link #text()} did not make. */
-    static Optional<FileMark> parse(String text) {
+    static Optional<FilePosition> parse(String text) {
         String[] parts = text.split(":", -1);
         try {
-            FileMark mark = new FileMark(
+            FilePosition mark = new FilePosition(
                     Long.parseLong(parts[0]),
                     Long.parseLong(parts[1]),
                     Integer.parseInt(parts[2]),

@@ -13,7 +13,7 @@ import java.util.Optional;
  * The last Xid of each GPU, whatever a rule makes of it. What an earlier process read of this boot is known as far as it is a
  * fault that is current. Written by the thread that reads, read by any.
  */
-final class LastXids {
+final class XidHistory {
 
     /** Addresses are what a line says. */
     private static final int MOST = 1024;
@@ -34,7 +34,7 @@ final class LastXids {
     /** Takes up what an earlier process told of this boot. */
     void goOn(List<Fault> current) {
         current.stream()
-                .filter(LastXids::ofTheLog)
+                .filter(XidHistory::ofTheLog)
                 .sorted(Comparator.comparing(Fault::lastSeen))
                 .forEach(fault -> pci(fault.key().entity())
                         .ifPresent(pci -> told(pci, fault.key().errorCode().replaceFirst("\\..*", ""))));
@@ -44,7 +44,7 @@ final class LastXids {
         return fault.key().agent().equals(Checks.AGENT)
                 && fault.key().checkName().equals(Checks.XID)
                 // Another program may speak under the same name.
-                && fault.cause().metadata().containsKey(Interpreter.SEVERITY);
+                && fault.cause().metadata().containsKey(KernelMessageClassifier.SEVERITY);
     }
 
     private static Optional<PciAddress> pci(Entity entity) {

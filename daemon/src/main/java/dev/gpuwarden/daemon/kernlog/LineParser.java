@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** Makes records from the lines of a file: of /dev/kmsg's form, or as syslog, journalctl and dmesg write them. */
-final class LineRecord {
+final class LineParser {
 
     /** Tag of the reset job of NVSentinel, which root writes. */
     static final String RESET_TAG = "nvsentinel-gpu-reset";
@@ -32,7 +32,7 @@ final class LineRecord {
     private long lastSequence = -1;
     private boolean kmsg;
 
-    LineRecord(BootClock clock, ZoneId zone) {
+    LineParser(BootClock clock, ZoneId zone) {
         this.clock = clock;
         this.zone = zone;
     }

@@ -23,7 +23,7 @@ import java.util.function.Supplier;
  * at the window's end, or with whatever goes before. Whenever something goes, all goes: so what was read and what was told never
  * differ. Not thread-safe.
  */
-final class Tallies {
+final class EventBatcher {
 
     /** Faults that are counted apart; a node with 64 GPUs and 60 codes each has 3840. */
     static final int MOST_KEYS = 4096;
@@ -81,7 +81,7 @@ final class Tallies {
     private long collapsed;
 
     /** @param bootId of the boot that is told of now */
-    Tallies(String nodeName, Supplier<String> bootId, Duration window) {
+    EventBatcher(String nodeName, Supplier<String> bootId, Duration window) {
         this.nodeName = nodeName;
         this.bootId = bootId;
         this.windowNanos = window.toNanos();
@@ -187,7 +187,7 @@ final class Tallies {
         Occurrence.Key key = first.key();
         Map<String, String> metadata = new HashMap<>();
         tally.details.forEach((name, values) -> metadata.put(name, String.join(",", values)));
-        metadata.put(Interpreter.SEVERITY, first.severity().label());
+        metadata.put(KernelMessageClassifier.SEVERITY, first.severity().label());
         if (tally.count > 1) {
             metadata.put(StoredEvent.OCCURRENCES, Long.toString(Math.min(tally.count, 999_999_999)));
         }

@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /** Chooses where the kernel log is read. */
-final class Sources {
+final class SourceSelector {
 
     private static final Path KMSG = Path.of("/dev/kmsg");
     private static final String JOURNALCTL = "journalctl";
@@ -34,11 +34,11 @@ final class Sources {
     private final Path device;
 
     /** @param driver what tells XIDs where no log can be read; empty where nobody waits for them */
-    Sources(KernelLogSettings settings, BootClock clock, String bootId, Optional<Heard> driver) {
+    SourceSelector(KernelLogSettings settings, BootClock clock, String bootId, Optional<Heard> driver) {
         this(settings, clock, bootId, driver, JOURNALS, List.of(JOURNALCTL), KMSG);
     }
 
-    Sources(
+    SourceSelector(
             KernelLogSettings settings,
             BootClock clock,
             String bootId,
@@ -159,7 +159,7 @@ final class Sources {
     }
 
     private Optional<String> noJournal() {
-        if (journals.stream().noneMatch(Sources::holdsJournal)) {
+        if (journals.stream().noneMatch(SourceSelector::holdsJournal)) {
             return Optional.of("no journal in "
                     + String.join(" or ", journals.stream().map(Path::toString).toList()));
         }

@@ -5,7 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Waits ever longer between attempts, and not at all once closed. */
-final class Patience {
+final class Backoff {
 
     private static final long FIRST_MILLIS = 500;
 
@@ -13,7 +13,7 @@ final class Patience {
     private final long longestMillis;
     private long nextMillis = FIRST_MILLIS;
 
-    Patience(Duration longest) {
+    Backoff(Duration longest) {
         longestMillis = longest.toMillis();
     }
 

@@ -17,22 +17,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-class InterpreterTest {
+class KernelMessageClassifierTest {
 
     private static final String XID48 =
             "NVRM: Xid (PCI:0000:03:00): 48, pid=91237, name=nv-hostengine, Ch 00000076, errorString CTX SWITCH TIMEOUT, Info 0x3c046";
-    private static final List<Entity> GPU3 = List.of(new Entity("PCI", "0000:03:00"), new Entity("GPU_UUID", Told.GPU));
+    private static final List<Entity> GPU3 =
+            List.of(new Entity("PCI", "0000:03:00"), new Entity("GPU_UUID", ClassifierFixture.GPU));
 
-    private final Told told = new Told();
+    private final ClassifierFixture log = new ClassifierFixture();
 
     /** The example of spec/gpu-reset.md 1.1. */
     @Test
     void threeLinesBecomeTheEventOfTheSpecification() {
         Instant when = Instant.parse("2025-10-23T11:38:02.207323Z");
-        told.record(Writer.KERNEL, when, "NVRM: GPU at PCI:0000:03:00: " + Told.GPU)
+        log.record(Writer.KERNEL, when, "NVRM: GPU at PCI:0000:03:00: " + ClassifierFixture.GPU)
                 .record(Writer.KERNEL, when, "NVRM: GPU Board Serial Number: 1324023049334")
                 .record(Writer.KERNEL, when, XID48);
-        List<HealthEvent> events = told.tell();
+        List<HealthEvent> events = log.tell();
         assertThat(events).hasSize(1);
         HealthEvent event = events.get(0);
         assertThat(event.version()).isEqualTo(1);
@@ -51,7 +52,7 @@ class InterpreterTest {
         assertThat(event.metadata()).doesNotContainKey(StoredEvent.OCCURRENCES);
     }
 
-    private static Map<PciAddress, Integer> lastXids(Told process) {
+    private static Map<PciAddress, Integer> lastXids(ClassifierFixture process) {
         return process.interpreter.xids().all();
     }
 
@@ -59,34 +60,38 @@ class InterpreterTest {
     void theLastXidOfEachGpuIsKnownAlsoToTheNextProcess() {
         PciAddress gpu3 = new PciAddress(0, 3, 0, 0);
         PciAddress gpu3b = new PciAddress(0, 0x3b, 0, 0);
-        assertThat(lastXids(told)).isEmpty();
-        told.kernel(XID48).kernel(Told.XID13).after(Duration.ofSeconds(1)).kernel(Told.XID79);
-        told.record(Writer.USER, Instant.EPOCH, XID48.replace("48,", "62,"));
-        assertThat(lastXids(told)).isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
-        told.flush();
-        assertThat(lastXids(new Told(Rules.NONE, told.time, told.store))).isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
-        told.interpreter.rebooted();
-        assertThat(lastXids(told)).isEmpty();
+        assertThat(lastXids(log)).isEmpty();
+        log.kernel(XID48)
+                .kernel(ClassifierFixture.XID13)
+                .after(Duration.ofSeconds(1))
+                .kernel(ClassifierFixture.XID79);
+        log.record(Writer.USER, Instant.EPOCH, XID48.replace("48,", "62,"));
+        assertThat(lastXids(log)).isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
+        log.flush();
+        assertThat(lastXids(new ClassifierFixture(Rules.NONE, log.time, log.store)))
+                .isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
+        log.interpreter.rebooted();
+        assertThat(lastXids(log)).isEmpty();
     }
 
     @Test
     void anXidOfALinkIsItsNumberAndAddressesAreBounded() {
-        told.kernel("NVRM: Xid (PCI:0000:3b:00): 145, pid='<unknown>', name=<unknown>, RLW_REMAP Nonfatal XC0 i0 Link 5"
+        log.kernel("NVRM: Xid (PCI:0000:3b:00): 145, pid='<unknown>', name=<unknown>, RLW_REMAP Nonfatal XC0 i0 Link 5"
                 + " (0x00000001 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)");
-        assertThat(lastXids(told)).isEqualTo(Map.of(new PciAddress(0, 0x3b, 0, 0), 145));
+        assertThat(lastXids(log)).isEqualTo(Map.of(new PciAddress(0, 0x3b, 0, 0), 145));
         for (int i = 0; i < 1100; i++) {
-            told.kernel(String.format("NVRM: Xid (PCI:%04x:%02x:00): 31, pid=1, name=a, MMU Fault", i / 256, i % 256));
+            log.kernel(String.format("NVRM: Xid (PCI:%04x:%02x:00): 31, pid=1, name=a, MMU Fault", i / 256, i % 256));
         }
-        assertThat(lastXids(told)).hasSize(1024);
+        assertThat(lastXids(log)).hasSize(1024);
     }
 
     /** The example of spec/gpu-reset.md 1.2. */
     @Test
     void aResetLiftsWhatTheLogSaidOfThatGpu() {
-        told.driverLists("0000:03:00.0", Told.GPU).kernel(XID48).kernel(XID48.replace("03:00", "04:00"));
-        told.flush();
-        told.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset occurred: " + Told.GPU);
-        List<HealthEvent> events = told.tell();
+        log.driverLists("0000:03:00.0", ClassifierFixture.GPU).kernel(XID48).kernel(XID48.replace("03:00", "04:00"));
+        log.flush();
+        log.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset occurred: " + ClassifierFixture.GPU);
+        List<HealthEvent> events = log.tell();
         assertThat(events).allMatch(HealthEvent::healthy);
         assertThat(events).extracting(HealthEvent::checkName).contains("SysLogsXIDError", "SysLogsGPUFallenOff");
         HealthEvent event = events.get(0);
@@ -96,42 +101,46 @@ class InterpreterTest {
         assertThat(event.entities()).isEqualTo(GPU3);
         assertThat(event.errorCodes()).isEmpty();
         assertThat(event.message()).isEmpty();
-        assertThat(told.store.faults())
+        assertThat(log.store.faults())
                 .extracting(fault -> fault.key().entity().value())
                 .containsExactly("0000:04:00");
     }
 
     @Test
     void whatTheGpuSaidBeforeItsResetIsToldBeforeIt() {
-        told.driverLists("0000:03:00.0", Told.GPU).kernel(XID48);
-        told.flush();
-        told.kernel(XID48).kernel(XID48);
-        told.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset occurred: " + Told.GPU)
+        log.driverLists("0000:03:00.0", ClassifierFixture.GPU).kernel(XID48);
+        log.flush();
+        log.kernel(XID48).kernel(XID48);
+        log.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset occurred: " + ClassifierFixture.GPU)
                 .kernel(XID48);
-        List<HealthEvent> events = told.tell();
+        List<HealthEvent> events = log.tell();
         assertThat(events).extracting(HealthEvent::healthy).containsExactly(false, true, true, true, false);
         assertThat(StoredEvent.occurrencesOf(events.get(0))).isEqualTo(2);
-        assertThat(told.store.faults()).hasSize(2);
+        assertThat(log.store.faults()).hasSize(2);
     }
 
     @Test
     void aResetThatFailedWantsTheNodeRestarted() {
-        told.driverLists("0000:03:00.0", Told.GPU)
-                .record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset executed: " + Told.GPU + ", success: false");
-        HealthEvent event = told.tell().get(0);
+        log.driverLists("0000:03:00.0", ClassifierFixture.GPU)
+                .record(
+                        Writer.PRIVILEGED,
+                        Instant.EPOCH,
+                        "GPU reset executed: " + ClassifierFixture.GPU + ", success: false");
+        HealthEvent event = log.tell().get(0);
         assertThat(event.errorCodes()).containsExactly("GPU_RESET_FAILURE");
         assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_VM);
         assertThat(event.checkName()).isEqualTo("SysLogsXIDError");
         assertThat(event.entities()).isEqualTo(GPU3);
-        told.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset executed: " + Told.GPU + ", success: true");
-        told.tell();
-        assertThat(told.store.faults()).isEmpty();
+        log.record(
+                Writer.PRIVILEGED, Instant.EPOCH, "GPU reset executed: " + ClassifierFixture.GPU + ", success: true");
+        log.tell();
+        assertThat(log.store.faults()).isEmpty();
     }
 
     @Test
     void withoutUuidAResetIsNotAskedFor() {
-        told.kernel(XID48);
-        HealthEvent event = told.tell().get(0);
+        log.kernel(XID48);
+        HealthEvent event = log.tell().get(0);
         assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_VM);
         assertThat(event.entities()).containsExactly(new Entity("PCI", "0000:03:00"));
         assertThat(event.metadata()).containsEntry("demoted-from", "COMPONENT_RESET");
@@ -142,37 +151,37 @@ class InterpreterTest {
             value = Writer.class,
             names = {"PRIVILEGED", "USER"})
     void onlyTheKernelSpeaksForTheKernel(Writer writer) {
-        told.record(writer, Instant.EPOCH, XID48)
-                .record(writer, Instant.EPOCH, Told.XID79)
+        log.record(writer, Instant.EPOCH, XID48)
+                .record(writer, Instant.EPOCH, ClassifierFixture.XID79)
                 .record(writer, Instant.EPOCH, "NVRM: GPU at PCI:0000:03:00: GPU-00000000-0000-0000-0000-000000000000");
-        assertThat(told.flush()).isEmpty();
-        assertThat(told.counts.forgedRecords()).isEqualTo(3);
-        told.kernel(XID48);
-        assertThat(told.tell().get(0).entities()).hasSize(1);
+        assertThat(log.flush()).isEmpty();
+        assertThat(log.counts.forgedRecords()).isEqualTo(3);
+        log.kernel(XID48);
+        assertThat(log.tell().get(0).entities()).hasSize(1);
     }
 
     @Test
     void aUserCannotLiftAFault() {
-        told.driverLists("0000:03:00.0", Told.GPU).kernel(XID48);
-        told.flush();
-        told.record(Writer.USER, Instant.EPOCH, "GPU reset occurred: " + Told.GPU);
-        assertThat(told.flush()).isEmpty();
-        assertThat(told.counts.forgedRecords()).isEqualTo(1);
-        assertThat(told.store.faults()).hasSize(2);
+        log.driverLists("0000:03:00.0", ClassifierFixture.GPU).kernel(XID48);
+        log.flush();
+        log.record(Writer.USER, Instant.EPOCH, "GPU reset occurred: " + ClassifierFixture.GPU);
+        assertThat(log.flush()).isEmpty();
+        assertThat(log.counts.forgedRecords()).isEqualTo(1);
+        assertThat(log.store.faults()).hasSize(2);
     }
 
     @Test
     void aFileThatDoesNotTellWhoWroteIsBelieved() {
-        told.record(Writer.UNTOLD, Instant.EPOCH, Told.XID79);
-        HealthEvent event = told.tell().get(0);
+        log.record(Writer.UNTOLD, Instant.EPOCH, ClassifierFixture.XID79);
+        HealthEvent event = log.tell().get(0);
         assertThat(event.errorCodes()).containsExactly("79");
         assertThat(event.generated()).isEqualTo(TestTime.START);
     }
 
     @Test
     void fallenOffWithoutXidIsAFault() {
-        told.kernel("NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.");
-        HealthEvent event = told.tell().get(0);
+        log.kernel("NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.");
+        HealthEvent event = log.tell().get(0);
         assertThat(event.checkName()).isEqualTo("SysLogsGPUFallenOff");
         assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_BM);
         assertThat(event.entities()).containsExactly(new Entity("PCI", "0000:3b:00"));
@@ -181,20 +190,20 @@ class InterpreterTest {
     @Test
     void fallenOffBehindItsXidIsTheSameFault() {
         String words = "NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.";
-        told.kernel(Told.XID79).after(Duration.ofMinutes(4)).kernel(words);
-        assertThat(told.flush()).extracting(HealthEvent::checkName).containsExactly("SysLogsXIDError");
-        told.kernel(words.replace("3b", "3c"));
-        assertThat(told.flush()).hasSize(1);
-        told.after(Duration.ofMinutes(2)).kernel(words);
-        assertThat(told.flush()).extracting(HealthEvent::checkName).containsExactly("SysLogsGPUFallenOff");
+        log.kernel(ClassifierFixture.XID79).after(Duration.ofMinutes(4)).kernel(words);
+        assertThat(log.flush()).extracting(HealthEvent::checkName).containsExactly("SysLogsXIDError");
+        log.kernel(words.replace("3b", "3c"));
+        assertThat(log.flush()).hasSize(1);
+        log.after(Duration.ofMinutes(2)).kernel(words);
+        assertThat(log.flush()).extracting(HealthEvent::checkName).containsExactly("SysLogsGPUFallenOff");
     }
 
     @Test
     void aMessageOverSeveralLinesOfAFileIsOne() {
-        told.record(Writer.UNTOLD, Instant.EPOCH, "NVRM: The NVIDIA GPU 0000:b3:00.0")
+        log.record(Writer.UNTOLD, Instant.EPOCH, "NVRM: The NVIDIA GPU 0000:b3:00.0")
                 .record(Writer.UNTOLD, Instant.EPOCH, "NVRM: (PCI ID: 10de:26b5) installed in this system has")
                 .record(Writer.UNTOLD, Instant.EPOCH, "NVRM: fallen off the bus and is not responding to commands.");
-        assertThat(told.flush())
+        assertThat(log.flush())
                 .extracting(HealthEvent::entities)
                 .containsExactly(List.of(new Entity("PCI", "0000:b3:00")));
     }
@@ -205,47 +214,47 @@ class InterpreterTest {
                         + " installed in this system has\\x0a               NVRM: fallen off the bus and is not"
                         + " responding to commands.\n")
                 .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
-        told.kernel(KmsgRecord.parse(record, 0, record.length).orElseThrow().text());
-        assertThat(told.flush())
+        log.kernel(KmsgRecord.parse(record, 0, record.length).orElseThrow().text());
+        assertThat(log.flush())
                 .extracting(HealthEvent::entities)
                 .containsExactly(List.of(new Entity("PCI", "0000:b3:00")));
     }
 
     @Test
     void applicationFaultsCondemnNobodyAndPass() {
-        told.driverLists("0000:3b:00.0", Told.GPU);
+        log.driverLists("0000:3b:00.0", ClassifierFixture.GPU);
         for (int i = 0; i < 100; i++) {
-            told.kernel(Told.XID13);
+            log.kernel(ClassifierFixture.XID13);
         }
-        HealthEvent event = told.tell().get(0);
+        HealthEvent event = log.tell().get(0);
         assertThat(event.fatal()).isFalse();
         assertThat(event.action()).isEqualTo(RecommendedAction.NONE);
-        told.after(Duration.ofMinutes(9));
-        assertThat(told.lift()).isEmpty();
-        told.kernel(Told.XID13).flush();
-        told.after(Duration.ofMinutes(9));
-        assertThat(told.lift()).isEmpty();
-        told.after(Duration.ofMinutes(1));
-        assertThat(told.lift()).singleElement().satisfies(lift -> {
+        log.after(Duration.ofMinutes(9));
+        assertThat(log.lift()).isEmpty();
+        log.kernel(ClassifierFixture.XID13).flush();
+        log.after(Duration.ofMinutes(9));
+        assertThat(log.lift()).isEmpty();
+        log.after(Duration.ofMinutes(1));
+        assertThat(log.lift()).singleElement().satisfies(lift -> {
             assertThat(lift.healthy()).isTrue();
             assertThat(lift.errorCodes()).containsExactly("13");
             assertThat(lift.entities()).isEqualTo(event.entities());
         });
-        assertThat(told.store.faults()).isEmpty();
+        assertThat(log.store.faults()).isEmpty();
     }
 
     @Test
     void whatIsFatalDoesNotPass() {
-        told.kernel(Told.XID79).flush();
-        told.after(Duration.ofDays(30));
-        assertThat(told.lift()).isEmpty();
-        assertThat(told.store.faults()).hasSize(1);
+        log.kernel(ClassifierFixture.XID79).flush();
+        log.after(Duration.ofDays(30));
+        assertThat(log.lift()).isEmpty();
+        assertThat(log.store.faults()).hasSize(1);
     }
 
     @Test
     void sxidsAreTheSwitchs() {
-        told.kernel("nvidia-nvswitch3: SXid (PCI:0000:04:00.0): 20034, Fatal, Link 48 LTSSM Fault Up");
-        HealthEvent event = told.tell().get(0);
+        log.kernel("nvidia-nvswitch3: SXid (PCI:0000:04:00.0): 20034, Fatal, Link 48 LTSSM Fault Up");
+        HealthEvent event = log.tell().get(0);
         assertThat(event.checkName()).isEqualTo("SysLogsSXIDError");
         assertThat(event.componentClass()).isEqualTo("NVSWITCH");
         assertThat(event.entities()).containsExactly(new Entity("PCI", "0000:04:00"));
@@ -254,12 +263,12 @@ class InterpreterTest {
 
     @Test
     void messagesOfCardsAndDriverHaveTheirChecks() {
-        told.driverLists("0000:3b:00.0", Told.GPU)
+        log.driverLists("0000:3b:00.0", ClassifierFixture.GPU)
                 .kernel("mlx5_core 0000:1a:00.0: Port module event: module 0, Cable unplugged")
                 .kernel("NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x24:0x65:1423)")
                 .kernel("nvidia-nvlink: Unregistered Nvlink Core")
                 .kernel("INFO: task nvidia-smi:4242 blocked for more than 120 seconds.");
-        assertThat(told.flush())
+        assertThat(log.flush())
                 .extracting(event -> event.checkName() + " " + event.componentClass() + " " + event.errorCodes())
                 .containsExactly(
                         "SysLogsNICDriverError NIC [nic-cable-unplugged]",
@@ -269,22 +278,22 @@ class InterpreterTest {
 
     @Test
     void whatIsNoFaultMakesNoEvent() {
-        told.kernel("NVRM: GPU at PCI:0000:03:00: " + Told.GPU)
+        log.kernel("NVRM: GPU at PCI:0000:03:00: " + ClassifierFixture.GPU)
                 .kernel("mlx5_core 0000:1a:00.0 ib0: Link up")
                 .kernel("EXT4-fs (vda): mounted filesystem");
-        assertThat(told.flush()).isEmpty();
-        assertThat(told.counts.records()).isEqualTo(3);
+        assertThat(log.flush()).isEmpty();
+        assertThat(log.counts.records()).isEqualTo(3);
     }
 
     @Test
     void aNewBootEndsWhatTheLastOneSaid() {
-        told.driverLists("0000:3b:00.0", Told.GPU)
-                .kernel(Told.XID79)
+        log.driverLists("0000:3b:00.0", ClassifierFixture.GPU)
+                .kernel(ClassifierFixture.XID79)
                 .kernel(XID48)
                 .flush();
-        told.interpreter.rebooted();
-        told.kernel(Told.XID79);
-        List<HealthEvent> events = told.tell();
+        log.interpreter.rebooted();
+        log.kernel(ClassifierFixture.XID79);
+        List<HealthEvent> events = log.tell();
         assertThat(events.get(events.size() - 1).healthy()).isFalse();
         assertThat(events.subList(0, events.size() - 1))
                 .allMatch(event -> event.healthy()
@@ -298,42 +307,45 @@ class InterpreterTest {
                         "SysLogsNICDriverError NIC",
                         "SysLogsDriverError GPU",
                         "SysLogsDriverError NODE");
-        assertThat(told.store.faults()).extracting(Fault::occurrences).containsExactly(1L, 1L);
+        assertThat(log.store.faults()).extracting(Fault::occurrences).containsExactly(1L, 1L);
     }
 
     @Test
     void anotherProcessKnowsWhichGpuItWasAndThatItWasLost() {
-        told.driverLists("0000:3b:00.0", Told.GPU).kernel(Told.XID79).flush();
-        Told next = new Told(Rules.NONE, told.time, told.store);
+        log.driverLists("0000:3b:00.0", ClassifierFixture.GPU)
+                .kernel(ClassifierFixture.XID79)
+                .flush();
+        ClassifierFixture next = new ClassifierFixture(Rules.NONE, log.time, log.store);
         next.goOnAt(1);
         next.kernel("NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.");
         assertThat(next.flush()).isEmpty();
-        next.kernel(Told.XID79);
-        assertThat(next.flush().get(0).entities()).contains(new Entity("GPU_UUID", Told.GPU));
+        next.kernel(ClassifierFixture.XID79);
+        assertThat(next.flush().get(0).entities()).contains(new Entity("GPU_UUID", ClassifierFixture.GPU));
     }
 
     @Test
     void hostileTextStaysWithinTheLimitsOfAnEvent() {
-        told.kernel(Told.XID79 + "\u0000".repeat(3) + "x".repeat(8000)).flush();
+        log.kernel(ClassifierFixture.XID79 + "\u0000".repeat(3) + "x".repeat(8000))
+                .flush();
         for (int i = 0; i < 50; i++) {
-            told.kernel("NVRM: Xid (PCI:0000:3b:00): 31, pid=" + i + ", name=" + "n".repeat(3000) + i + ", Ch 1");
+            log.kernel("NVRM: Xid (PCI:0000:3b:00): 31, pid=" + i + ", name=" + "n".repeat(3000) + i + ", Ch 1");
         }
-        assertThat(told.flush()).hasSize(1);
-        assertThat(told.store.events().get(0).message()).hasSizeLessThan(1200);
+        assertThat(log.flush()).hasSize(1);
+        assertThat(log.store.events().get(0).message()).hasSizeLessThan(1200);
     }
 
     @Test
     void aRecordOfTheFutureIsOfNow() {
-        told.record(Writer.KERNEL, TestTime.START.plus(Duration.ofDays(4000)), Told.XID79);
-        assertThat(told.flush()).extracting(HealthEvent::generated).containsExactly(TestTime.START);
+        log.record(Writer.KERNEL, TestTime.START.plus(Duration.ofDays(4000)), ClassifierFixture.XID79);
+        assertThat(log.flush()).extracting(HealthEvent::generated).containsExactly(TestTime.START);
     }
 
     @Test
     void particularsOfRepetitionsAreKept() {
         String line = "NVRM: Xid (PCI:0000:3b:00): 31, pid=%s, name=python%s, Ch 00000010, intr 00000000.";
-        told.kernel(String.format(line, 1, 1)).flush();
-        told.kernel(String.format(line, 2, 2)).kernel(String.format(line, 3, 3));
-        Map<String, String> metadata = told.flush().get(0).metadata();
+        log.kernel(String.format(line, 1, 1)).flush();
+        log.kernel(String.format(line, 2, 2)).kernel(String.format(line, 3, 3));
+        Map<String, String> metadata = log.flush().get(0).metadata();
         assertThat(metadata).containsEntry("pid", "2,3").containsEntry("process", "python2,python3");
     }
 }

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** What the interpreter makes of records, with a store behind it; without threads. */
-final class Told {
+final class ClassifierFixture {
 
     static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
     static final String XID79 =
@@ -27,50 +27,51 @@ final class Told {
     final LogCounts counts = new LogCounts();
     final Map<PciAddress, String> listed = new HashMap<>();
     final GpuNames names;
-    final Tallies tallies;
-    final Interpreter interpreter;
+    final EventBatcher tallies;
+    final KernelMessageClassifier interpreter;
     private final Duration quiet = Duration.ofMinutes(10);
     private long sequence;
 
-    Told() {
+    ClassifierFixture() {
         this(Rules.NONE);
     }
 
-    Told(Rules rules) {
+    ClassifierFixture(Rules rules) {
         this(rules, new TestTime());
     }
 
-    private Told(Rules rules, TestTime time) {
+    private ClassifierFixture(Rules rules, TestTime time) {
         this(rules, time, new RecordingIntake(time));
     }
 
     /** Another process that finds what the store holds. */
-    Told(Rules rules, TestTime time, RecordingIntake store) {
+    ClassifierFixture(Rules rules, TestTime time, RecordingIntake store) {
         this.time = time;
         this.store = store;
         names = new GpuNames(() -> listed, time);
-        tallies = new Tallies("node1", () -> "boot-1", Duration.ofSeconds(10));
-        interpreter = new Interpreter("node1", KernelLogParser.standard(), rules, names, tallies, counts, time, time);
+        tallies = new EventBatcher("node1", () -> "boot-1", Duration.ofSeconds(10));
+        interpreter = new KernelMessageClassifier(
+                "node1", KernelLogParser.standard(), rules, names, tallies, counts, time, time);
         store.position(Ledger.NAMES).ifPresent(position -> names.recall(position.cursor()));
         interpreter.goOn(store.faults());
     }
 
-    Told driverLists(String pci, String uuid) {
+    ClassifierFixture driverLists(String pci, String uuid) {
         listed.put(PciAddress.parse(pci).orElseThrow(), uuid);
         return this;
     }
 
-    Told kernel(String text) {
+    ClassifierFixture kernel(String text) {
         return record(Writer.KERNEL, time.instant(), text);
     }
 
-    Told record(Writer writer, Instant when, String text) {
+    ClassifierFixture record(Writer writer, Instant when, String text) {
         long at = sequence++;
         interpreter.read(new KernelRecord(when, writer, text), () -> "test:" + at);
         return this;
     }
 
-    Told after(Duration by) {
+    ClassifierFixture after(Duration by) {
         time.advance(by);
         return this;
     }
@@ -83,7 +84,7 @@ final class Told {
 
     /** Hands over whatever waits. */
     List<HealthEvent> flush() {
-        List<HealthEvent> told = Faults.neverLess(tallies.take(time.getAsLong()), store.faults());
+        List<HealthEvent> told = FaultPolicy.neverLess(tallies.take(time.getAsLong()), store.faults());
         names.news()
                 .ifPresent(text -> store.accept(List.of(), Optional.of(new Position(Ledger.NAMES, "boot-1", text))));
         store.accept(told, Optional.of(new Position(Ledger.POSITION, "boot-1", "test:" + (sequence - 1))));
@@ -92,7 +93,7 @@ final class Told {
 
     /** Lifts what has been quiet for long enough. */
     List<HealthEvent> lift() {
-        List<HealthEvent> lifts = Faults.lifts(store.faults(), List.of(), quiet, time.instant());
+        List<HealthEvent> lifts = FaultPolicy.lifts(store.faults(), List.of(), quiet, time.instant());
         store.accept(lifts, Optional.empty());
         return lifts;
     }

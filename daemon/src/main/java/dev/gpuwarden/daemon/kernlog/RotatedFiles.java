@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /** Which files hold what was not read yet, after a log was rotated by renaming or by copying and cutting. */
-final class FileTrail {
+final class RotatedFiles {
 
     /** A part to read: the file from this byte on. */
     record Part(Path file, long offset) {}
@@ -46,9 +46,9 @@ final class FileTrail {
 
     private static final int ATTEMPTS = 5;
 
-    private FileTrail() {}
+    private RotatedFiles() {}
 
-    static Trail behind(Path log, FileMark mark) {
+    static Trail behind(Path log, FilePosition mark) {
         if (isMarked(log, mark)) {
             return new Trail(Optional.of(new Part(log, mark.offset())), List.of());
         }
@@ -74,16 +74,16 @@ final class FileTrail {
     private static boolean copies(Path former, Path log) {
         try (FileChannel one = FileChannel.open(former, StandardOpenOption.READ);
                 FileChannel other = FileChannel.open(log, StandardOpenOption.READ)) {
-            byte[] head = FileMark.head(one, FileMark.MOST_HEAD_BYTES);
-            return Arrays.equals(head, FileMark.head(other, head.length));
+            byte[] head = FilePosition.head(one, FilePosition.MOST_HEAD_BYTES);
+            return Arrays.equals(head, FilePosition.head(other, head.length));
         } catch (IOException e) {
             return false;
         }
     }
 
-    private static boolean isMarked(Path file, FileMark mark) {
+    private static boolean isMarked(Path file, FilePosition mark) {
         try {
-            return FileMark.inode(file) == mark.inode() && mark.fits(file);
+            return FilePosition.inode(file) == mark.inode() && mark.fits(file);
         } catch (IOException e) {
             return false;
         }

@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /** One file that is open, read line by line. Stays with that file whatever becomes of its name. */
-final class FileReading implements AutoCloseable {
+final class LogFileReader implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 64 * 1024;
 
@@ -18,26 +18,26 @@ final class FileReading implements AutoCloseable {
 
     private final FileChannel open;
     private final Path log;
-    private final LineRecord records;
+    private final LineParser records;
     private final LogSource.Sink sink;
     private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
     private final LineSplitter lines;
-    private final Predicate<FileReading> next;
+    private final Predicate<LogFileReader> next;
     private byte[] head;
-    private FileMark mark;
+    private FilePosition mark;
 
-    private FileReading(
+    private LogFileReader(
             FileChannel open,
             long inode,
             long offset,
             byte[] head,
             Path log,
-            LineRecord records,
+            LineParser records,
             LogSource.Sink sink,
-            Predicate<FileReading> next) {
+            Predicate<LogFileReader> next) {
         this.open = open;
         this.head = head;
-        this.mark = FileMark.of(inode, offset, head);
+        this.mark = FilePosition.of(inode, offset, head);
         this.log = log;
         this.records = records;
         this.sink = sink;
@@ -50,16 +50,16 @@ final class FileReading implements AutoCloseable {
      * @param log the name under which marks of this file are kept
      * @param next whether this file is the next one still; asked when something of it was read and nothing told
      */
-    static FileReading open(
-            Path file, long offset, Path log, LineRecord records, LogSource.Sink sink, Predicate<FileReading> next)
+    static LogFileReader open(
+            Path file, long offset, Path log, LineParser records, LogSource.Sink sink, Predicate<LogFileReader> next)
             throws IOException {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            long before = FileMark.inode(file);
+            long before = FilePosition.inode(file);
             FileChannel open = FileChannel.open(file, StandardOpenOption.READ);
             try {
-                if (FileMark.inode(file) == before) {
-                    byte[] head = FileMark.head(open, (int) Math.min(offset, FileMark.MOST_HEAD_BYTES));
-                    return new FileReading(open, before, offset, head, log, records, sink, next);
+                if (FilePosition.inode(file) == before) {
+                    byte[] head = FilePosition.head(open, (int) Math.min(offset, FilePosition.MOST_HEAD_BYTES));
+                    return new LogFileReader(open, before, offset, head, log, records, sink, next);
                 }
             } catch (IOException e) {
                 open.close();
@@ -71,18 +71,18 @@ final class FileReading implements AutoCloseable {
     }
 
     /** Behind the last whole line. */
-    FileMark mark() {
+    FilePosition mark() {
         return mark.at(lines.ended());
     }
 
     private boolean intact() throws IOException {
-        return open.size() >= lines.consumed() && java.util.Arrays.equals(FileMark.head(open, head.length), head);
+        return open.size() >= lines.consumed() && java.util.Arrays.equals(FilePosition.head(open, head.length), head);
     }
 
     /** Whether this name leads to it. */
     boolean isAt(Path name) {
         try {
-            return FileMark.inode(name) == mark.inode();
+            return FilePosition.inode(name) == mark.inode();
         } catch (IOException e) {
             return false;
         }
@@ -115,12 +115,12 @@ final class FileReading implements AutoCloseable {
     }
 
     private void growHead(int size) {
-        int more = Math.min(size, FileMark.MOST_HEAD_BYTES - head.length);
+        int more = Math.min(size, FilePosition.MOST_HEAD_BYTES - head.length);
         if (more > 0) {
             int had = head.length;
             head = java.util.Arrays.copyOf(head, had + more);
             System.arraycopy(buffer.array(), 0, head, had, more);
-            mark = FileMark.of(mark.inode(), mark.offset(), head);
+            mark = FilePosition.of(mark.inode(), mark.offset(), head);
         }
     }
 
@@ -130,7 +130,7 @@ final class FileReading implements AutoCloseable {
     }
 
     private void tell(byte[] bytes, int from, int to, long end) {
-        FileMark known = mark;
+        FilePosition known = mark;
         records.tell(bytes, from, to, sequence -> () -> FileSource.cursor(known.at(end), sequence, log), sink);
     }
 

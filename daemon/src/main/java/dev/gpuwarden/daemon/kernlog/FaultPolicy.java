@@ -14,22 +14,22 @@ import java.util.Map;
 import java.util.Optional;
 
 /** What follows from the faults that are current for what is told next. Pure. */
-final class Faults {
+final class FaultPolicy {
 
-    private Faults() {}
+    private FaultPolicy() {}
 
     /** Faults of the log that ask for no action, as those of applications. */
     private static boolean passes(Fault fault) {
         return fault.key().agent().equals(Checks.AGENT)
                 && !fault.cause().fatal()
                 // Another program may speak under the same name; it lifts its own.
-                && fault.cause().metadata().containsKey(Interpreter.SEVERITY);
+                && fault.cause().metadata().containsKey(KernelMessageClassifier.SEVERITY);
     }
 
     /** When the next fault has been quiet for long enough. */
     static Optional<Instant> nextLift(List<Fault> current, Duration quiet) {
         return current.stream()
-                .filter(Faults::passes)
+                .filter(FaultPolicy::passes)
                 .map(fault -> fault.lastSeen().plus(quiet))
                 .min(Instant::compareTo);
     }

@@ -15,13 +15,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What the monitor makes of rules that somebody else brings along. */
-class OtherRulesTest {
+class RecordRulesTest {
 
-    private final Told told = new Told();
+    private final ClassifierFixture log = new ClassifierFixture();
 
     @BeforeEach
     void rules() {
-        told.interpreter.alsoMatch(new RecordRules() {
+        log.interpreter.alsoMatch(new RecordRules() {
             @Override
             public List<Found> match(KernelRecord record) {
                 String text = record.text();
@@ -40,14 +40,12 @@ class OtherRulesTest {
     }
 
     private List<String> faults() {
-        return told.store.faults().stream()
-                .map(fault -> fault.key().checkName())
-                .toList();
+        return log.store.faults().stream().map(fault -> fault.key().checkName()).toList();
     }
 
     @Test
     void whatLastsIsFatalAndStays() {
-        HealthEvent event = told.kernel("ata1: disk sda is stuck").tell().get(0);
+        HealthEvent event = log.kernel("ata1: disk sda is stuck").tell().get(0);
         assertThat(event.checkName()).isEqualTo("DiskStuck");
         assertThat(event.componentClass()).isEqualTo("NODE");
         assertThat(event.errorCodes()).containsExactly("DiskIsStuck");
@@ -55,27 +53,27 @@ class OtherRulesTest {
         assertThat(event.fatal()).isTrue();
         assertThat(event.action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
         assertThat(event.metadata()).containsEntry("why", "lab.json, DiskIsStuck");
-        told.after(Duration.ofDays(1)).lift();
+        log.after(Duration.ofDays(1)).lift();
         assertThat(faults()).containsExactly("DiskStuck");
     }
 
     @Test
     void whatPassedIsLiftedWhenItIsQuiet() {
-        HealthEvent event = told.kernel("fan 3 stopped").tell().get(0);
+        HealthEvent event = log.kernel("fan 3 stopped").tell().get(0);
         assertThat(event.fatal()).isFalse();
         assertThat(event.action()).isEqualTo(RecommendedAction.NONE);
         assertThat(faults()).containsExactly("lab-monitor");
-        told.after(Duration.ofMinutes(11)).lift();
+        log.after(Duration.ofMinutes(11)).lift();
         assertThat(faults()).isEmpty();
     }
 
     @Test
     void aStormIsCounted() {
         for (int i = 0; i < 1000; i++) {
-            told.kernel("fan 3 stopped");
+            log.kernel("fan 3 stopped");
         }
-        told.after(Duration.ofMinutes(1)).tell();
-        assertThat(told.store.faults())
+        log.after(Duration.ofMinutes(1)).tell();
+        assertThat(log.store.faults())
                 .singleElement()
                 .extracting(Fault::occurrences)
                 .isEqualTo(1000L);
@@ -83,21 +81,21 @@ class OtherRulesTest {
 
     @Test
     void whatTheParserKnowsIsMatchedToo() {
-        told.kernel(Told.XID79).tell();
+        log.kernel(ClassifierFixture.XID79).tell();
         assertThat(faults()).contains("lab-monitor", Checks.XID);
     }
 
     @Test
     void whatUserSpaceWritesIsNot() {
-        told.record(Writer.USER, told.time.instant(), "disk sda is stuck");
-        assertThat(told.flush()).isEmpty();
+        log.record(Writer.USER, log.time.instant(), "disk sda is stuck");
+        assertThat(log.flush()).isEmpty();
     }
 
     @Test
     void aBootEndsAll() {
-        told.kernel("ata1: disk sda is stuck").tell();
-        told.interpreter.rebooted();
-        told.flush();
+        log.kernel("ata1: disk sda is stuck").tell();
+        log.interpreter.rebooted();
+        log.flush();
         assertThat(faults()).isEmpty();
     }
 }

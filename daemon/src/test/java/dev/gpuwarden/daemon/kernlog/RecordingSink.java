@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /** What a source tells, and the thread that reads it. */
-final class Heard implements LogSource.Sink, AutoCloseable {
+final class RecordingSink implements LogSource.Sink, AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
@@ -19,23 +19,23 @@ final class Heard implements LogSource.Sink, AutoCloseable {
     private final LogSource source;
     private final Thread thread;
 
-    private Heard(LogSource source) {
+    private RecordingSink(LogSource source) {
         this.source = source;
         thread = new Thread(() -> source.read(this), "test-reader");
         thread.setDaemon(true);
     }
 
-    static Heard follow(LogSource source) {
-        Heard heard = new Heard(source);
-        heard.thread.start();
-        return heard;
+    static RecordingSink follow(LogSource source) {
+        RecordingSink sink = new RecordingSink(source);
+        sink.thread.start();
+        return sink;
     }
 
     /** All that is there. */
-    static Heard once(LogSource source) {
-        Heard heard = new Heard(source);
-        source.read(heard);
-        return heard;
+    static RecordingSink once(LogSource source) {
+        RecordingSink sink = new RecordingSink(source);
+        source.read(sink);
+        return sink;
     }
 
     @Override
@@ -64,7 +64,7 @@ final class Heard implements LogSource.Sink, AutoCloseable {
         notifyAll();
     }
 
-    synchronized Heard await(Predicate<Heard> what) {
+    synchronized RecordingSink await(Predicate<RecordingSink> what) {
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (!what.test(this)) {
             long left = until - System.nanoTime();
@@ -82,8 +82,8 @@ final class Heard implements LogSource.Sink, AutoCloseable {
         return this;
     }
 
-    Heard awaitRecords(int count) {
-        return await(heard -> heard.records.size() >= count);
+    RecordingSink awaitRecords(int count) {
+        return await(sink -> sink.records.size() >= count);
     }
 
     synchronized List<KernelRecord> records() {

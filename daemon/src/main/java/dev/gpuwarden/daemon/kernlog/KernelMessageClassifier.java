@@ -28,7 +28,7 @@ import java.util.function.LongSupplier;
  * Turns records of the kernel log into health events. Reads no log and waits for nothing: is given records, and asked what is to
  * go out. Not thread-safe.
  */
-final class Interpreter {
+final class KernelMessageClassifier {
 
     /** Metadata keys of events. */
     static final String SEVERITY = "severity";
@@ -48,21 +48,21 @@ final class Interpreter {
     private final LogParser parser;
     private final Rulings rulings;
     private final GpuNames names;
-    private final Tallies tallies;
+    private final EventBatcher tallies;
     private final LostGpus lost = new LostGpus();
-    private final LastXids xids = new LastXids();
+    private final XidHistory xids = new XidHistory();
     private final LogCounts counts;
     private final Clock clock;
     private final LongSupplier nanoTime;
     private final WrappedMessage wrapped = new WrappedMessage();
     private RecordRules others = RecordRules.NONE;
 
-    Interpreter(
+    KernelMessageClassifier(
             String nodeName,
             LogParser parser,
             Rules rules,
             GpuNames names,
-            Tallies tallies,
+            EventBatcher tallies,
             LogCounts counts,
             Clock clock,
             LongSupplier nanoTime) {
@@ -104,7 +104,7 @@ final class Interpreter {
     }
 
     /** The last Xid of each GPU; may be read by any thread. */
-    LastXids xids() {
+    XidHistory xids() {
         return xids;
     }
 
