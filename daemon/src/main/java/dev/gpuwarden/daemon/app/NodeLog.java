@@ -2,8 +2,8 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.RecordRules;
-import dev.gpuwarden.daemon.kernlog.DriverFeed;
 import dev.gpuwarden.daemon.kernlog.DriverParser;
+import dev.gpuwarden.daemon.kernlog.DriverSource;
 import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.node.NodeName;
@@ -39,7 +39,7 @@ record NodeLog(KernelLogSettings settings, RecordRules others, NodeName node, No
                         store,
                         store::faults,
                         sampler::awaitFirst,
-                        new DriverFeed(events::await, events::end),
+                        new DriverSource.Feed(events::await, events::end),
                         tap));
         log.alsoMatch(others);
         log.start();

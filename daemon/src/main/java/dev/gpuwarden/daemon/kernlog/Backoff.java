@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Waits ever longer between attempts, and not at all once closed. */
+/** Pauses between attempts, from 500 ms and doubled after each failure. One thread waits; any thread may close it. */
 final class Backoff {
 
     private static final long FIRST_MILLIS = 500;
@@ -21,23 +21,24 @@ final class Backoff {
         return closed.getCount() == 0;
     }
 
+    /** Ends the current pause and makes all later ones empty. */
     void close() {
         closed.countDown();
     }
 
-    /** After a success: the next failure is a first one again. */
+    /** Starts with the shortest pause again, after a success. */
     void reset() {
         nextMillis = FIRST_MILLIS;
     }
 
-    /** Returns early when closed or interrupted, which closes. */
+    /** Waits for the next pause. Returns early when closed; an interrupt closes. */
     void await() {
         long millis = nextMillis;
         nextMillis = Math.min(2 * nextMillis, longestMillis);
         pause(Duration.ofMillis(millis));
     }
 
-    /** Returns early when closed or interrupted, which closes. */
+    /** Waits for this time. Returns early when closed; an interrupt closes. */
     void pause(Duration length) {
         try {
             if (closed.await(length.toMillis(), TimeUnit.MILLISECONDS)) {

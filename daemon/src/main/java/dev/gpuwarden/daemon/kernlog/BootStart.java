@@ -10,22 +10,22 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
-/** Where in a log file this boot begins: at the newest line with which every kernel starts. */
+/** The search for the beginning of this boot in a log file: the newest line with which every kernel starts. */
 final class BootStart {
 
     static final String FIRST_WORDS = "Linux version ";
 
     private static final int BLOCK = 1 << 20;
 
-    /** As far as is looked back: a minute of reading, with all that is in it. */
+    /** The part of the file that is searched, from its end, in bytes: a minute of reading. */
     private static final long FARTHEST = 256L << 20;
 
-    /** Prefixes are shorter, and so is a search for where a line begins. */
+    /** The longest prefix of a line, in bytes, and so the longest search for the line's beginning. */
     private static final int LONGEST_PREFIX = 512;
 
     private BootStart() {}
 
-    /** The offset of that line; empty where the file has none that the kernel can have written. */
+    /** Returns the offset of that line, in bytes; empty where the file has none that the kernel can have written. */
     static Optional<Long> find(Path file) throws IOException {
         try (FileChannel open = FileChannel.open(file, StandardOpenOption.READ)) {
             long size = open.size();
@@ -47,7 +47,7 @@ final class BootStart {
     private static byte[] read(FileChannel open, long from, long length) throws IOException {
         ByteBuffer block = ByteBuffer.allocate((int) length);
         while (block.hasRemaining() && open.read(block, from + block.position()) >= 0) {
-            // Until full, or the file has become shorter.
+            // Until the block is full, or the file has become shorter.
         }
         return java.util.Arrays.copyOf(block.array(), block.position());
     }
@@ -57,7 +57,7 @@ final class BootStart {
         int at = text.lastIndexOf(FIRST_WORDS);
         while (at >= 0) {
             int line = text.lastIndexOf('\n', at) + 1;
-            // What the block cuts in two is whole in the one before.
+            // A line that the block cuts in two is whole in the block before.
             boolean cut = line == 0 && !whole;
             if (!cut && at - line <= LONGEST_PREFIX && byKernel(block, line, at + FIRST_WORDS.length())) {
                 return Optional.of((long) line);

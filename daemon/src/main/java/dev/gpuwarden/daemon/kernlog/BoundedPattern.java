@@ -6,14 +6,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A user's pattern that takes no more time than it may: records without the required text are not tried, long ones are cut, and
- * one that makes the expression try too much counts as not matching.
+ * A user's pattern with bounded cost. Records without the required text are not matched, and long records are cut. A record on which
+ * the expression takes too many steps counts as no match. Thread-safe.
  */
 final class BoundedPattern {
 
     static final int LONGEST = 1024;
 
-    /** Characters looked at: about a millisecond. An expression that tries ways upon ways looks at each again and again. */
+    /** The number of characters that one match may read, about a millisecond. Backtracking reads each character many times. */
     private static final int MOST_STEPS = 100_000;
 
     private final String required;
@@ -22,7 +22,7 @@ final class BoundedPattern {
     private final boolean namesGpu;
     private final AtomicLong cutOff = new AtomicLong();
 
-    /** What matched: the groups "pci" and "uuid" where the pattern has them. */
+    /** The groups "pci" and "uuid" of a match; empty where the pattern has no such group. */
     record Match(Optional<String> pci, Optional<String> gpuUuid) {}
 
     BoundedPattern(String required, Pattern pattern) {
@@ -50,12 +50,12 @@ final class BoundedPattern {
         }
     }
 
-    /** How often a record was given up. */
+    /** Returns the number of records on which the limit was exceeded. */
     long cutOff() {
         return cutOff.get();
     }
 
-    /** Thrown through the JDK's matcher, which has no limit of its own. */
+    /** The signal that ends the JDK's matcher, which has no limit of its own. */
     private static final class TooMuch extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

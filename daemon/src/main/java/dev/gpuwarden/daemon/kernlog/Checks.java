@@ -9,7 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Names under which others know what the kernel log says (NVSentinel's syslog-health-monitor; spec/gpu-reset.md 1.1, 1.2). */
+/** The checks of kernel-log events, by the names of NVSentinel's syslog-health-monitor (spec/gpu-reset.md 1.1, 1.2). */
 final class Checks {
 
     static final String AGENT = "syslog-health-monitor";
@@ -20,7 +20,7 @@ final class Checks {
     static final String DRIVER = "SysLogsDriverError";
     static final String RESET_FAILURE = "GPU_RESET_FAILURE";
 
-    /** A check of a kind of part. */
+    /** A check of one class of component. */
     record Check(String name, String componentClass) {}
 
     private static final List<Check> OWN = List.of(
@@ -33,6 +33,11 @@ final class Checks {
 
     private Checks() {}
 
+    /**
+     * Returns the check of a signal.
+     *
+     * @param gpu whether a message of the driver concerns a GPU, and not the node
+     */
     static Check of(Signal signal, boolean gpu) {
         return switch (signal.kind()) {
             case XID, GPU_NAMED, GPU_RESET -> OWN.get(0);
@@ -46,7 +51,7 @@ final class Checks {
         return HealthEvent.of(AGENT, check.componentClass(), check.name()).nodeName(nodeName);
     }
 
-    /** A new boot: whatever the last one said of any part is over. */
+    /** Returns the events that clear all faults of the log after a reboot. */
     static List<HealthEvent> rebooted(Rules rules, RecordRules others, String nodeName, Instant now) {
         Set<Check> all = new LinkedHashSet<>(OWN);
         rules.patterns().forEach(rule -> all.add(new Check(rule.check(), rule.componentClass())));
@@ -60,7 +65,7 @@ final class Checks {
                 .toList();
     }
 
-    /** A GPU was reset: what the log said of it before is over. Fatal as the specification has it, though nothing is. */
+    /** Returns the events that clear the faults of a GPU after its reset. The specification sets them fatal. */
     static List<HealthEvent> reset(List<Entity> gpu, String nodeName, Instant when) {
         return List.of(OWN.get(0), OWN.get(2), OWN.get(4)).stream()
                 .map(check -> event(check, nodeName)

@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads lines as the driver writes them that is loaded now. Which one that is is asked when a line depends on it, since it may
- * not be open yet, and may be replaced while this runs.
+ * A parser for the lines of the loaded driver. It looks up the driver's version when a line depends on it, because the driver may
+ * not be open yet, or may be replaced later. One thread parses.
  */
 public final class DriverParser implements LogParser {
 
@@ -23,7 +23,7 @@ public final class DriverParser implements LogParser {
     private final Supplier<DriverState> driver;
     private final LongSupplier nanoTime;
     private volatile KernelLogParser parser = KernelLogParser.standard();
-    private volatile long askAt;
+    private volatile long lookupAt;
 
     public DriverParser(Supplier<DriverState> driver) {
         this(driver, System::nanoTime);
@@ -32,28 +32,28 @@ public final class DriverParser implements LogParser {
     DriverParser(Supplier<DriverState> driver, LongSupplier nanoTime) {
         this.driver = driver;
         this.nanoTime = nanoTime;
-        askAt = nanoTime.getAsLong();
+        lookupAt = nanoTime.getAsLong();
     }
 
     @Override
     public Optional<Signal> parse(String text) {
         Optional<Signal> signal = parser.parse(text);
-        if (signal.isEmpty() || !dependsOnDriver(signal.get()) || nanoTime.getAsLong() - askAt < 0) {
+        if (signal.isEmpty() || !dependsOnDriver(signal.get()) || nanoTime.getAsLong() - lookupAt < 0) {
             return signal;
         }
-        askAt = nanoTime.getAsLong() + OLD_NANOS;
+        lookupAt = nanoTime.getAsLong() + OLD_NANOS;
         parser = of(driver.get());
         return parser.parse(text);
     }
 
-    /** NVLink 5 errors, whose layout changed (xid-nvlink5.tsv). */
+    /** Returns whether the signal is an NVLink 5 error, whose layout depends on the driver (xid-nvlink5.tsv). */
     private static boolean dependsOnDriver(Signal signal) {
         return signal.kind() == Signal.Kind.XID
                 && signal.family().compareTo("144") >= 0
                 && signal.family().compareTo("150") <= 0;
     }
 
-    /** For this driver; for any where its version is not known. */
+    /** Returns the parser for a driver; the standard parser where the version is unknown. */
     public static KernelLogParser of(DriverState driver) {
         KernelLogParser standard = KernelLogParser.standard();
         return driver instanceof DriverState.Running running

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver.DriverEvent;
@@ -12,11 +13,12 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * The XIDs that the driver tells to who listens, in the form of its lines in the kernel log, so that everything else takes them
- * as such. For where that log cannot be read: there are no particulars, no SXids, and nothing of what nobody listened to.
+ * The XIDs of the driver's events, in the form of its lines in the kernel log, for nodes whose log cannot be read. These events have
+ * no details and no SXIDs, and those before the start are lost.
  */
-final class DriverSource implements LogSource {
+public final class DriverSource implements LogSource {
 
+    /** The name of the source, also in metrics. */
     static final String NAME = "the driver's events";
 
     private static final String KIND = "driver";
@@ -24,33 +26,46 @@ final class DriverSource implements LogSource {
     /** nvml.h 13.3, nvmlEventTypeXidCriticalError */
     private static final long XID = 8;
 
-    /** How often it is asked whether to go on. As long as the driver's own waits are (NvmlEvents). */
+    /** The longest wait for one event, as long as the driver's own waits (NvmlEvents). */
     private static final Duration SLICE = Duration.ofSeconds(1);
 
-    /** How often, in slices, it is asked whether there is a log by now. */
-    private static final int LOOK_EVERY = 60;
+    /** The number of slices between checks for a readable log. */
+    private static final int CHECK_EVERY = 60;
 
-    private final DriverFeed feed;
-    private final Function<String, Optional<PciAddress>> places;
+    /**
+     * The driver's event queue. One thread reads it.
+     *
+     * @param await waits for an event, at most for the given time; absent where the driver delivers no events now
+     * @param end releases the queue
+     */
+    public record Feed(Function<Duration, Reading<Optional<DriverEvent>>> await, Runnable end) {
+
+        /** A feed without a driver. */
+        public static final Feed NONE =
+                new Feed(timeout -> Reading.absent(Absence.NOT_SUPPORTED, 0, "no driver is connected"), () -> {});
+    }
+
+    private final Feed feed;
+    private final Function<String, Optional<PciAddress>> addresses;
     private final Optional<String> noLog;
     private final BooleanSupplier better;
     private final Clock clock;
-    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
-    private long told;
+    private final Backoff backoff = new Backoff(Duration.ofMinutes(1));
+    private long count;
 
     /**
-     * @param places where the GPU with this UUID sits
-     * @param noLog why no log is read; empty where the user wants none
-     * @param better whether reading is to end, for there is a log by now
+     * @param addresses returns the address of the GPU with a UUID
+     * @param noLog the reason for which no log is read; empty where the settings select the driver
+     * @param better returns whether a log can be read now, which ends this source
      */
     DriverSource(
-            DriverFeed feed,
-            Function<String, Optional<PciAddress>> places,
+            Feed feed,
+            Function<String, Optional<PciAddress>> addresses,
             Optional<String> noLog,
             BooleanSupplier better,
             Clock clock) {
         this.feed = feed;
-        this.places = places;
+        this.addresses = addresses;
         this.noLog = noLog;
         this.better = better;
         this.clock = clock;
@@ -63,43 +78,43 @@ final class DriverSource implements LogSource {
 
     @Override
     public void read(Sink sink) {
-        for (int slice = 1; !patience.isClosed(); slice++) {
-            Reading<Optional<DriverEvent>> heard = feed.await().apply(SLICE);
-            if (heard instanceof Reading.Absent<?> absent) {
-                String why = NAME + " cannot be had: " + absent.text();
+        for (int slice = 1; !backoff.isClosed(); slice++) {
+            Reading<Optional<DriverEvent>> received = feed.await().apply(SLICE);
+            if (received instanceof Reading.Absent<?> absent) {
+                String why = NAME + " are not available: " + absent.text();
                 sink.unreadable(noLog.map(cause -> cause + "; " + why).orElse(why));
-                patience.await();
+                backoff.await();
             } else {
-                patience.reset();
+                backoff.reset();
                 noLog.ifPresentOrElse(
-                        cause -> sink.unreadable(cause + "; XIDs are taken from " + NAME + " meanwhile"),
+                        cause -> sink.unreadable(cause + "; XIDs are taken from " + NAME + " until then"),
                         sink::readable);
-                heard.asOptional()
+                received.asOptional()
                         .orElseThrow()
                         .filter(event -> event.type() == XID)
-                        .ifPresent(xid -> tell(xid, sink));
+                        .ifPresent(xid -> deliver(xid, sink));
             }
-            if (slice % LOOK_EVERY == 0 && better.getAsBoolean()) {
+            if (slice % CHECK_EVERY == 0 && better.getAsBoolean()) {
                 break;
             }
         }
         feed.end().run();
     }
 
-    private void tell(DriverEvent xid, Sink sink) {
-        Optional<PciAddress> place = xid.gpuUuid().asOptional().flatMap(places);
+    private void deliver(DriverEvent xid, Sink sink) {
+        Optional<PciAddress> address = xid.gpuUuid().asOptional().flatMap(addresses);
         String instance =
                 xid.gpuInstance().asOptional().map(id -> " GPU-I:" + id).orElse("");
-        String text = "NVRM: Xid (PCI:" + place.map(PciAddress::toString).orElse("unknown") + instance + "): "
-                + xid.data() + ", told by the driver, without the kernel's line";
+        String text = "NVRM: Xid (PCI:" + address.map(PciAddress::toString).orElse("unknown") + instance + "): "
+                + xid.data() + ", reported by the driver, without the kernel's line";
         Instant now = clock.instant();
-        // Where nothing is read again nothing goes on; but events are told apart by it.
-        String behind = KIND + ":" + now + ":" + ++told;
+        // Reading cannot resume here, but the position distinguishes events.
+        String behind = KIND + ":" + now + ":" + ++count;
         sink.record(new KernelRecord(now, KernelRecord.Writer.KERNEL, text), () -> behind);
     }
 
     @Override
     public void close() {
-        patience.close();
+        backoff.close();
     }
 }

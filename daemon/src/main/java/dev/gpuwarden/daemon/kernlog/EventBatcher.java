@@ -1,178 +1,251 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.core.event.EventIntake;
+import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.event.StoredEvent;
-import java.nio.charset.StandardCharsets;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.UUID;
-import java.util.function.Predicate;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Events that are to go out. The first of its kind goes at once, what repeats it during a window is counted and goes as one event
- * at the window's end, or with whatever goes before. Whenever something goes, all goes: so what was read and what was told never
- * differ. Not thread-safe.
+ * Collects events of the kernel log and stores them in batches, each with the position up to which the log was read.
+ *
+ * <p>The first event of a fault is due immediately. Its repetitions within the window are counted; they become one event at the
+ * window's end, or with the next batch. A batch takes everything that waits, so the stored position never lies ahead of the stored
+ * events.
+ *
+ * <p>Thread-safe with one lock. One thread adds events and waits in {@link #awaitRoom}; another runs {@link #run}.
  */
 final class EventBatcher {
 
-    /** Faults that are counted apart; a node with 64 GPUs and 60 codes each has 3840. */
+    /** The store's name for the position in the log, independent of the source. */
+    static final String POSITION = "kernel-log";
+
+    /** The store's name for the GPUs' addresses and UUIDs of a boot. */
+    static final String NAMES = "kernel-log-names";
+
+    /** The bound of faults that are counted separately. A node with 64 GPUs and 60 codes each has 3840. */
     static final int MOST_KEYS = 4096;
 
-    /** Who reads waits for who stores when this much is to go out. */
-    private static final int MANY = 2048;
+    /** The number of waiting events at which the reader must wait for the store. */
+    private static final int FULL = 2048;
 
-    /** Different values of a detail that one event names. */
-    private static final int MOST_VALUES = 8;
+    /** Without events, a crash causes at most this much of the log to be read again. */
+    private static final long SAVE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    private static final int LONGEST_VALUE = 256;
+    private static final long FAR_NANOS = TimeUnit.DAYS.toNanos(365);
 
-    private static final class Tally {
-        private Instant when = Instant.EPOCH;
-        private String text = "";
-        private LogSource.Cursor behind = () -> "";
-        private Occurrence first;
-        private long count;
-        private long quietUntil;
-        private final Map<String, Set<String>> details = new HashMap<>();
+    /** The shortest pause before a fault that cannot be cleared yet is examined again. */
+    private static final Duration CLEAR_PAUSE = Duration.ofSeconds(10);
 
-        Tally(Occurrence first, long now) {
-            this.first = first;
-            this.quietUntil = now;
-        }
+    private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
 
-        void clear() {
-            count = 0;
-            text = "";
-            details.clear();
-        }
+    private static final System.Logger LOG = System.getLogger(KernelLogMonitor.class.getName());
 
-        void add(Occurrence next) {
-            first = count == 0 ? next : first;
-            count++;
-            when = next.when();
-            text = next.text();
-            behind = next.behind();
-            next.details().forEach((name, value) -> {
-                Set<String> values = details.computeIfAbsent(name, n -> new LinkedHashSet<>());
-                if (values.size() < MOST_VALUES) {
-                    values.add(value.length() <= LONGEST_VALUE ? value : value.substring(0, LONGEST_VALUE));
-                }
-            });
-        }
-    }
+    /**
+     * The receiver of batches.
+     *
+     * @param faults the current faults, from memory
+     * @param quiet the time without repetition after which a fault that asks for no action is cleared
+     * @param error receives the description of a failure to store
+     */
+    record Target(
+            EventIntake intake, Supplier<List<Fault>> faults, Duration quiet, Clock clock, Consumer<String> error) {}
 
-    private final String nodeName;
-    private final Supplier<String> bootId;
+    /**
+     * One hand-over to the store.
+     *
+     * @param clear whether quiet faults are due for clearing
+     * @param last whether the batcher was stopped, so that no batch follows
+     */
+    private record Batch(
+            List<HealthEvent> events,
+            boolean clear,
+            Optional<Position> position,
+            Optional<Position> names,
+            boolean last) {}
+
     private final long windowNanos;
-    private final Map<Occurrence.Key, Tally> tallies = new LinkedHashMap<>();
+    private final LongSupplier nanoTime;
+    private final Backoff retry = new Backoff(LONGEST_RETRY);
+    private final Map<Repetitions.Key, Repetitions> repetitions = new LinkedHashMap<>();
     private final List<HealthEvent> ready = new ArrayList<>();
     private int waiting;
     private long due = Long.MAX_VALUE;
     private long collapsed;
+    private String bootId = "";
+    private LogSource.Cursor cursor = () -> "";
+    private Optional<Position> names = Optional.empty();
+    private boolean unsaved;
+    private long savedAt;
+    private long clearAt;
+    private long sleepsUntil;
+    private boolean stopping;
+    private volatile long stored;
+    private volatile long unstored;
 
-    /** @param bootId of the boot that is told of now */
-    EventBatcher(String nodeName, Supplier<String> bootId, Duration window) {
-        this.nodeName = nodeName;
-        this.bootId = bootId;
+    /** @param nanoTime the monotonic clock of the window, in nanoseconds */
+    EventBatcher(Duration window, LongSupplier nanoTime) {
         this.windowNanos = window.toNanos();
+        this.nanoTime = nanoTime;
+        savedAt = nanoTime.getAsLong();
+        clearAt = savedAt;
     }
 
-    void add(Occurrence occurrence, long now) {
-        Tally tally = tallies.get(occurrence.key());
-        if (tally == null) {
+    /** Sets the position that an earlier process stored. */
+    synchronized void resume(String boot, String stored) {
+        bootId = boot;
+        cursor = () -> stored;
+    }
+
+    /** Stores the names of GPUs with the next batch, before its events. */
+    synchronized void saveNames(String boot, String text) {
+        names = Optional.of(new Position(NAMES, boot, text));
+    }
+
+    /**
+     * Adds the events of one record. Does not wait.
+     *
+     * @param events may be empty: the position advances all the same
+     * @param boot the id of the record's boot
+     * @param behind the position behind the record
+     */
+    synchronized void add(List<HealthEvent> events, String boot, LogSource.Cursor behind) {
+        bootId = boot;
+        cursor = behind;
+        unsaved = true;
+        for (HealthEvent event : events) {
+            if (event.healthy()) {
+                addRecovery(event);
+            } else {
+                count(event);
+            }
+        }
+        if (dueNanos() - sleepsUntil < 0) {
+            notifyAll();
+        }
+    }
+
+    /** Waits until the batcher has room. The kernel's ring, the file or the pipe holds further records for that time. */
+    synchronized void awaitRoom() {
+        while (isFull() && !stopping) {
+            sleep(FAR_NANOS);
+        }
+    }
+
+    private void count(HealthEvent event) {
+        long now = nanoTime.getAsLong();
+        Repetitions.Key key = Repetitions.Key.of(event);
+        Repetitions same = repetitions.get(key);
+        if (same == null) {
             makeRoom(now);
-            tally = new Tally(occurrence, now);
-            tallies.put(occurrence.key(), tally);
-        } else if (tally.count == 0) {
-            // In the order in which they go out.
-            tallies.remove(occurrence.key());
-            tallies.put(occurrence.key(), tally);
+            same = new Repetitions(key, now);
+            repetitions.put(key, same);
+        } else if (same.isEmpty()) {
+            // Keeps the map in the order in which the events leave it.
+            repetitions.remove(key);
+            repetitions.put(key, same);
         }
-        if (tally.count == 0) {
+        if (same.isEmpty()) {
             waiting++;
-            due = due == Long.MAX_VALUE || tally.quietUntil - due < 0 ? Math.max(tally.quietUntil, now) : due;
+            due = due == Long.MAX_VALUE || same.quietUntil() - due < 0 ? Math.max(same.quietUntil(), now) : due;
         }
-        tally.add(occurrence);
+        same.add(event, bootId, cursor);
     }
 
-    /** Goes out as it is, behind what was read before. */
-    void tell(HealthEvent event, long now) {
-        ready.add(event);
-        due = now;
-    }
-
-    /** What is known of these faults goes out first, and the next of them goes at once. */
-    void settle(Predicate<Occurrence.Key> which) {
-        Iterator<Map.Entry<Occurrence.Key, Tally>> all = tallies.entrySet().iterator();
+    /** Adds an event that clears faults, behind all that waits for its entities; without entities, behind all that waits. */
+    private void addRecovery(HealthEvent event) {
+        Iterator<Map.Entry<Repetitions.Key, Repetitions>> all =
+                repetitions.entrySet().iterator();
         while (all.hasNext()) {
-            Map.Entry<Occurrence.Key, Tally> entry = all.next();
-            if (which.test(entry.getKey())) {
+            Map.Entry<Repetitions.Key, Repetitions> entry = all.next();
+            boolean concerned = event.entities().isEmpty()
+                    || entry.getKey().entities().stream().anyMatch(event.entities()::contains);
+            if (concerned) {
                 flush(entry.getValue());
+                // The next occurrence is a first one, and due immediately.
                 all.remove();
             }
         }
+        ready.add(event);
+        due = nanoTime.getAsLong();
     }
 
     private void makeRoom(long now) {
-        if (tallies.size() >= MOST_KEYS) {
-            Iterator<Tally> oldest = tallies.values().iterator();
+        if (repetitions.size() >= MOST_KEYS) {
+            Iterator<Repetitions> oldest = repetitions.values().iterator();
             flush(oldest.next());
             oldest.remove();
             due = now;
         }
     }
 
-    private void flush(Tally tally) {
-        if (tally.count > 0) {
-            ready.add(event(tally));
-            collapsed += tally.count - 1;
-            tally.clear();
+    private void flush(Repetitions same) {
+        if (!same.isEmpty()) {
+            ready.add(same.event());
+            collapsed += same.count() - 1;
+            same.clear();
             waiting--;
         }
     }
 
-    /** Whether faults of this kind wait to go out. */
-    boolean waits(Predicate<Occurrence.Key> which) {
-        return tallies.entrySet().stream().anyMatch(entry -> entry.getValue().count > 0 && which.test(entry.getKey()));
+    /** Returns whether the reader must wait, or in a single thread {@link #flush()}. */
+    synchronized boolean isFull() {
+        return ready.size() + waiting >= FULL;
     }
 
-    boolean many() {
-        return ready.size() + waiting >= MANY;
+    /** Returns whether events are due. */
+    synchronized boolean isDue() {
+        return !isEmpty() && due - nanoTime.getAsLong() <= 0;
     }
 
-    boolean isEmpty() {
+    synchronized boolean isEmpty() {
         return ready.isEmpty() && waiting == 0;
     }
 
-    /** When something has to go out, in the time that {@code add} was told; MAX_VALUE where nothing waits. */
-    long dueNanos() {
-        return isEmpty() ? Long.MAX_VALUE : due;
-    }
-
-    /** Repetitions that went out as a number. */
-    long collapsed() {
+    /** Returns the number of repetitions that became part of another event. */
+    synchronized long collapsed() {
         return collapsed;
     }
 
-    /** All that is to go out, in order. */
-    List<HealthEvent> take(long now) {
-        Iterator<Tally> all = tallies.values().iterator();
+    /** Returns the position behind the last added record; empty text before the first one. */
+    synchronized String cursor() {
+        return cursor.text();
+    }
+
+    /** Returns the number of events that were handed to the store. */
+    long stored() {
+        return stored;
+    }
+
+    /** Returns how many of those events the store could not write immediately. */
+    long unstored() {
+        return unstored;
+    }
+
+    /** Takes all events that wait, in order, due or not. */
+    synchronized List<HealthEvent> flush() {
+        long now = nanoTime.getAsLong();
+        Iterator<Repetitions> all = repetitions.values().iterator();
         while (all.hasNext()) {
-            Tally tally = all.next();
-            if (tally.count > 0) {
-                flush(tally);
-                tally.quietUntil = now + windowNanos;
-            } else if (tally.quietUntil - now <= 0) {
+            Repetitions same = all.next();
+            if (!same.isEmpty()) {
+                flush(same);
+                same.quietUntil(now + windowNanos);
+            } else if (same.quietUntil() - now <= 0) {
                 all.remove();
             }
         }
@@ -182,36 +255,97 @@ final class EventBatcher {
         return taken;
     }
 
-    private HealthEvent event(Tally tally) {
-        Occurrence first = tally.first;
-        Occurrence.Key key = first.key();
-        Map<String, String> metadata = new HashMap<>();
-        tally.details.forEach((name, values) -> metadata.put(name, String.join(",", values)));
-        metadata.put(KernelMessageClassifier.SEVERITY, first.severity().label());
-        if (tally.count > 1) {
-            metadata.put(StoredEvent.OCCURRENCES, Long.toString(Math.min(tally.count, 999_999_999)));
-        }
-        return Checks.event(key.check(), nodeName)
-                .id(id(tally, key))
-                .fatal(key.action() != RecommendedAction.NONE)
-                .message(tally.text)
-                .action(key.action())
-                .errorCodes(List.of(key.code()))
-                .entities(key.entities())
-                .metadata(metadata)
-                .generated(tally.when)
-                .build();
+    /** Stores batches until {@link #stop()}. Blocks; waits without end for a store that accepts nothing. */
+    void run(Target target) {
+        Batch batch;
+        do {
+            batch = take();
+            deliver(batch, target);
+        } while (!batch.last());
     }
 
-    /** The same for the same record, however often it is read; logs whose times are coarse repeat lines within one. */
-    private String id(Tally tally, Occurrence.Key key) {
-        String what = String.join(
-                "|",
-                bootId.get(),
-                tally.behind.text(),
-                tally.when.toString(),
-                key.toString(),
-                Long.toString(tally.count));
-        return UUID.nameUUIDFromBytes(what.getBytes(StandardCharsets.UTF_8)).toString();
+    /** Makes the next batch the last one. Any thread may call it. */
+    void stop() {
+        retry.close();
+        synchronized (this) {
+            stopping = true;
+            notifyAll();
+        }
+    }
+
+    private synchronized Batch take() {
+        long now = nanoTime.getAsLong();
+        while (!stopping && dueNanos() - now > 0) {
+            sleepsUntil = dueNanos();
+            sleep(sleepsUntil - now);
+            now = nanoTime.getAsLong();
+        }
+        sleepsUntil = now;
+        List<HealthEvent> events = flush();
+        Optional<Position> position =
+                unsaved ? Optional.of(new Position(POSITION, bootId, cursor.text())) : Optional.empty();
+        Optional<Position> newNames = names;
+        names = Optional.empty();
+        unsaved = false;
+        savedAt = now;
+        // The reader may wait for room.
+        notifyAll();
+        return new Batch(events, clearAt - now <= 0, position, newNames, stopping);
+    }
+
+    private long dueNanos() {
+        long next = Math.min(clearAt, unsaved ? savedAt + SAVE_NANOS : nanoTime.getAsLong() + FAR_NANOS);
+        return isEmpty() ? next : Math.min(next, due);
+    }
+
+    private void sleep(long nanos) {
+        try {
+            TimeUnit.NANOSECONDS.timedWait(this, Math.max(nanos, 1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            stopping = true;
+        }
+    }
+
+    /** Retries until the store accepts the batch. The store itself keeps what it cannot write. */
+    private void deliver(Batch batch, Target target) {
+        do {
+            try {
+                store(batch, target);
+                retry.reset();
+                return;
+            } catch (RuntimeException e) {
+                LOG.log(Level.ERROR, "events of the kernel log could not be stored", e);
+                target.error.accept("events could not be stored: " + e);
+            }
+            retry.await();
+        } while (!retry.isClosed());
+    }
+
+    private void store(Batch batch, Target target) {
+        // Names come first: the next process must know the GPU of every stored event.
+        batch.names.ifPresent(position -> target.intake.accept(List.of(), Optional.of(position)));
+        List<Fault> current = target.faults.get();
+        List<HealthEvent> all = new ArrayList<>(FaultPolicy.keepFatal(batch.events, current));
+        if (batch.clear) {
+            all.addAll(FaultPolicy.clearQuiet(current, batch.events, target.quiet, target.clock.instant()));
+        }
+        if (!all.isEmpty() || batch.position.isPresent()) {
+            unstored += target.intake.accept(all, batch.position).stream()
+                    .filter(receipt -> receipt == Receipt.HELD || receipt == Receipt.REFUSED)
+                    .count();
+        }
+        stored += all.size();
+        Optional<Duration> pause =
+                FaultPolicy.nextClear(target.faults.get(), target.quiet).map(next -> pauseUntil(next, target));
+        synchronized (this) {
+            clearAt = nanoTime.getAsLong() + pause.map(Duration::toNanos).orElse(FAR_NANOS);
+        }
+    }
+
+    private static Duration pauseUntil(Instant next, Target target) {
+        Duration least = target.quiet.compareTo(CLEAR_PAUSE) < 0 ? target.quiet : CLEAR_PAUSE;
+        Duration until = Duration.between(target.clock.instant(), next);
+        return until.compareTo(least) < 0 ? least : until;
     }
 }

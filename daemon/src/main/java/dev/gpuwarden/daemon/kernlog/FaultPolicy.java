@@ -13,41 +13,41 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What follows from the faults that are current for what is told next. Pure. */
+/** The consequences of the current faults for the next events: which faults to clear, and which to keep fatal. Pure. */
 final class FaultPolicy {
 
     private FaultPolicy() {}
 
-    /** Faults of the log that ask for no action, as those of applications. */
-    private static boolean passes(Fault fault) {
+    /** Returns whether the fault comes from this monitor and asks for no action, as those of applications do. */
+    private static boolean passing(Fault fault) {
         return fault.key().agent().equals(Checks.AGENT)
                 && !fault.cause().fatal()
-                // Another program may speak under the same name; it lifts its own.
+                // Another program may report under the same name, and clears its own faults.
                 && fault.cause().metadata().containsKey(KernelMessageClassifier.SEVERITY);
     }
 
-    /** When the next fault has been quiet for long enough. */
-    static Optional<Instant> nextLift(List<Fault> current, Duration quiet) {
+    /** Returns the time at which the next fault has been quiet for long enough; empty where no fault can be cleared. */
+    static Optional<Instant> nextClear(List<Fault> current, Duration quiet) {
         return current.stream()
-                .filter(FaultPolicy::passes)
+                .filter(FaultPolicy::passing)
                 .map(fault -> fault.lastSeen().plus(quiet))
                 .min(Instant::compareTo);
     }
 
     /**
-     * Lifts what has been quiet for long enough.
+     * Returns the events that clear faults which have been quiet for long enough.
      *
-     * @param news events that go out now too: what they tell of is not quiet
+     * @param news the events of the same batch: their faults are not quiet
      */
-    static List<HealthEvent> lifts(List<Fault> current, List<HealthEvent> news, Duration quiet, Instant now) {
-        Map<List<Object>, Fault> lifted = new LinkedHashMap<>();
+    static List<HealthEvent> clearQuiet(List<Fault> current, List<HealthEvent> news, Duration quiet, Instant now) {
+        Map<List<Object>, Fault> cleared = new LinkedHashMap<>();
         for (Fault fault : current) {
-            boolean due = passes(fault) && !fault.lastSeen().plus(quiet).isAfter(now);
+            boolean due = passing(fault) && !fault.lastSeen().plus(quiet).isAfter(now);
             if (due
                     && news.stream().noneMatch(event -> event.keys().contains(fault.key()))
-                    && !widens(fault, current)) {
+                    && !clearsMore(fault, current)) {
                 FaultKey key = fault.key();
-                lifted.putIfAbsent(
+                cleared.putIfAbsent(
                         List.of(
                                 key.componentClass(),
                                 key.checkName(),
@@ -58,12 +58,12 @@ final class FaultPolicy {
             }
         }
         List<HealthEvent> events = new ArrayList<>();
-        lifted.values().forEach(fault -> events.add(lift(fault, quiet, now)));
+        cleared.values().forEach(fault -> events.add(clear(fault, quiet, now)));
         return events;
     }
 
-    /** An event without entities would lift the same code of every part. */
-    private static boolean widens(Fault fault, List<Fault> current) {
+    /** Returns whether clearing it would clear other faults too: an event without entities clears the code of every part. */
+    private static boolean clearsMore(Fault fault, List<Fault> current) {
         return fault.key().entity().equals(Entity.WHOLE)
                 && current.stream()
                         .anyMatch(other -> other != fault
@@ -71,7 +71,7 @@ final class FaultPolicy {
                                 && other.key().errorCode().equals(fault.key().errorCode()));
     }
 
-    private static HealthEvent lift(Fault fault, Duration quiet, Instant now) {
+    private static HealthEvent clear(Fault fault, Duration quiet, Instant now) {
         FaultKey key = fault.key();
         return HealthEvent.of(key.agent(), key.componentClass(), key.checkName())
                 .nodeName(key.nodeName())
@@ -84,10 +84,10 @@ final class FaultPolicy {
     }
 
     /**
-     * A fault that asks for an action is not made less by a later line of the same code that would ask for none, as where a rule
-     * wants three of them within an hour and the fourth comes a day later. What ends it is a reset, a boot or a person.
+     * Returns the events in their order, each as fatal as the current fault of its key. A rule may ask for three occurrences within
+     * an hour; a fourth one a day later must not downgrade the fault. A reset, a boot or an operator clears it.
      */
-    static List<HealthEvent> neverLess(List<HealthEvent> events, List<Fault> current) {
+    static List<HealthEvent> keepFatal(List<HealthEvent> events, List<Fault> current) {
         Map<FaultKey, HealthEvent> worst = new HashMap<>();
         for (Fault fault : current) {
             if (fault.cause().fatal()) {
@@ -123,17 +123,10 @@ final class FaultPolicy {
     }
 
     private static HealthEvent as(HealthEvent event, HealthEvent cause) {
-        return HealthEvent.of(event.agent(), event.componentClass(), event.checkName())
-                .id(event.id())
+        return event.toBuilder()
                 .fatal(true)
-                .message(event.message())
                 .action(cause.action())
                 .customAction(cause.customAction())
-                .errorCodes(event.errorCodes())
-                .entities(event.entities())
-                .metadata(event.metadata())
-                .generated(event.generated())
-                .nodeName(event.nodeName())
                 .build();
     }
 }

@@ -1,5 +1,8 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.daemon.kernlog.logfile.FilePosition;
+import dev.gpuwarden.daemon.kernlog.logfile.LogFileReader;
+import dev.gpuwarden.daemon.kernlog.logfile.RotatedFiles;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.ClosedWatchServiceException;
@@ -18,31 +21,31 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log file, followed while it is rotated by renaming or by copying and cutting. The kernel tells when files of its folder
- * change; beside that the file is looked at now and then, since file systems over a network tell nothing.
+ * A log file, followed while it is rotated by renaming or by copying and truncating. The kernel reports changes in the file's
+ * folder. Network file systems report none, so the file is also examined every 30 s.
  */
 final class FileSource implements LogSource {
 
     static final String KIND = "file";
 
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(30);
-    private static final Duration UNTOLD = Duration.ofSeconds(1);
+    private static final long EXAMINE_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final Duration WITHOUT_WATCH = Duration.ofSeconds(1);
 
     private final Path file;
     private final Start start;
     private final boolean follow;
     private final LineParser records;
-    private final Backoff patience = new Backoff(Duration.ofSeconds(5));
+    private final Backoff backoff = new Backoff(Duration.ofSeconds(5));
     private Optional<FilePosition> read = Optional.empty();
     private boolean readToEnd;
     private String watchedName = "";
     private volatile @Nullable WatchService watch;
 
-    FileSource(Path file, Start start, boolean follow, BootClock clock, ZoneId zone) {
+    FileSource(Path file, Start start, boolean follow, Boot boot, ZoneId zone) {
         this.file = file.toAbsolutePath();
         this.start = start;
         this.follow = follow;
-        this.records = new LineParser(clock, zone);
+        this.records = new LineParser(boot, zone);
     }
 
     @Override
@@ -62,23 +65,25 @@ final class FileSource implements LogSource {
                 sink.unreadable(
                         e instanceof NoSuchFileException ? e.getMessage() + " does not exist" : file + ": " + e);
                 if (follow) {
-                    patience.await();
+                    backoff.await();
                 }
             } finally {
                 endWatch();
             }
-        } while (follow && !patience.isClosed());
+        } while (follow && !backoff.isClosed());
     }
 
-    /** File after file. Which one is next is asked anew after each: more rotations may have come meanwhile. */
+    /** Reads file after file. Looks up the next one after each, because the log may be rotated again while it is read. */
     private void readAll(Sink sink) throws IOException {
+        LogFileReader.Lines lines = (bytes, from, to, at, end) ->
+                records.parse(bytes, from, to, sequence -> () -> cursor(at.at(end), sequence), sink);
         RotatedFiles.Part part = read.isEmpty() ? first(sink) : next();
-        while (!patience.isClosed()) {
-            try (LogFileReader reading =
-                    LogFileReader.open(part.file(), part.offset(), file, records, sink, this::comesNext)) {
+        while (!backoff.isClosed()) {
+            try (LogFileReader reader = LogFileReader.open(part.file(), part.offset(), lines, this::isNext)) {
+                records.newFile();
                 sink.readable();
                 boolean newest = part.file().equals(file);
-                boolean toEnd = read(reading, newest);
+                boolean toEnd = read(reader, newest);
                 if (newest && !follow && toEnd) {
                     return;
                 }
@@ -87,45 +92,45 @@ final class FileSource implements LogSource {
         }
     }
 
-    /** Asked with the first bytes of a file in hand: if it was rotated before that, another file comes before. */
-    private boolean comesNext(LogFileReader opened) {
+    /** Called after the first bytes were read: if the file was rotated before that, another file comes first. */
+    private boolean isNext(LogFileReader opened) {
         return read.isEmpty() || opened.isAt(next().file());
     }
 
-    /** @return whether it was read to its end */
-    private boolean read(LogFileReader reading, boolean newest) throws IOException {
+    /** @return whether the file was read to its end */
+    private boolean read(LogFileReader reader, boolean newest) throws IOException {
         boolean toEnd = false;
         try {
-            toEnd = newest && follow ? follow(reading) : reading.drain(patience::isClosed);
+            toEnd = newest && follow ? follow(reader) : reader.drain(backoff::isClosed);
             if (toEnd) {
-                reading.end();
+                reader.end();
             }
         } finally {
-            // A file of which nothing was told is still to be found from the one before.
-            if (reading.mark().offset() > 0 || read.isEmpty()) {
-                read = Optional.of(reading.mark());
+            // A file without a delivered line is found from the position in the one before.
+            if (reader.position().offset() > 0 || read.isEmpty()) {
+                read = Optional.of(reader.position());
                 readToEnd = toEnd;
             }
-            patience.reset();
+            backoff.reset();
         }
         return toEnd;
     }
 
-    /** @return false where the file was cut, so that a copy may hold its end */
-    private boolean follow(LogFileReader reading) throws IOException {
-        while (!patience.isClosed() && reading.drain(patience::isClosed)) {
-            if (replaced(reading)) {
-                // Its writer may have written until he turned to the new one.
-                return reading.drain(patience::isClosed);
+    /** @return false where the file was truncated, so that a copy may contain its end */
+    private boolean follow(LogFileReader reader) throws IOException {
+        while (!backoff.isClosed() && reader.drain(backoff::isClosed)) {
+            if (replaced(reader)) {
+                // Its writer may have written to it until it opened the new file.
+                return reader.drain(backoff::isClosed);
             }
             awaitChange();
         }
         return false;
     }
 
-    /** Whether another file has this name and its writer has turned to it, or even that one was rotated. */
-    private boolean replaced(LogFileReader reading) {
-        if (reading.isAt(file)) {
+    /** Returns whether another file has the name and its writer has turned to it, or even that one was rotated. */
+    private boolean replaced(LogFileReader reader) {
+        if (reader.isAt(file)) {
             return false;
         }
         try {
@@ -133,50 +138,59 @@ final class FileSource implements LogSource {
                 return true;
             }
         } catch (IOException e) {
-            // Renamed, and the new one is not there yet.
+            // Renamed, and the new one does not exist yet.
         }
-        return RotatedFiles.behind(file, reading.mark()).after().stream()
+        return RotatedFiles.behind(file, reader.position()).later().stream()
                 .findFirst()
                 .filter(next -> !next.file().equals(file))
                 .isPresent();
     }
 
-    /** What follows on what was read. */
     private RotatedFiles.Part next() {
-        RotatedFiles.Trail trail = RotatedFiles.behind(file, read.orElseThrow());
-        boolean done = trail.rest().isEmpty() || readToEnd && !trail.after().isEmpty();
-        return done ? trail.after().get(0) : trail.rest().orElseThrow();
+        RotatedFiles.Unread unread = RotatedFiles.behind(file, read.orElseThrow());
+        boolean done = unread.rest().isEmpty() || readToEnd && !unread.later().isEmpty();
+        return done ? unread.later().get(0) : unread.rest().orElseThrow();
     }
 
-    /** The mark, the number of the record where records have one, and the file's name. */
-    static String cursor(FilePosition mark, long sequence, Path file) {
-        return KIND + ":" + mark.text() + ":" + sequence + ":" + file;
+    /** Returns the position, the sequence number where records have one, and the file's name. */
+    private String cursor(FilePosition position, long sequence) {
+        return KIND + ":" + position.text() + ":" + sequence + ":" + file;
+    }
+
+    /** Returns the sequence number in a cursor; -1 where it has none. */
+    private static long sequence(String cursor) {
+        String[] parts = cursor.split(":", -1);
+        try {
+            return parts.length > 4 ? Long.parseLong(parts[4]) : -1;
+        } catch (NumberFormatException e) {
+            return -1;
+        }
     }
 
     private RotatedFiles.Part first(Sink sink) throws IOException {
-        Optional<String> cursor = start.anyBoot(KIND).filter(text -> text.endsWith(":" + file));
-        Optional<FilePosition> mark = cursor.flatMap(FilePosition::parse);
-        if (mark.isEmpty()) {
+        Optional<String> cursor = start.ofAnyBoot(KIND).filter(text -> text.endsWith(":" + file));
+        Optional<FilePosition> position = cursor.flatMap(FilePosition::parse);
+        if (position.isEmpty()) {
             return sinceBoot(RotatedFiles.whole(file));
         }
-        RotatedFiles.Trail trail = RotatedFiles.behind(file, mark.get());
+        RotatedFiles.Unread unread = RotatedFiles.behind(file, position.get());
         if (!start.sameBoot()) {
-            return sinceBoot(trail.parts());
+            return sinceBoot(unread.parts());
         }
-        long sequence = FilePosition.sequence(cursor.orElseThrow());
-        records.goOn(sequence);
-        if (trail.rest().isPresent() || mark.get().offset() == 0) {
-            return trail.parts().get(0);
+        long sequence = sequence(cursor.orElseThrow());
+        records.resume(sequence);
+        if (unread.rest().isPresent() || position.get().offset() == 0) {
+            return unread.parts().get(0);
         }
         if (sequence >= 0) {
-            // Numbers tell what is new, and what is missing.
+            // The sequence numbers show which records are new, and which are missing.
             return sinceBoot(RotatedFiles.whole(file));
         }
-        sink.gap(0, "the file that was read before is not beside " + file + " any more");
-        return trail.parts().get(0);
+        sink.gap(0, "the file that was read before is no longer beside " + file);
+        return unread.parts().get(0);
     }
 
-    /** Where this boot began; if the log does not show that, where it would have gone on, or at the log's own beginning. */
+    /** Returns the beginning of this boot; if the log does not show it, the first unread part, or the log's own beginning. */
     private RotatedFiles.Part sinceBoot(List<RotatedFiles.Part> parts) throws IOException {
         for (int i = parts.size() - 1; i >= 0; i--) {
             RotatedFiles.Part part = parts.get(i);
@@ -189,12 +203,12 @@ final class FileSource implements LogSource {
     }
 
     /**
-     * Watching begins before reading, so that nothing is written unseen in between. Where the kernel gives no watch, since each
-     * user has a number of them, the file is looked at each second instead.
+     * Starts the watch before the first read, so that no write is missed in between. The kernel limits the watches of each user;
+     * without one the file is examined every second.
      */
     private void beginWatch() throws IOException {
         watch = null;
-        // While it is rotated there may be none; former ones are read all the same.
+        // During a rotation the file may be missing; the rotated ones can be read all the same.
         Path real = Files.exists(file) ? file.toRealPath() : file;
         Path folder = real.getParent();
         if (!follow || folder == null) {
@@ -213,22 +227,22 @@ final class FileSource implements LogSource {
             endWatch();
             watch = null;
         }
-        if (patience.isClosed()) {
+        if (backoff.isClosed()) {
             endWatch();
         }
     }
 
     private void awaitChange() {
-        WatchService told = watch;
-        if (told == null) {
-            patience.pause(UNTOLD);
+        WatchService watching = watch;
+        if (watching == null) {
+            backoff.pause(WITHOUT_WATCH);
             return;
         }
-        long until = System.nanoTime() + LOOK_NANOS;
+        long until = System.nanoTime() + EXAMINE_NANOS;
         try {
             boolean changed = false;
             while (!changed) {
-                WatchKey key = told.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+                WatchKey key = watching.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
                 if (key == null) {
                     return;
                 }
@@ -237,11 +251,11 @@ final class FileSource implements LogSource {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            patience.close();
+            backoff.close();
         }
     }
 
-    /** Other programs log in the same folder. */
+    /** Returns whether the change concerns this log: other programs log in the same folder. */
     private boolean concerns(WatchEvent<?> event) {
         return !(event.context() instanceof Path changed) || changed.toString().startsWith(watchedName);
     }
@@ -252,14 +266,14 @@ final class FileSource implements LogSource {
             try {
                 open.close();
             } catch (IOException e) {
-                // Nothing is lost with a watch.
+                // A watch holds no data.
             }
         }
     }
 
     @Override
     public void close() {
-        patience.close();
+        backoff.close();
         endWatch();
     }
 }

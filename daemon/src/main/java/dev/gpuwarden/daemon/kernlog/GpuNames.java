@@ -16,18 +16,18 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * Which GPU sits at which address: as the driver lists them, else as it told in the log. What was known once stays known: a GPU
- * that fell off the bus is listed no more, and is the one that is asked for. Not thread-safe.
+ * The UUIDs of GPUs by PCI address, from the driver's list and from the driver's lines in the log. A known pair stays known: the
+ * driver no longer lists a GPU that fell off the bus, and that GPU is the one in question. Not thread-safe.
  */
 final class GpuNames {
 
-    /** Some boards show more than one function or virtual one; no node has this many. */
+    /** The bound of known addresses. Some boards have several functions or virtual ones, but no node has this many. */
     private static final int MOST = 1024;
 
     private static final Pattern UUID = Pattern.compile("[A-Za-z0-9-]{1,80}");
 
-    /** The driver's list is a copy of all readings, and a storm asks for every line. */
-    private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** The pause between lookups in the driver's list. The list is a copy of all readings, and a storm needs it for every line. */
+    private static final long LOOKUP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long OLD_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -38,8 +38,8 @@ final class GpuNames {
     private final Map<PciAddress, String> byAddress = new LinkedHashMap<>();
     private final Map<String, PciAddress> byUuid = new LinkedHashMap<>();
     private final Map<Part, List<Entity>> entities = new HashMap<>();
-    private boolean asked;
-    private long askedAt;
+    private boolean looked;
+    private long lookedAt;
     private boolean changed;
 
     GpuNames(Supplier<Map<PciAddress, String>> listed, LongSupplier nanoTime) {
@@ -47,7 +47,7 @@ final class GpuNames {
         this.nanoTime = nanoTime;
     }
 
-    /** As the driver lists them. */
+    /** Returns the pairs of a snapshot. */
     static Map<PciAddress, String> of(NodeSnapshot node) {
         Map<PciAddress, String> names = new LinkedHashMap<>();
         for (GpuSnapshot gpu : node.gpus()) {
@@ -59,7 +59,7 @@ final class GpuNames {
         return names;
     }
 
-    /** Where the driver says that this GPU sits. */
+    /** Returns the address of a GPU in a snapshot. */
     static Optional<PciAddress> place(NodeSnapshot node, String uuid) {
         return of(node).entrySet().stream()
                 .filter(gpu -> gpu.getValue().equals(uuid))
@@ -67,7 +67,7 @@ final class GpuNames {
                 .findFirst();
     }
 
-    /** The driver said so in the log. */
+    /** Adds a pair that the driver reported. */
     void learn(PciAddress pci, String uuid) {
         PciAddress address = whole(pci);
         if (!UUID.matcher(uuid).matches()
@@ -85,26 +85,26 @@ final class GpuNames {
 
     Optional<String> uuid(PciAddress pci) {
         PciAddress address = whole(pci);
-        ask(!byAddress.containsKey(address));
+        refresh(!byAddress.containsKey(address));
         return Optional.ofNullable(byAddress.get(address));
     }
 
     Optional<PciAddress> pci(String uuid) {
-        ask(!byUuid.containsKey(uuid));
+        refresh(!byUuid.containsKey(uuid));
         return Optional.ofNullable(byUuid.get(uuid));
     }
 
-    private void ask(boolean missing) {
-        long age = nanoTime.getAsLong() - askedAt;
-        if (asked && age < (missing ? ASK_AGAIN_NANOS : OLD_NANOS)) {
+    private void refresh(boolean missing) {
+        long age = nanoTime.getAsLong() - lookedAt;
+        if (looked && age < (missing ? LOOKUP_NANOS : OLD_NANOS)) {
             return;
         }
-        asked = true;
-        askedAt = nanoTime.getAsLong();
+        looked = true;
+        lookedAt = nanoTime.getAsLong();
         listed.get().forEach(this::learn);
     }
 
-    /** A part under every name that is known of it; the same list again and again, for a storm asks for every line. */
+    /** Returns a GPU's entities, one for each known name. The lists are cached, because a storm needs one for every line. */
     List<Entity> entities(Optional<PciAddress> pci, Optional<String> uuid) {
         if (entities.size() >= MOST) {
             entities.clear();
@@ -117,12 +117,12 @@ final class GpuNames {
         });
     }
 
-    /** Messages of one GPU name its function or do not. */
+    /** Returns the address without its function: messages of one GPU print the function or omit it. */
     static PciAddress whole(PciAddress pci) {
         return pci.function() == 0 ? pci : new PciAddress(pci.domain(), pci.bus(), pci.device(), 0);
     }
 
-    /** All of them as text, if there is something new since the last call. */
+    /** Returns all pairs as text, if one is new since the last call. */
     Optional<String> news() {
         if (!changed) {
             return Optional.empty();
@@ -134,7 +134,7 @@ final class GpuNames {
         return Optional.of(text.toString().trim());
     }
 
-    /** What {@link #news} told an earlier process of the same boot. */
+    /** Adds the pairs that {@link #news} returned in an earlier process of the same boot. */
     void recall(String text) {
         for (String pair : text.split(" ")) {
             int equals = pair.indexOf('=');

@@ -14,25 +14,25 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One entry of the journal as {@code journalctl -o json} writes it (systemd.journal-fields(7)).
+ * One entry of the journal in the form of {@code journalctl -o json} (systemd.journal-fields(7)).
  *
- * @param missed whether this is journald's own word that it did not get all records of the kernel
+ * @param missed whether journald itself reports that it missed records of the kernel
  */
 record JournalEntry(String cursor, KernelRecord record, boolean missed) {
 
     /** sd-messages.h, SD_MESSAGE_JOURNAL_MISSED */
     static final String MISSED = "e9bf28e6e834481bb6f48f548ad13606";
 
-    /** What {@link #parse} reads; cursor and times come unasked. */
+    /** The fields that {@link #parse} reads and journalctl must be asked for. It always prints cursor and times. */
     static final List<String> FIELDS =
             List.of("MESSAGE", "_TRANSPORT", "_UID", "SYSLOG_FACILITY", "_SOURCE_MONOTONIC_TIMESTAMP", "MESSAGE_ID");
 
-    /** Records wait this long for journald while the node boots. */
+    /** The longest time for which a record waits for journald while the node boots. */
     private static final long LONGEST_WAIT_MICROS = 600_000_000L;
 
     private static final JsonFactory JSON = new JsonFactory();
 
-    /** Empty for what is no entry. */
+    /** Reads an entry; empty for other bytes. */
     static Optional<JournalEntry> parse(byte[] bytes, int from, int to) {
         Map<String, String> fields = new HashMap<>();
         try (JsonParser parser = JSON.createParser(bytes, from, to - from)) {
@@ -53,14 +53,14 @@ record JournalEntry(String cursor, KernelRecord record, boolean missed) {
         if (cursor.isEmpty()) {
             return Optional.empty();
         }
-        String text = RecordText.clean(fields.getOrDefault("MESSAGE", ""));
+        String text = KernelRecord.clean(fields.getOrDefault("MESSAGE", ""));
         KernelRecord record = new KernelRecord(time(fields), writer(fields), text);
-        // Anybody can send the id, but only journald itself has this transport.
+        // Any program can send the id, but only journald itself has this transport.
         boolean missed = MISSED.equals(fields.get("MESSAGE_ID")) && "driver".equals(fields.get("_TRANSPORT"));
         return Optional.of(new JournalEntry(cursor, record, missed));
     }
 
-    /** A string; numbers where it is no UTF-8; a list of either where a field occurs twice; null where it is too long. */
+    /** Reads a value: a string; numbers for bad UTF-8; a list of either for a repeated field; null for one that is too long. */
     private static String value(JsonParser parser) throws IOException {
         JsonToken token = parser.nextToken();
         if (token != JsonToken.START_ARRAY) {
@@ -78,10 +78,10 @@ record JournalEntry(String cursor, KernelRecord record, boolean missed) {
             parser.skipChildren();
         }
         byte[] raw = bytes.toByteArray();
-        return raw.length == 0 ? first : RecordText.of(raw, 0, raw.length);
+        return raw.length == 0 ? first : KernelRecord.clean(raw, 0, raw.length);
     }
 
-    /** What user space writes to /dev/kmsg has the kernel's transport too, but not its facility. */
+    /** Returns the writer. Records from user space in /dev/kmsg have the kernel's transport too, but not its facility. */
     private static Writer writer(Map<String, String> fields) {
         boolean kernel = "kernel".equals(fields.get("_TRANSPORT"));
         if (kernel) {
@@ -90,7 +90,7 @@ record JournalEntry(String cursor, KernelRecord record, boolean missed) {
         return "0".equals(fields.get("_UID")) ? Writer.PRIVILEGED : Writer.USER;
     }
 
-    /** When the kernel wrote it, which at boot is long before journald got it. */
+    /** Returns the kernel's own time. At boot it is long before journald's. */
     private static Instant time(Map<String, String> fields) {
         long received = number(fields.get("__REALTIME_TIMESTAMP"));
         if (received < 0) {

@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
@@ -10,8 +12,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The journal, through journalctl: its files have no stable form, its tool has. A tool that dies is started again behind the last
- * entry that it gave. While nobody takes its entries it waits, and nothing is lost.
+ * The journal, read by journalctl: the tool's output is stable, the journal's files are not. A tool that ends is started again behind
+ * its last entry. It blocks while the sink blocks, and loses nothing.
  */
 final class JournalSource implements LogSource {
 
@@ -24,22 +26,22 @@ final class JournalSource implements LogSource {
     private final Optional<String> folder;
     private final String bootId;
     private final boolean follow;
-    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
+    private final Backoff backoff = new Backoff(Duration.ofMinutes(1));
     private Optional<String> cursor;
-    private String said = "";
+    private String message = "";
     private boolean first;
     private volatile @Nullable Process process;
 
     /**
-     * @param tool the program, with arguments if need be
-     * @param folder where the journal's files are, if not where they usually are
+     * @param tool the program and its arguments
+     * @param folder the folder of the journal's files; empty for the system's journal
      */
     JournalSource(List<String> tool, Optional<String> folder, Start start, String bootId, boolean follow) {
         this.tool = List.copyOf(tool);
         this.folder = folder;
         this.bootId = bootId.replace("-", "");
         this.follow = follow;
-        this.cursor = start.here(KIND).filter(text -> text.matches("[0-9a-zA-Z=;]{1," + LONGEST_CURSOR + "}"));
+        this.cursor = start.ofThisBoot(KIND).filter(text -> text.matches("[0-9a-zA-Z=;]{1," + LONGEST_CURSOR + "}"));
     }
 
     @Override
@@ -50,14 +52,14 @@ final class JournalSource implements LogSource {
     @Override
     public void read(Sink sink) {
         do {
-            said = "";
+            message = "";
             first = true;
             try {
-                if (follow && !holdsAny()) {
+                if (follow && !hasEntries()) {
                     sink.unreadable(nothing());
                 }
-                int code = run(command(follow), (line, from, to, end) -> tell(line, from, to, sink), () -> false);
-                if (patience.isClosed()) {
+                int code = run(command(follow), (line, from, to, end) -> deliver(line, from, to, sink), () -> false);
+                if (backoff.isClosed()) {
                     return;
                 }
                 if (!follow && code == 0) {
@@ -66,22 +68,22 @@ final class JournalSource implements LogSource {
                     }
                     return;
                 }
-                if (cursor.isPresent() && first && said.contains("cursor")) {
-                    sink.gap(0, "the journal does not know the last entry that was read: " + said);
+                if (cursor.isPresent() && first && message.contains("cursor")) {
+                    sink.gap(0, "the journal no longer has the last entry that was read: " + message);
                     cursor = Optional.empty();
                 }
-                sink.unreadable(tool.get(0) + " ended with code " + code + (said.isEmpty() ? "" : ": " + said));
+                sink.unreadable(tool.get(0) + " ended with code " + code + (message.isEmpty() ? "" : ": " + message));
             } catch (IOException e) {
                 sink.unreadable(String.valueOf(e.getMessage()));
             }
             if (follow) {
-                patience.await();
+                backoff.await();
             }
-        } while (follow && !patience.isClosed());
+        } while (follow && !backoff.isClosed());
     }
 
-    /** A journal that is empty, or of another machine, says nothing: neither that, nor anything else. */
-    private boolean holdsAny() throws IOException {
+    /** Returns whether the journal has an entry. journalctl prints no error for a journal that is empty or of another machine. */
+    private boolean hasEntries() throws IOException {
         boolean[] any = new boolean[1];
         List<String> newest = new ArrayList<>(command(false));
         newest.removeIf(argument -> argument.startsWith("--cursor="));
@@ -91,7 +93,7 @@ final class JournalSource implements LogSource {
     }
 
     private String nothing() {
-        return name() + " has no message of the kernel of this boot" + (said.isEmpty() ? "" : ": " + said);
+        return name() + " has no message of the kernel of this boot" + (message.isEmpty() ? "" : ": " + message);
     }
 
     private int run(List<String> command, LineSplitter.Lines taker, BooleanSupplier enough) throws IOException {
@@ -104,10 +106,10 @@ final class JournalSource implements LogSource {
             byte[] bytes = new byte[BUFFER_BYTES];
             LineSplitter lines = new LineSplitter(0);
             int size;
-            while (!patience.isClosed() && !enough.getAsBoolean() && (size = out.read(bytes)) >= 0) {
+            while (!backoff.isClosed() && !enough.getAsBoolean() && (size = out.read(bytes)) >= 0) {
                 lines.feed(bytes, size, taker);
             }
-            if (!patience.isClosed()) {
+            if (!backoff.isClosed()) {
                 lines.end(taker);
             }
         } finally {
@@ -117,12 +119,12 @@ final class JournalSource implements LogSource {
             return started.waitFor();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            patience.close();
+            backoff.close();
             return 0;
         }
     }
 
-    /** From the last entry on and not behind it, for only so does it show whether that entry is still there. */
+    /** Makes the command line. It starts with the last entry and not behind it, which shows whether that entry still exists. */
     private List<String> command(boolean following) {
         List<String> command = new ArrayList<>(tool);
         command.addAll(List.of(
@@ -146,29 +148,29 @@ final class JournalSource implements LogSource {
         return command;
     }
 
-    private void tell(byte[] line, int from, int to, Sink sink) {
+    private void deliver(byte[] line, int from, int to, Sink sink) {
         if (from == to) {
             return;
         }
         if (line[from] != '{') {
-            said = RecordText.of(line, from, Math.min(to, from + 300));
+            message = KernelRecord.clean(line, from, Math.min(to, from + 300));
             return;
         }
         Optional<JournalEntry> parsed = JournalEntry.parse(line, from, to);
         if (parsed.isEmpty()) {
-            sink.gap(1, "an entry of the journal cannot be understood");
+            sink.gap(1, "an entry of the journal cannot be parsed");
             return;
         }
         JournalEntry entry = parsed.get();
         if (first) {
             first = false;
             sink.readable();
-            patience.reset();
+            backoff.reset();
             if (cursor.filter(entry.cursor()::equals).isPresent()) {
                 return;
             }
             if (cursor.isPresent()) {
-                sink.gap(0, "the last entry that was read is not in the journal any more");
+                sink.gap(0, "the journal no longer has the last entry that was read");
             }
         }
         cursor = Optional.of(entry.cursor());
@@ -178,7 +180,7 @@ final class JournalSource implements LogSource {
         sink.record(entry.record(), () -> KIND + ":" + entry.cursor());
     }
 
-    /** "Missed 12 kernel messages" */
+    /** Returns the number in "Missed 12 kernel messages"; 0 where it has none. */
     private static long lost(String text) {
         String digits = text.replaceAll("\\D", "");
         return digits.isEmpty() || digits.length() > 12 ? 0 : Long.parseLong(digits);
@@ -186,10 +188,10 @@ final class JournalSource implements LogSource {
 
     @Override
     public void close() {
-        patience.close();
+        backoff.close();
         Process running = process;
         if (running != null) {
-            // Its output ends, and with it the read.
+            // This ends its output, and with it the read.
             running.destroy();
         }
     }

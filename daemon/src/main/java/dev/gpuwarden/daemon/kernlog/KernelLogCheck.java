@@ -14,15 +14,15 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether everything that the kernel said could be read: what was not read is not known to be nothing. */
+/** The check of the kernel log itself: lines that were not read may contain a fault. */
 @AutoService(HealthCheck.class)
 public final class KernelLogCheck implements HealthCheck {
 
     /**
-     * A gap may hide a fault. After an hour it has shown elsewhere, since what is broken is told again or fails another check;
-     * and for ever would make every node undecided that was once flooded.
+     * The time for which a gap makes the node undecided. A gap may hide a fault, but within an hour a fault is logged again or fails
+     * another check. Without this limit, one flood of the log would keep the node undecided.
      */
-    static final Duration DOUBTFUL = Duration.ofHours(1);
+    static final Duration GAP_COUNTS = Duration.ofHours(1);
 
     @Override
     public CheckInfo info() {
@@ -36,7 +36,7 @@ public final class KernelLogCheck implements HealthCheck {
 
     static Finding judge(Reading<KernelLogStatus> log, Instant now) {
         if (log instanceof Reading.Absent<?> absent) {
-            // Off, or this program follows no log: what was found in it is told by who read it.
+            // Switched off, or a command without a monitor: the daemon reports the faults of the log.
             String code = absent.cause() == Absence.NOT_SUPPORTED ? "kernel-log-off" : "kernel-log-not-followed";
             return Finding.skipped(code, Subject.NODE, "the kernel log is not followed: " + absent.text());
         }
@@ -50,10 +50,10 @@ public final class KernelLogCheck implements HealthCheck {
         }
         if (status.source().equals(DriverSource.NAME)) {
             return Finding.skipped(
-                    "kernel-log-off", Subject.NODE, "no kernel log is read: XIDs alone, as the driver tells them");
+                    "kernel-log-off", Subject.NODE, "no kernel log is read; XIDs come from the driver's events");
         }
         Optional<KernelLogStatus.Gap> gap =
-                status.lastGap().filter(last -> last.seen().plus(DOUBTFUL).isAfter(now));
+                status.lastGap().filter(last -> last.seen().plus(GAP_COUNTS).isAfter(now));
         if (gap.isPresent()) {
             return Finding.unknown(
                     "kernel-log-gap",

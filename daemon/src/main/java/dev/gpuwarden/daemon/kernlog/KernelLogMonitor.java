@@ -1,7 +1,9 @@
 package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.event.EventIntake;
+import dev.gpuwarden.core.event.EventIntake.Position;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.LogParser;
@@ -15,6 +17,7 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,9 +27,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows the kernel log and hands to the event store what it says, each time with how far it was read. One thread reads and
- * interprets; another hands over, and while it waits for the disk the first goes on, so that a burst shares one sync. Both sleep
- * while nothing is written and nothing is due.
+ * Follows the kernel log and stores its messages as health events, each batch with the position up to which the log was read.
+ *
+ * <p>One thread reads and classifies; another stores. The first goes on while the second waits for the disk, so a burst shares one
+ * sync. Both sleep while the log is silent and no event is due.
  */
 public final class KernelLogMonitor implements AutoCloseable {
 
@@ -36,25 +40,32 @@ public final class KernelLogMonitor implements AutoCloseable {
     private static final int NODE_WAITS = 20;
     private static final long CLOSE_MILLIS = 1000;
 
-    /** Regular expressions of users recurse. */
+    /** Enough for users' regular expressions, which recurse. */
     private static final long STACK_BYTES = 512 * 1024;
 
     private final KernelLogSettings settings;
     private final Surroundings around;
     private final SourceSelector sources;
     private final Rules rules;
-    private final KernelMessageClassifier interpreter;
-    private final Ledger ledger;
-    private final Handover handover;
-    private final LogCounts counts = new LogCounts();
-    private final LogProgress progress;
+    private final Boot boot;
+    private final GpuNames names;
+    private final KernelMessageClassifier classifier;
+    private final EventBatcher batcher;
+    private final KernelLogStats.Counters counters;
     private final Clock clock;
-    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
+    private final Backoff backoff = new Backoff(Duration.ofMinutes(1));
     private volatile @Nullable LogSource source;
     private @Nullable Thread reader;
-    private @Nullable Thread teller;
+    private @Nullable Thread writer;
 
-    /** What the log is read with and for. */
+    /**
+     * The monitor's environment.
+     *
+     * @param faults the current faults, from memory
+     * @param awaitNodes waits until the GPUs are listed, at most for the given time
+     * @param driver the driver's events, read where no log can be read
+     * @param tap receives every record on the reading thread; must not block
+     */
     public record Surroundings(
             NodeName node,
             NodePaths paths,
@@ -63,54 +74,74 @@ public final class KernelLogMonitor implements AutoCloseable {
             EventIntake intake,
             Supplier<List<Fault>> faults,
             Consumer<Duration> awaitNodes,
-            DriverFeed driver,
+            DriverSource.Feed driver,
             Consumer<KernelRecord> tap) {}
 
-    /**
-     * @param around {@code faults} are those that are current, from memory; {@code awaitNodes} waits until the GPUs are listed, at
-     *     most so long; {@code driver} is listened to where no log can be read; {@code tap} is told every record, by the thread that reads, and must not block
-     * @throws dev.gpuwarden.cli.UserError where settings or rules are wrong
-     */
+    /** @throws dev.gpuwarden.cli.UserError where settings or rules are wrong */
     public KernelLogMonitor(KernelLogSettings settings, Surroundings around) {
         settings.validate();
         this.settings = settings;
         this.around = around;
         clock = Clock.systemUTC();
         LongSupplier nanoTime = System::nanoTime;
-        Boot boot = new Boot(around.paths.procfs());
+        boot = new Boot(around.paths.procfs(), clock);
         sources = new SourceSelector(
                 settings,
-                new BootClock(around.paths.procfs(), clock),
-                boot.id(),
-                Optional.of(new SourceSelector.Heard(around.driver, uuid -> GpuNames.place(around.nodes.get(), uuid))));
+                boot,
+                Optional.of(new SourceSelector.DriverEvents(
+                        around.driver, uuid -> GpuNames.place(around.nodes.get(), uuid))));
         rules = settings.rules();
-        progress = new LogProgress(counts, clock.instant());
-        GpuNames names = new GpuNames(() -> GpuNames.of(around.nodes.get()), nanoTime);
-        EventBatcher tallies = new EventBatcher(around.node.get(), boot::id, settings.stormWindow);
-        interpreter = new KernelMessageClassifier(
-                around.node.get(), around.parser, rules, names, tallies, counts, clock, nanoTime);
-        ledger = new Ledger(boot, names, tallies, interpreter, nanoTime);
-        handover = new Handover(ledger, around.intake, around.faults, settings.quiet, progress, clock);
+        counters = new KernelLogStats.Counters(clock.instant());
+        names = new GpuNames(() -> GpuNames.of(around.nodes.get()), nanoTime);
+        classifier = new KernelMessageClassifier(around.node.get(), around.parser, rules, names, counters, clock);
+        batcher = new EventBatcher(settings.stormWindow, nanoTime);
     }
 
-    /** Has records matched with these rules too; before the start. */
+    /** Also matches every record of the kernel with these rules. Must be called before the start. */
     public void alsoMatch(RecordRules others) {
-        interpreter.alsoMatch(others);
+        classifier.alsoMatch(others);
     }
 
-    /** Starts; returns at once. Does nothing where the user switched it off. */
+    /** Starts the two threads and returns. Does nothing where the settings switch the monitor off. */
     public void start() {
         if (off()) {
             return;
         }
-        LogSource.Start start = ledger.begin(
-                around.intake.position(Ledger.POSITION), around.intake.position(Ledger.NAMES), around.faults);
+        LogSource.Start start = resume();
         reader = launch("gpuwarden-kernel-log", () -> follow(start));
-        teller = launch("gpuwarden-kernel-events", handover);
+        EventBatcher.Target target =
+                new EventBatcher.Target(around.intake, around.faults, settings.quiet, clock, counters::error);
+        writer = launch("gpuwarden-kernel-events", () -> batcher.run(target));
     }
 
     private boolean off() {
         return settings.source() == KernelLogSettings.Source.NONE;
+    }
+
+    /** Resumes from the positions that an earlier process stored; returns where reading begins. */
+    private LogSource.Start resume() {
+        around.intake
+                .position(EventBatcher.NAMES)
+                .filter(this::ofThisBoot)
+                .ifPresent(position -> names.recall(position.cursor()));
+        Optional<Position> last = around.intake.position(EventBatcher.POSITION);
+        if (last.isEmpty()) {
+            return LogSource.Start.FIRST;
+        }
+        String cursor = last.get().cursor();
+        if (ofThisBoot(last.get())) {
+            classifier.resume(around.faults.get());
+            batcher.resume(boot.id(), cursor);
+            return LogSource.Start.behind(cursor);
+        }
+        // The reboot comes before all events of this boot. The position keeps the new boot's id even if no log can be
+        // read.
+        batcher.add(classifier.reboot(), boot.id(), () -> "boot:");
+        return LogSource.Start.afterReboot(cursor);
+    }
+
+    private boolean ofThisBoot(Position position) {
+        return position.bootId().equals(boot.id());
     }
 
     private static Thread launch(String name, Runnable body) {
@@ -123,35 +154,35 @@ public final class KernelLogMonitor implements AutoCloseable {
     private void follow(LogSource.Start first) {
         awaitNodes();
         LogSource.Start start = first;
-        while (!patience.isClosed()) {
+        while (!backoff.isClosed()) {
             try {
                 SourceSelector.Choice choice = sources.choose(start, true);
                 if (choice.source().isEmpty()) {
                     unreadable(choice.why());
-                } else if (!patience.isClosed()) {
+                } else if (!backoff.isClosed()) {
                     LogSource opened = choice.source().get();
                     source = opened;
-                    progress.source(opened.name());
+                    counters.source(opened.name());
                     opened.read(new Reader());
                 }
             } catch (RuntimeException e) {
                 LOG.log(Level.ERROR, "reading the kernel log failed", e);
                 unreadable(e.toString());
-                start = LogSource.Start.behind(ledger.cursor());
+                start = LogSource.Start.behind(batcher.cursor());
             }
-            patience.await();
+            backoff.await();
         }
     }
 
-    /** A fault of a GPU whose UUID is not known asks for more than it must; the driver is opened while this starts. */
+    /** Waits for the GPUs' UUIDs while the driver is opened: a fault without a UUID asks for more than it must. */
     private void awaitNodes() {
-        for (int i = 0; i < NODE_WAITS && !patience.isClosed(); i++) {
+        for (int i = 0; i < NODE_WAITS && !backoff.isClosed(); i++) {
             around.awaitNodes.accept(NODE_WAIT);
         }
     }
 
     private void unreadable(String why) {
-        if (progress.unreadable(why)) {
+        if (counters.unreadable(why)) {
             LOG.log(Level.WARNING, "the kernel log cannot be read: " + why);
         }
     }
@@ -160,18 +191,31 @@ public final class KernelLogMonitor implements AutoCloseable {
         @Override
         public void record(KernelRecord record, LogSource.Cursor behind) {
             around.tap.accept(record);
+            List<HealthEvent> events = new ArrayList<>();
+            if (boot.begins(record)) {
+                events.addAll(classifier.reboot());
+            }
+            events.addAll(classify(record));
+            batcher.add(events, boot.id(), behind);
+            batcher.awaitRoom();
+        }
+
+        private List<HealthEvent> classify(KernelRecord record) {
             try {
-                ledger.read(record, behind);
+                List<HealthEvent> events = classifier.classify(record);
+                names.news().ifPresent(text -> batcher.saveNames(boot.id(), text));
+                return events;
             } catch (RuntimeException e) {
                 // One record must not end the reading of all others.
-                LOG.log(Level.ERROR, "a record of the kernel log could not be interpreted", e);
-                progress.error("a record could not be interpreted: " + e);
+                LOG.log(Level.ERROR, "a record of the kernel log could not be classified", e);
+                counters.error("a record could not be classified: " + e);
+                return List.of();
             }
         }
 
         @Override
         public void gap(long lost, String why) {
-            progress.gap(lost, why, clock.instant());
+            counters.gap(lost, why, clock.instant());
             LOG.log(Level.WARNING, "a gap in the kernel log: " + why);
         }
 
@@ -182,55 +226,46 @@ public final class KernelLogMonitor implements AutoCloseable {
 
         @Override
         public void readable() {
-            progress.readable();
+            counters.readable();
         }
     }
 
-    /** How reading goes. Never waits. */
+    /** Returns how far the log is read. Never waits. */
     public Reading<KernelLogStatus> status() {
         if (off()) {
             return Reading.absent(Absence.NOT_SUPPORTED, 0, settings.off());
         }
-        return progress.status(ledger.collapsed());
+        return counters.status(batcher.collapsed());
     }
 
-    /** The last Xid of each GPU that had one, by its address without a function; absent while no log can be read. */
+    /** Returns the last XID of each GPU that had one, by its address without a function; absent while no log can be read. */
     public Reading<Map<PciAddress, Integer>> lastXids() {
         Reading<KernelLogStatus> status = status();
         if (status instanceof Reading.Present<KernelLogStatus> known
                 && known.value().unreadable().isPresent()) {
             return Reading.absent(Absence.FAILED, 0, known.value().unreadable().get());
         }
-        return status.map(readable -> interpreter.xids().all());
+        return status.map(readable -> classifier.xids().last());
     }
 
     public KernelLogStats stats() {
-        Reading<KernelLogStatus> status = status();
         long cutOff = rules.patterns().stream()
                 .mapToLong(rule -> rule.pattern().cutOff())
                 .sum();
-        return new KernelLogStats(
-                counts.byWriter(),
-                counts.bySignal(),
-                counts.silentSignals(),
-                counts.suppressedSignals(),
-                handover.events(),
-                handover.unstored(),
-                cutOff,
-                status);
+        return counters.stats(batcher.stored(), batcher.unstored(), cutOff, status());
     }
 
-    /** Ends within about two seconds; what was read is handed over before. */
+    /** Stores what was read, and stops within about two seconds. */
     @Override
     public void close() {
-        patience.close();
+        backoff.close();
         LogSource open = source;
         if (open != null) {
             open.close();
         }
         join(reader);
-        ledger.stop();
-        join(teller);
+        batcher.stop();
+        join(writer);
     }
 
     private static void join(@Nullable Thread thread) {

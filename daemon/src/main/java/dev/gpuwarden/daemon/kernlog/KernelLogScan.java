@@ -10,7 +10,6 @@ import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.daemon.node.BootId;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.time.Clock;
 import java.time.Duration;
@@ -21,7 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** Reads the kernel log of this boot once. */
+/** One reading of the kernel log of this boot, without a store. */
 public final class KernelLogScan {
 
     private static final Duration LONGEST = Duration.ofSeconds(20);
@@ -29,21 +28,21 @@ public final class KernelLogScan {
     private KernelLogScan() {}
 
     /**
-     * What was found.
+     * The result of a scan.
      *
-     * @param faults current at the log's end, oldest first: not those that a reset ended, nor those that ask for no action and
-     *     were long quiet
-     * @param status absent where the user switched reading off; else how far the log could be read: {@code unreadable}, and gaps,
-     *     of which one is what the ring has overwritten since the boot
+     * @param faults the current faults at the log's end, oldest first: without those that a reset cleared, and those that ask for
+     *     no action and have been quiet for long enough
+     * @param status absent where the settings switch reading off; else with {@code unreadable}, and gaps, of which one is the
+     *     records that the ring has overwritten since the boot
      */
     public record Result(List<Fault> faults, Reading<KernelLogStatus> status) {}
 
     /**
      * Reads the log from the boot to now. Takes 0.2 s for the kernel's ring, a second for a million lines of a file or a hundred
-     * thousand of the journal, and 20 s at most, after which it says that it could not read further.
+     * thousand of the journal. After 20 s it stops, and the status is unreadable.
      *
-     * @param others rules of other people that records are matched with too
-     * @param node tells which GPU sits where; a look that was taken before
+     * @param others more rules to match records with
+     * @param node a snapshot, for the addresses of the GPUs
      * @throws dev.gpuwarden.cli.UserError where settings or rules are wrong
      */
     public static Result sinceBoot(
@@ -53,45 +52,32 @@ public final class KernelLogScan {
             LogParser parser,
             NodeSnapshot node,
             String nodeName) {
-        return sinceBoot(settings, others, paths, parser, node, nodeName, Clock.systemUTC());
-    }
-
-    static Result sinceBoot(
-            KernelLogSettings settings,
-            RecordRules others,
-            NodePaths paths,
-            LogParser parser,
-            NodeSnapshot node,
-            String nodeName,
-            Clock clock) {
         settings.validate();
         if (!settings.readsLog()) {
             return new Result(List.of(), Reading.absent(Absence.NOT_SUPPORTED, 0, settings.off()));
         }
-        String bootId = BootId.read(paths.procfs());
-        SourceSelector sources =
-                new SourceSelector(settings, new BootClock(paths.procfs(), clock), bootId, Optional.empty());
-        LogCounts counts = new LogCounts();
-        LogProgress progress = new LogProgress(counts, clock.instant());
-        EventBatcher tallies = new EventBatcher(nodeName, () -> bootId, settings.stormWindow);
+        Clock clock = Clock.systemUTC();
+        Boot boot = new Boot(paths.procfs(), clock);
+        KernelLogStats.Counters counters = new KernelLogStats.Counters(clock.instant());
         GpuNames names = new GpuNames(() -> GpuNames.of(node), System::nanoTime);
-        KernelMessageClassifier interpreter = new KernelMessageClassifier(
-                nodeName, parser, settings.rules(), names, tallies, counts, clock, System::nanoTime);
-        interpreter.alsoMatch(others);
-        Reader reader = new Reader(interpreter, tallies, progress, clock);
-        SourceSelector.Choice choice = sources.choose(LogSource.Start.FIRST, false);
+        KernelMessageClassifier classifier =
+                new KernelMessageClassifier(nodeName, parser, settings.rules(), names, counters, clock);
+        classifier.alsoMatch(others);
+        Reader reader = new Reader(classifier, boot, settings.stormWindow, counters, clock);
+        SourceSelector.Choice choice =
+                new SourceSelector(settings, boot, Optional.empty()).choose(LogSource.Start.FIRST, false);
         if (choice.source().isEmpty()) {
-            progress.unreadable(choice.why());
+            counters.unreadable(choice.why());
         } else {
-            read(choice.source().get(), reader, progress);
+            read(choice.source().get(), reader, counters);
         }
-        return new Result(reader.current(settings.quiet), progress.status(tallies.collapsed()));
+        return new Result(reader.current(settings.quiet), counters.status(reader.batcher.collapsed()));
     }
 
-    private static void read(LogSource source, Reader reader, LogProgress progress) {
-        progress.source(source.name());
+    private static void read(LogSource source, Reader reader, KernelLogStats.Counters counters) {
+        counters.source(source.name());
         if (source instanceof PipeSource) {
-            progress.unreadable(source.name() + " is a pipe, which keeps nothing");
+            counters.unreadable(source.name() + " is a pipe, which keeps nothing");
             return;
         }
         ScheduledExecutorService deadline = Executors.newSingleThreadScheduledExecutor(body -> {
@@ -110,7 +96,7 @@ public final class KernelLogScan {
                     TimeUnit.MILLISECONDS);
             source.read(reader);
             if (!closing.cancel(false) && late[0]) {
-                progress.unreadable("not read to its end within " + LONGEST.toSeconds() + " s");
+                counters.unreadable("not read to its end within " + LONGEST.toSeconds() + " s");
             }
         } finally {
             deadline.shutdownNow();
@@ -118,54 +104,61 @@ public final class KernelLogScan {
     }
 
     private static final class Reader implements LogSource.Sink {
-        private final KernelMessageClassifier interpreter;
-        private final EventBatcher tallies;
-        private final LogProgress progress;
+        private final KernelMessageClassifier classifier;
+        private final Boot boot;
+        private final EventBatcher batcher;
+        private final KernelLogStats.Counters counters;
         private final Clock clock;
         private final FaultTable table = new FaultTable();
         private long sequence;
 
-        Reader(KernelMessageClassifier interpreter, EventBatcher tallies, LogProgress progress, Clock clock) {
-            this.interpreter = interpreter;
-            this.tallies = tallies;
-            this.progress = progress;
+        Reader(
+                KernelMessageClassifier classifier,
+                Boot boot,
+                Duration window,
+                KernelLogStats.Counters counters,
+                Clock clock) {
+            this.classifier = classifier;
+            this.boot = boot;
+            this.batcher = new EventBatcher(window, System::nanoTime);
+            this.counters = counters;
             this.clock = clock;
         }
 
         @Override
         public void record(KernelRecord record, LogSource.Cursor behind) {
-            interpreter.read(record, behind);
-            if (tallies.many()) {
-                apply(tallies.take(System.nanoTime()));
+            batcher.add(classifier.classify(record), boot.id(), behind);
+            if (batcher.isFull()) {
+                apply(batcher.flush());
             }
         }
 
         private void apply(List<HealthEvent> events) {
-            for (HealthEvent event : FaultPolicy.neverLess(events, table.faults())) {
+            for (HealthEvent event : FaultPolicy.keepFatal(events, table.faults())) {
                 table.apply(event, ++sequence, event.generated());
             }
         }
 
         List<Fault> current(Duration quiet) {
-            apply(tallies.take(System.nanoTime()));
+            apply(batcher.flush());
             Instant now = clock.instant();
-            apply(FaultPolicy.lifts(table.faults(), List.of(), quiet, now));
+            apply(FaultPolicy.clearQuiet(table.faults(), List.of(), quiet, now));
             return table.faults();
         }
 
         @Override
         public void gap(long lost, String why) {
-            progress.gap(lost, why, clock.instant());
+            counters.gap(lost, why, clock.instant());
         }
 
         @Override
         public void unreadable(String why) {
-            progress.unreadable(why);
+            counters.unreadable(why);
         }
 
         @Override
         public void readable() {
-            progress.readable();
+            counters.readable();
         }
     }
 }

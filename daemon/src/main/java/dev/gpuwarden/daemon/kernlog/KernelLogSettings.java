@@ -11,17 +11,17 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** Where the kernel log is read from, and what becomes of what it says. */
+/** The settings of the kernel-log monitor. */
 public final class KernelLogSettings {
 
-    /** Where to read. */
+    /** The source of the log. */
     enum Source {
-        /** The kernel's device if it can be read, else the journal, else what the driver tells. */
+        /** The kernel's device if it can be read, else the journal, else the driver's events. */
         AUTO,
         KMSG,
         JOURNALD,
         FILE,
-        /** No log: XIDs as the driver tells them. */
+        /** No log: XIDs from the driver's events. */
         DRIVER,
         NONE
     }
@@ -32,8 +32,8 @@ public final class KernelLogSettings {
             paramLabel = "SOURCE",
             converter = SourceConverter.class,
             description =
-                    "Where the kernel log is read: auto, kmsg, journald, file, driver or none; auto takes the kernel's"
-                            + " device if it can be read, else the journal, else the XIDs that the driver itself tells"
+                    "Source of the kernel log: auto, kmsg, journald, file, driver or none; auto selects the kernel's"
+                            + " device if it can be read, else the journal, else the XIDs of the driver's events"
                             + " (default: ${DEFAULT-VALUE}).")
     Source source = Source.AUTO;
 
@@ -48,8 +48,9 @@ public final class KernelLogSettings {
             names = "--kernel-log.storm-window",
             defaultValue = "10s",
             paramLabel = "DURATION",
-            description = "The same fault of the same GPU is told once in this time, with the number of its repetitions"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description =
+                    "The same fault of the same GPU is reported once in this time, with the number of its repetitions"
+                            + " (default: ${DEFAULT-VALUE}).")
     Duration stormWindow = Duration.ofSeconds(10);
 
     @Option(
@@ -57,7 +58,7 @@ public final class KernelLogSettings {
             defaultValue = "10m",
             paramLabel = "DURATION",
             description =
-                    "A fault that asks for no action, as those of applications, is lifted when it has not been seen for"
+                    "A fault that asks for no action, as those of applications, is cleared when it has not been seen for"
                             + " this long (default: ${DEFAULT-VALUE}).")
     Duration quiet = Duration.ofMinutes(10);
 
@@ -80,7 +81,7 @@ public final class KernelLogSettings {
         }
     }
 
-    /** For tests and for commands without options. */
+    /** Makes settings for tests and for commands without options. */
     static KernelLogSettings of(Source source, @Nullable Path path) {
         KernelLogSettings settings = new KernelLogSettings();
         settings.source = source;
@@ -92,7 +93,7 @@ public final class KernelLogSettings {
         return source != Source.NONE && source != Source.DRIVER;
     }
 
-    /** Why no log is read, where none is wanted. */
+    /** Returns the reason for which no log is read, where the settings switch it off. */
     String off() {
         return "switched off by --kernel-log.source=" + label(source);
     }
@@ -105,12 +106,16 @@ public final class KernelLogSettings {
         return Optional.ofNullable(path);
     }
 
-    /** The user's own rules; reading the file throws {@link UserError} where something is wrong with it. */
+    /**
+     * Reads the user's rules.
+     *
+     * @throws UserError where the file cannot be read or is wrong
+     */
     Rules rules() {
         return rules == null ? Rules.NONE : RuleFile.read(rules);
     }
 
-    /** Throws {@link UserError} where values are out of range or contradict each other. */
+    /** @throws UserError where values are out of range or contradict each other */
     public void validate() {
         within("--kernel-log.storm-window", stormWindow, Duration.ofMillis(100), Duration.ofHours(1));
         within("--kernel-log.quiet", quiet, Duration.ofSeconds(1), Duration.ofDays(30));

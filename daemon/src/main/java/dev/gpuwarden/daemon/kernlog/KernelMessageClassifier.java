@@ -18,42 +18,39 @@ import dev.gpuwarden.daemon.kernlog.Rules.Ruling;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 
 /**
- * Turns records of the kernel log into health events. Reads no log and waits for nothing: is given records, and asked what is to
- * go out. Not thread-safe.
+ * Classifies records of the kernel log: each record yields the health events that follow from it. An event stands for one
+ * occurrence and has no id; {@link EventBatcher} counts repetitions. Does no I/O. Not thread-safe.
  */
 final class KernelMessageClassifier {
 
-    /** Metadata keys of events. */
+    /** The metadata key that every event of this monitor has. */
     static final String SEVERITY = "severity";
 
     private static final String WHY = "why";
     private static final String DEMOTED = "demoted-from";
 
-    /** Of a line in an event. The kernel's own end at about this. */
+    /** The longest line in an event, in characters. The kernel's own lines end at about this length. */
     private static final int LONGEST_LINE = 1024;
 
     private static final int LONGEST_WHY = 300;
 
-    /** A record of the future has a clock of its own. */
+    /** A record from further ahead comes from another clock. */
     private static final Duration AHEAD = Duration.ofMinutes(1);
 
     private final String nodeName;
     private final LogParser parser;
-    private final Rulings rulings;
+    private final Rules.Evaluator rules;
     private final GpuNames names;
-    private final EventBatcher tallies;
-    private final LostGpus lost = new LostGpus();
     private final XidHistory xids = new XidHistory();
-    private final LogCounts counts;
+    private final KernelLogStats.Counters counters;
     private final Clock clock;
-    private final LongSupplier nanoTime;
     private final WrappedMessage wrapped = new WrappedMessage();
     private RecordRules others = RecordRules.NONE;
 
@@ -62,117 +59,108 @@ final class KernelMessageClassifier {
             LogParser parser,
             Rules rules,
             GpuNames names,
-            EventBatcher tallies,
-            LogCounts counts,
-            Clock clock,
-            LongSupplier nanoTime) {
+            KernelLogStats.Counters counters,
+            Clock clock) {
         this.nodeName = nodeName;
         this.parser = parser;
-        this.rulings = new Rulings(rules);
+        this.rules = new Rules.Evaluator(rules);
         this.names = names;
-        this.tallies = tallies;
-        this.counts = counts;
+        this.counters = counters;
         this.clock = clock;
-        this.nanoTime = nanoTime;
     }
 
-    /** Has records matched with these rules too, whatever else is found in them. */
-    void alsoMatch(RecordRules rules) {
-        others = rules;
+    /** Also matches every record of the kernel with these rules, whatever else the record contains. */
+    void alsoMatch(RecordRules more) {
+        others = more;
     }
 
-    /** Takes up what an earlier process told of this boot. */
-    void goOn(List<Fault> current) {
-        xids.goOn(current);
-        for (Fault fault : current) {
-            if (fault.key().checkName().equals(Checks.XID)
-                    && fault.key().errorCode().equals(LostGpus.XID)
-                    && fault.key().entity().type().equals(Entity.PCI)) {
-                PciAddress.parse(fault.key().entity().value())
-                        .ifPresent(pci -> lost.told(Optional.of(pci), fault.lastSeen()));
-            }
-        }
+    /** Resumes from the faults that an earlier process of this boot raised. */
+    void resume(List<Fault> current) {
+        xids.resume(current);
     }
 
-    /** The node was booted since: whatever was told is over. */
-    void rebooted() {
-        xids.forget();
-        tallies.settle(key -> true);
-        for (HealthEvent event : Checks.rebooted(rulings.rules(), others, nodeName, clock.instant())) {
-            tallies.tell(event, nanoTime.getAsLong());
-        }
+    /** Returns the events of a reboot, which clear all faults of the log. */
+    List<HealthEvent> reboot() {
+        xids.clearLast();
+        return Checks.rebooted(rules.rules(), others, nodeName, clock.instant());
     }
 
-    /** The last Xid of each GPU; may be read by any thread. */
+    /** Returns the history of XIDs. Any thread may read it. */
     XidHistory xids() {
         return xids;
     }
 
-    void read(KernelRecord record, LogSource.Cursor behind) {
-        counts.record(record.writer());
-        // Only files cut a message of the driver into several records.
+    /** Returns the events of one record, in order. The list is empty for nearly all records. */
+    List<HealthEvent> classify(KernelRecord record) {
+        counters.record(record.writer());
+        // Only files split a message of the driver into several records.
         String text = record.writer() == Writer.UNTOLD ? wrapped.join(record.text()) : record.text();
         Optional<Signal> parsed = parser.parse(text);
         boolean kernels = record.writer() == Writer.KERNEL || record.writer() == Writer.UNTOLD;
-        if (kernels) {
-            others(record, behind);
-        }
+        List<HealthEvent> events = kernels ? otherMatches(record) : List.of();
         if (parsed.isEmpty()) {
-            if (kernels && !rulings.rules().patterns().isEmpty()) {
-                patterns(record, text, behind);
-            }
-            return;
+            return kernels && !rules.rules().patterns().isEmpty()
+                    ? with(events, patternMatch(record, text).stream().toList())
+                    : events;
         }
         Signal signal = parsed.get();
         if (!kernels && !(signal.kind() == Kind.GPU_RESET && record.writer() == Writer.PRIVILEGED)) {
-            counts.forged();
-            return;
+            counters.forged();
+            return events;
         }
-        counts.signal(signal);
+        counters.signal(signal);
         Instant when = when(record);
-        switch (signal.kind()) {
-            case GPU_NAMED -> signal.pci().ifPresent(pci -> signal.gpuUuid().ifPresent(uuid -> names.learn(pci, uuid)));
-            case GPU_RESET -> reset(signal, text, when, behind);
-            default -> fault(signal, text, when, behind);
-        }
+        return switch (signal.kind()) {
+            case GPU_NAMED -> {
+                signal.pci().ifPresent(pci -> signal.gpuUuid().ifPresent(uuid -> names.learn(pci, uuid)));
+                yield events;
+            }
+            case GPU_RESET -> with(events, reset(signal, text, when));
+            default -> with(events, fault(signal, text, when).stream().toList());
+        };
     }
 
-    private void others(KernelRecord record, LogSource.Cursor behind) {
+    private static List<HealthEvent> with(List<HealthEvent> events, List<HealthEvent> more) {
+        if (events.isEmpty() || more.isEmpty()) {
+            return events.isEmpty() ? more : events;
+        }
+        List<HealthEvent> all = new ArrayList<>(events);
+        all.addAll(more);
+        return all;
+    }
+
+    private List<HealthEvent> otherMatches(KernelRecord record) {
+        List<HealthEvent> events = List.of();
         for (RecordRules.Found found : others.match(record)) {
-            counts.matched(found.code());
-            // Such rules do not say what to do: what lasts is for a person to look at, and what passed asks for
-            // nothing.
-            tallies.add(
-                    new Occurrence(
-                            new Occurrence.Key(
-                                    new Checks.Check(found.check(), "NODE"),
-                                    found.code(),
-                                    List.of(),
-                                    found.lasting() ? RecommendedAction.CONTACT_SUPPORT : RecommendedAction.NONE),
-                            found.lasting() ? Severity.FATAL : Severity.WARNING,
-                            cut(found.message(), LONGEST_LINE),
-                            Map.of(WHY, cut(found.origin(), LONGEST_WHY)),
-                            when(record),
-                            behind),
-                    nanoTime.getAsLong());
+            counters.pattern(found.code());
+            // Such rules recommend no action: an operator must examine a lasting fault, and a passing one asks for
+            // none.
+            HealthEvent event = event(
+                    new Checks.Check(found.check(), "NODE"),
+                    found.code(),
+                    List.of(),
+                    found.lasting() ? RecommendedAction.CONTACT_SUPPORT : RecommendedAction.NONE,
+                    found.lasting() ? Severity.FATAL : Severity.WARNING,
+                    cut(found.message(), LONGEST_LINE),
+                    new HashMap<>(Map.of(WHY, cut(found.origin(), LONGEST_WHY))),
+                    when(record));
+            events = with(events, List.of(event));
         }
+        return events;
     }
 
-    private void fault(Signal signal, String text, Instant when, LogSource.Cursor behind) {
+    private Optional<HealthEvent> fault(Signal signal, String text, Instant when) {
         Optional<PciAddress> pci = signal.pci().map(GpuNames::whole);
         if (signal.kind() == Kind.XID) {
-            pci.ifPresent(at -> xids.told(at, signal.family()));
+            xids.add(pci, signal.family(), when);
+        } else if (signal.kind() == Kind.FALLEN_OFF_BUS && xids.fellOffRecently(pci, when)) {
+            counters.suppressed();
+            return Optional.empty();
         }
-        if (signal.kind() == Kind.XID && signal.code().equals(LostGpus.XID)) {
-            lost.told(pci, when);
-        } else if (signal.kind() == Kind.FALLEN_OFF_BUS && lost.toldLately(pci, when)) {
-            counts.suppressed();
-            return;
-        }
-        Ruling ruling = rulings.of(signal, pci, when);
+        Ruling ruling = rules.evaluate(signal, pci, when);
         if (ruling.ignore() || ruling.severity() == Severity.INFO) {
-            counts.silent();
-            return;
+            counters.silent();
+            return Optional.empty();
         }
         Optional<String> uuid =
                 signal.kind() == Kind.SXID ? Optional.empty() : signal.gpuUuid().or(() -> pci.flatMap(names::uuid));
@@ -181,22 +169,18 @@ final class KernelMessageClassifier {
         signal.process().ifPresent(process -> details.put("process", process));
         details.put(WHY, cut(signal.why(), LONGEST_WHY));
         boolean gpu = pci.isPresent() && (uuid.isPresent() || !signal.code().startsWith("pcie-"));
-        tallies.add(
-                new Occurrence(
-                        new Occurrence.Key(
-                                Checks.of(signal, gpu),
-                                signal.code(),
-                                names.entities(pci, uuid),
-                                possible(ruling.action(), uuid, details)),
-                        ruling.severity(),
-                        message(signal.name(), text),
-                        details,
-                        when,
-                        behind),
-                nanoTime.getAsLong());
+        return Optional.of(event(
+                Checks.of(signal, gpu),
+                signal.code(),
+                names.entities(pci, uuid),
+                possible(ruling.action(), uuid, details),
+                ruling.severity(),
+                message(signal.name(), text),
+                details,
+                when));
     }
 
-    /** A reset of one GPU needs its UUID: whoever resets knows GPUs by no other name, and is answered for no other. */
+    /** Returns the action, or a restart instead of a GPU reset without a UUID: reset jobs identify GPUs by UUID alone. */
     private static RecommendedAction possible(
             RecommendedAction action, Optional<String> uuid, Map<String, String> details) {
         if (action == RecommendedAction.COMPONENT_RESET && uuid.isEmpty()) {
@@ -206,36 +190,30 @@ final class KernelMessageClassifier {
         return action;
     }
 
-    private void reset(Signal signal, String text, Instant when, LogSource.Cursor behind) {
+    private List<HealthEvent> reset(Signal signal, String text, Instant when) {
         Optional<String> uuid = signal.gpuUuid();
         Optional<PciAddress> pci = signal.pci().map(GpuNames::whole).or(() -> uuid.flatMap(names::pci));
         List<Entity> gpu = names.entities(pci, uuid);
         if (gpu.isEmpty()) {
-            return;
+            return List.of();
         }
         if (signal.code().equals("reset")) {
-            lost.isBack(pci);
-            tallies.settle(key -> key.concerns(gpu));
-            for (HealthEvent event : Checks.reset(gpu, nodeName, when)) {
-                tallies.tell(event, nanoTime.getAsLong());
-            }
-            return;
+            xids.recovered(pci);
+            return Checks.reset(gpu, nodeName, when);
         }
-        Map<String, String> details = Map.of(WHY, cut(signal.why(), LONGEST_WHY));
-        tallies.add(
-                new Occurrence(
-                        new Occurrence.Key(
-                                Checks.of(signal, true), Checks.RESET_FAILURE, gpu, RecommendedAction.RESTART_VM),
-                        Severity.FATAL,
-                        message(Checks.RESET_FAILURE, text),
-                        details,
-                        when,
-                        behind),
-                nanoTime.getAsLong());
+        return List.of(event(
+                Checks.of(signal, true),
+                Checks.RESET_FAILURE,
+                gpu,
+                RecommendedAction.RESTART_VM,
+                Severity.FATAL,
+                message(Checks.RESET_FAILURE, text),
+                new HashMap<>(Map.of(WHY, cut(signal.why(), LONGEST_WHY))),
+                when));
     }
 
-    private void patterns(KernelRecord record, String text, LogSource.Cursor behind) {
-        for (PatternRule rule : rulings.rules().patterns()) {
+    private Optional<HealthEvent> patternMatch(KernelRecord record, String text) {
+        for (PatternRule rule : rules.rules().patterns()) {
             Optional<BoundedPattern.Match> match = rule.pattern().find(text);
             if (match.isEmpty()) {
                 continue;
@@ -244,28 +222,45 @@ final class KernelMessageClassifier {
                     match.get().pci().flatMap(PciAddress::parse).map(GpuNames::whole);
             Optional<String> uuid = match.get().gpuUuid().or(() -> pci.flatMap(names::uuid));
             Instant when = when(record);
-            counts.matched(rule.code());
+            counters.pattern(rule.code());
             List<Entity> part = names.entities(pci, uuid);
-            if (rule.ruling().severity() == Severity.INFO || !rulings.reached(rule, part, when)) {
-                counts.silent();
-                return;
+            if (rule.ruling().severity() == Severity.INFO || !rules.reached(rule, part, when)) {
+                counters.silent();
+                return Optional.empty();
             }
             Map<String, String> details = new HashMap<>(Map.of(WHY, cut(rule.origin(), LONGEST_WHY)));
-            tallies.add(
-                    new Occurrence(
-                            new Occurrence.Key(
-                                    new Checks.Check(rule.check(), rule.componentClass()),
-                                    rule.code(),
-                                    part,
-                                    possible(rule.ruling().action(), uuid, details)),
-                            rule.ruling().severity(),
-                            message(rule.message(), text),
-                            details,
-                            when,
-                            behind),
-                    nanoTime.getAsLong());
-            return;
+            return Optional.of(event(
+                    new Checks.Check(rule.check(), rule.componentClass()),
+                    rule.code(),
+                    part,
+                    possible(rule.ruling().action(), uuid, details),
+                    rule.ruling().severity(),
+                    message(rule.message(), text),
+                    details,
+                    when));
         }
+        return Optional.empty();
+    }
+
+    private HealthEvent event(
+            Checks.Check check,
+            String code,
+            List<Entity> part,
+            RecommendedAction action,
+            Severity severity,
+            String message,
+            Map<String, String> details,
+            Instant when) {
+        details.put(SEVERITY, severity.label());
+        return Checks.event(check, nodeName)
+                .fatal(action != RecommendedAction.NONE)
+                .message(message)
+                .action(action)
+                .errorCodes(List.of(code))
+                .entities(part)
+                .metadata(details)
+                .generated(when)
+                .build();
     }
 
     private static String message(String name, String line) {

@@ -1,21 +1,22 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import java.util.Optional;
 
 /**
- * One record as /dev/kmsg gives it: {@code 6,339,5140900,-,caller=T1;text}, and lines {@code  KEY=value} behind it, which are
- * left out (Documentation/ABI/testing/dev-kmsg).
+ * One record in the form of /dev/kmsg: {@code 6,339,5140900,-,caller=T1;text}. Lines {@code  KEY=value} behind it are skipped
+ * (Documentation/ABI/testing/dev-kmsg).
  *
- * @param sequence rises by one with each record of a boot
- * @param micros since boot
+ * @param sequence the number of the record, which rises by one with each record of a boot
+ * @param micros the time since boot, in microseconds
  */
 record KmsgRecord(Writer writer, long sequence, long micros, String text) {
 
-    /** The kernel gives user space facility 1 where it claims to be the kernel. */
+    /** The kernel's own facility. The kernel replaces it by 1 in records from user space. */
     private static final int KERNEL_FACILITY = 0;
 
-    /** Empty where the bytes are no such record. */
+    /** Reads a record; empty for other bytes. */
     static Optional<KmsgRecord> parse(byte[] bytes, int from, int to) {
         int at = from;
         long[] numbers = new long[3];
@@ -45,11 +46,11 @@ record KmsgRecord(Writer writer, long sequence, long micros, String text) {
             end++;
         }
         Writer writer = numbers[0] >> 3 == KERNEL_FACILITY ? Writer.KERNEL : Writer.PRIVILEGED;
-        String text = escaped ? unescaped(bytes, at, end) : RecordText.of(bytes, at, end);
+        String text = escaped ? unescaped(bytes, at, end) : KernelRecord.clean(bytes, at, end);
         return Optional.of(new KmsgRecord(writer, numbers[1], numbers[2], text));
     }
 
-    /** {@code \x0a} is a byte; the kernel writes so what is not printable, beyond ASCII, or a backslash. */
+    /** Decodes {@code \x0a}, the kernel's form of bytes that are not printable ASCII, and of the backslash. */
     private static String unescaped(byte[] bytes, int from, int to) {
         byte[] plain = new byte[to - from];
         int length = 0;
@@ -59,7 +60,7 @@ record KmsgRecord(Writer writer, long sequence, long micros, String text) {
             plain[length++] = value >= 0 ? (byte) value : bytes[i];
             i += value >= 0 ? 4 : 1;
         }
-        return RecordText.of(plain, 0, length);
+        return KernelRecord.clean(plain, 0, length);
     }
 
     private static int hex(byte high, byte low) {

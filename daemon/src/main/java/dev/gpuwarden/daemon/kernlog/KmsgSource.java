@@ -13,41 +13,39 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kernel's ring of messages. A read gives one record and blocks at the end; closing the channel ends it, since the JDK wakes
- * threads that block on a channel with a signal. At rest nothing runs.
+ * The kernel's ring of messages. A read returns one record and blocks at the end of the ring. Closing the channel ends the read: the
+ * JDK wakes threads that block on a channel with a signal. While the kernel writes nothing, nothing runs.
  */
 final class KmsgSource implements LogSource {
 
     static final String KIND = "kmsg";
 
-    /** Records end at 8 KiB with escapes (printk.h, CONSOLE_EXT_LOG_MAX); one that is longer than the buffer gives EINVAL. */
+    /** Records end at 8 KiB with escapes (printk.h, CONSOLE_EXT_LOG_MAX). A record longer than the buffer fails with EINVAL. */
     private static final int BUFFER_BYTES = 16 * 1024;
 
-    /** A read fails once when records were overwritten, and the next one goes on; what fails more often is broken. */
+    /** A read fails once when records were overwritten, and the next one succeeds. More failures in a row are an error. */
     private static final int FAILURES = 3;
 
-    /** A reader that follows nothing has seen the end when a read has lasted this long: the ring is memory. */
+    /** A read that lasts this long has reached the end, because the ring is memory. */
     private static final long END_MILLIS = 100;
 
     private final Path device;
     private final boolean follow;
-    private final BootClock clock;
-    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
+    private final Boot boot;
+    private final Backoff backoff = new Backoff(Duration.ofMinutes(1));
     private final byte[] bytes = new byte[BUFFER_BYTES];
     private volatile @Nullable FileChannel channel;
     private volatile long reads;
     private boolean begun;
     private long next;
 
-    KmsgSource(Path device, Start start, boolean follow, BootClock clock) {
+    KmsgSource(Path device, Start start, boolean follow, Boot boot) {
         this.device = device;
         this.follow = follow;
-        this.clock = clock;
-        Optional<Long> last = start.here(KIND).flatMap(KmsgSource::sequence);
+        this.boot = boot;
+        Optional<Long> last = start.ofThisBoot(KIND).flatMap(KmsgSource::sequence);
         next = last.map(sequence -> sequence + 1).orElse(0L);
-        // At the very first start it is no loss that the ring does not reach back to the boot any more, but to who asks
-        // for
-        // the whole boot it is.
+        // At the first start, overwritten records of the boot are no loss. For a scan of the whole boot they are.
         begun = start.continued() && (last.isPresent() || !start.sameBoot()) || !follow;
     }
 
@@ -69,11 +67,11 @@ final class KmsgSource implements LogSource {
         do {
             try (FileChannel opened = FileChannel.open(device, StandardOpenOption.READ)) {
                 channel = opened;
-                if (patience.isClosed()) {
+                if (backoff.isClosed()) {
                     return;
                 }
                 sink.readable();
-                patience.reset();
+                backoff.reset();
                 if (!follow) {
                     endWhenIdle();
                 }
@@ -83,10 +81,10 @@ final class KmsgSource implements LogSource {
             } catch (IOException e) {
                 sink.unreadable(device + ": " + e.getMessage());
                 if (follow) {
-                    patience.await();
+                    backoff.await();
                 }
             }
-        } while (follow && !patience.isClosed());
+        } while (follow && !backoff.isClosed());
     }
 
     private void readAll(FileChannel opened, Sink sink) throws IOException {
@@ -102,7 +100,7 @@ final class KmsgSource implements LogSource {
             } catch (ClosedChannelException e) {
                 throw e;
             } catch (IOException e) {
-                // EPIPE: overwritten before it was read. The jump of the sequence tells how much.
+                // EPIPE: overwritten before it was read. The jump of the sequence number is the size of the gap.
                 if (++failures > FAILURES) {
                     throw e;
                 }
@@ -110,18 +108,18 @@ final class KmsgSource implements LogSource {
             }
             reads++;
             if (length < 0) {
-                throw new IOException("ended, which a kernel's log does not");
+                throw new IOException("ended; expected a device that never ends");
             }
             buffer.flip().get(bytes, 0, length);
             KmsgRecord.parse(bytes, 0, length)
-                    .ifPresent(record -> tell(record, Duration.ofNanos(System.nanoTime() - before), sink));
+                    .ifPresent(record -> deliver(record, Duration.ofNanos(System.nanoTime() - before), sink));
         }
     }
 
-    private void tell(KmsgRecord record, Duration waited, Sink sink) {
+    private void deliver(KmsgRecord record, Duration waited, Sink sink) {
         long sequence = record.sequence();
         if (sequence < next) {
-            // Read before: the ring was opened anew.
+            // Read before the ring was opened again.
             return;
         }
         if (begun && sequence > next) {
@@ -130,18 +128,18 @@ final class KmsgSource implements LogSource {
         }
         begun = true;
         next = sequence + 1;
-        clock.arrived(record.micros(), waited);
+        boot.arrived(record.micros(), waited);
         sink.record(
-                new KernelRecord(clock.at(record.micros()), record.writer(), record.text()),
+                new KernelRecord(boot.at(record.micros()), record.writer(), record.text()),
                 () -> KIND + ":" + sequence);
     }
 
-    /** Whether more is there cannot be asked of this device without blocking. */
+    /** Closes the source when no read returns: the device has no call that reports its end without blocking. */
     private void endWhenIdle() {
         Thread watch = new Thread(
                 () -> {
                     long seen = -1;
-                    while (seen != reads && !patience.isClosed()) {
+                    while (seen != reads && !backoff.isClosed()) {
                         seen = reads;
                         java.util.concurrent.locks.LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(END_MILLIS));
                     }
@@ -154,13 +152,13 @@ final class KmsgSource implements LogSource {
 
     @Override
     public void close() {
-        patience.close();
+        backoff.close();
         FileChannel open = channel;
         if (open != null) {
             try {
                 open.close();
             } catch (IOException e) {
-                // The reader finds it closed all the same.
+                // The reader sees a closed channel all the same.
             }
         }
     }

@@ -14,10 +14,10 @@ import java.time.temporal.ChronoField;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Makes records from the lines of a file: of /dev/kmsg's form, or as syslog, journalctl and dmesg write them. */
+/** A parser of lines of a file, in the form of /dev/kmsg or of syslog, journalctl and dmesg. Not thread-safe. */
 final class LineParser {
 
-    /** Tag of the reset job of NVSentinel, which root writes. */
+    /** The syslog tag of NVSentinel's reset job, which root writes. */
     static final String RESET_TAG = "nvsentinel-gpu-reset";
 
     private static final DateTimeFormatter ISO = new DateTimeFormatterBuilder()
@@ -27,28 +27,29 @@ final class LineParser {
             .appendPattern("[XXX][XX][X]")
             .toFormatter(Locale.ROOT);
 
-    private final BootClock clock;
+    private final Boot boot;
     private final ZoneId zone;
     private long lastSequence = -1;
     private boolean kmsg;
 
-    LineParser(BootClock clock, ZoneId zone) {
-        this.clock = clock;
+    LineParser(Boot boot, ZoneId zone) {
+        this.boot = boot;
         this.zone = zone;
     }
 
-    /** Where reading goes on behind a record with this number; -1 where records have none. */
+    /** A supplier of the position behind a record. */
     interface Behind {
+        /** @param sequence the record's sequence number; -1 where records have none */
         LogSource.Cursor at(long sequence);
     }
 
-    /** Records up to this number were read before. */
-    void goOn(long sequence) {
+    /** Skips records up to this sequence number: an earlier process read them. */
+    void resume(long sequence) {
         lastSequence = sequence;
     }
 
-    /** Tells the line; nothing for an empty one, for lines that belong to the record before, and for what was read before. */
-    void tell(byte[] bytes, int from, int to, Behind behind, LogSource.Sink sink) {
+    /** Sends the line's record to the sink. Skips empty lines, properties of the record before, and records that were read before. */
+    void parse(byte[] bytes, int from, int to, Behind behind, LogSource.Sink sink) {
         int end = to > from && bytes[to - 1] == '\r' ? to - 1 : to;
         if (end == from || kmsg && bytes[from] == ' ') {
             return;
@@ -56,23 +57,23 @@ final class LineParser {
         Optional<KmsgRecord> record = KmsgRecord.parse(bytes, from, end);
         kmsg = record.isPresent();
         if (record.isEmpty()) {
-            sink.record(ofSyslog(RecordText.of(bytes, from, end)), behind.at(lastSequence));
+            sink.record(ofSyslog(KernelRecord.clean(bytes, from, end)), behind.at(lastSequence));
         } else if (isNew(record.get(), sink)) {
             KmsgRecord known = record.get();
             sink.record(
-                    new KernelRecord(clock.at(known.micros()), known.writer(), known.text()),
+                    new KernelRecord(boot.at(known.micros()), known.writer(), known.text()),
                     behind.at(known.sequence()));
         }
     }
 
-    /** A file that stands for the kernel's ring may be replaced by one that holds the newest records only. */
+    /** Returns whether the record is new. A file that stands for the kernel's ring may be replaced by its newest records. */
     private boolean isNew(KmsgRecord record, LogSource.Sink sink) {
         long sequence = record.sequence();
-        boolean boot = sequence == 0 && record.text().startsWith(BootStart.FIRST_WORDS);
-        if (!boot && sequence <= lastSequence) {
+        boolean first = sequence == 0 && record.text().startsWith(BootStart.FIRST_WORDS);
+        if (!first && sequence <= lastSequence) {
             return false;
         }
-        if (!boot && lastSequence >= 0 && sequence > lastSequence + 1) {
+        if (!first && lastSequence >= 0 && sequence > lastSequence + 1) {
             long lost = sequence - lastSequence - 1;
             sink.gap(lost, lost + " records are missing in the file");
         }
@@ -80,22 +81,22 @@ final class LineParser {
         return true;
     }
 
-    /** Another file: what its first line may belong to is not known. */
-    void elsewhere() {
+    /** Starts another file, whose first line belongs to no known record. */
+    void newFile() {
         kmsg = false;
     }
 
     private KernelRecord ofSyslog(String line) {
         LinePrefix prefix = LinePrefix.of(line);
-        // A file does not tell whether the kernel wrote; but what another program wrote bears its name.
+        // A file does not record whether the kernel wrote a line, but other programs' lines have their names as tags.
         boolean kernel = prefix.tag().isEmpty()
                 || prefix.tag().equals("kernel")
                 || prefix.tag().equals(RESET_TAG);
-        return new KernelRecord(time(prefix.stamp(), clock, zone), kernel ? Writer.UNTOLD : Writer.USER, prefix.text());
+        return new KernelRecord(time(prefix.stamp(), boot, zone), kernel ? Writer.UNTOLD : Writer.USER, prefix.text());
     }
 
-    /** EPOCH for what is not understood. Seconds since boot count from this boot: older ones are not read. */
-    static Instant time(String stamp, BootClock clock, ZoneId zone) {
+    /** Returns the time of a stamp; EPOCH for an unknown form. Seconds since boot count from this boot. */
+    static Instant time(String stamp, Boot boot, ZoneId zone) {
         if (stamp.isEmpty()) {
             return Instant.EPOCH;
         }
@@ -107,9 +108,9 @@ final class LineParser {
             if (dot > 0 && stamp.length() == dot + 7 && stamp.indexOf(' ') < 0) {
                 long micros =
                         Long.parseLong(stamp.substring(0, dot)) * 1_000_000 + Long.parseLong(stamp.substring(dot + 1));
-                return dot >= 9 ? Instant.EPOCH.plusNanos(micros * 1000) : clock.at(micros);
+                return dot >= 9 ? Instant.EPOCH.plusNanos(micros * 1000) : boot.at(micros);
             }
-            return syslog(stamp, clock.now(), zone);
+            return syslog(stamp, boot.now(), zone);
         } catch (DateTimeException | NumberFormatException | ArithmeticException e) {
             return Instant.EPOCH;
         }
@@ -122,7 +123,7 @@ final class LineParser {
                 : ((LocalDateTime) parsed).atZone(zone).toInstant();
     }
 
-    /** Made when a file has such lines at all. */
+    /** Formats that are made on first use. */
     private static final class Forms {
         static final DateTimeFormatter MONTH_AND_DAY = new DateTimeFormatterBuilder()
                 .parseCaseInsensitive()
@@ -135,7 +136,7 @@ final class LineParser {
         static final DateTimeFormatter CTIME = DateTimeFormatter.ofPattern("EEE MMM d HH:mm:ss yyyy", Locale.ROOT);
     }
 
-    /** The year is not told: the newest that does not lie ahead. */
+    /** Returns the time of a stamp without a year: the newest that does not lie ahead. */
     private static Instant syslog(String stamp, Instant now, ZoneId zone) {
         String single = stamp.replaceAll(" +", " ");
         if (single.length() > 5 && single.charAt(3) == ' ' && Character.isLetter(single.charAt(4))) {

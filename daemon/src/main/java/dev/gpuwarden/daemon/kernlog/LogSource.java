@@ -3,51 +3,52 @@ package dev.gpuwarden.daemon.kernlog;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import java.util.Optional;
 
-/** A kernel log that can be read. */
+/** A source of kernel-log records. */
 interface LogSource extends AutoCloseable {
 
-    /** For people: "/dev/kmsg", "journald", a file's path. */
+    /** Returns the name for messages: "/dev/kmsg", "journald", a file's path. */
     String name();
 
     /**
-     * Tells everything that is there from the start that the source was made with. One that follows then waits for more until it
-     * is closed, and tries again what fails; one that does not follow returns.
+     * Sends all records to the sink, from the source's start on. A source that follows then waits for more until it is closed, and
+     * retries after failures; one that does not follow returns.
      */
     void read(Sink sink);
 
-    /** Makes {@code read} return soon, from any thread. */
+    /** Makes {@code read} return soon. Any thread may call it. */
     @Override
     void close();
 
-    /** Where reading goes on behind a record, in the source's own terms. Text is made only when it is stored. */
+    /** A position behind a record, in the source's own terms. */
     interface Cursor {
+        /** Makes the text, which is needed only when the position is stored. */
         String text();
     }
 
-    /** Takes what a source tells, on the source's thread. May block: then the source reads no further. */
+    /** A receiver of records, on the source's thread. It may block; the source then reads no further. */
     interface Sink {
 
         void record(KernelRecord record, Cursor behind);
 
         /**
-         * Records are gone that nobody read.
+         * Reports that records were lost before they were read.
          *
-         * @param lost how many, as far as known; 0 where nobody can tell
+         * @param lost the number of records; 0 where it is unknown
          */
         void gap(long lost, String why);
 
-        /** The log cannot be read now. */
+        /** Reports that the log cannot be read now. */
         void unreadable(String why);
 
-        /** The log can be read. */
+        /** Reports that the log can be read. */
         void readable();
     }
 
     /**
-     * Where to begin.
+     * The start of reading.
      *
-     * @param cursor behind the last record that was read; empty at the first start
-     * @param sameBoot whether that was in this boot; if not, this boot is read from its beginning
+     * @param cursor the position behind the last record that was read; empty at the first start
+     * @param sameBoot whether that record is of this boot; if not, this boot is read from its beginning
      */
     record Start(Optional<String> cursor, boolean sameBoot) {
 
@@ -61,17 +62,18 @@ interface LogSource extends AutoCloseable {
             return new Start(Optional.of(cursor), false);
         }
 
-        /** Whether somebody read this log before, so that what is missing now was lost meanwhile. */
+        /** Returns whether this log was read before, so that records which are missing now were lost since. */
         boolean continued() {
             return cursor.isPresent();
         }
 
-        /** What the cursor says behind "kind:", if it is of that kind and still holds. */
-        Optional<String> here(String kind) {
-            return sameBoot ? anyBoot(kind) : Optional.empty();
+        /** Returns the cursor without "kind:", if it is of that kind and of this boot. */
+        Optional<String> ofThisBoot(String kind) {
+            return sameBoot ? ofAnyBoot(kind) : Optional.empty();
         }
 
-        Optional<String> anyBoot(String kind) {
+        /** Returns the cursor without "kind:", if it is of that kind. */
+        Optional<String> ofAnyBoot(String kind) {
             return cursor.filter(text -> text.startsWith(kind + ":")).map(text -> text.substring(kind.length() + 1));
         }
     }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -10,7 +11,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
-/** A named pipe that somebody writes records into. What was read is gone from it, so nothing is read again after a restart. */
+/** A named pipe into which another program writes records. A read removes them, so nothing is read again after a restart. */
 final class PipeSource implements LogSource {
 
     static final String KIND = "pipe";
@@ -19,12 +20,12 @@ final class PipeSource implements LogSource {
 
     private final Path pipe;
     private final LineParser records;
-    private final Backoff patience = new Backoff(Duration.ofMinutes(1));
+    private final Backoff backoff = new Backoff(Duration.ofMinutes(1));
     private volatile @Nullable FileChannel channel;
 
-    PipeSource(Path pipe, BootClock clock, ZoneId zone) {
+    PipeSource(Path pipe, Boot boot, ZoneId zone) {
         this.pipe = pipe;
-        this.records = new LineParser(clock, zone);
+        this.records = new LineParser(boot, zone);
     }
 
     @Override
@@ -34,11 +35,11 @@ final class PipeSource implements LogSource {
 
     @Override
     public void read(Sink sink) {
-        while (!patience.isClosed()) {
-            // Opened for both, it neither blocks until there is a writer nor ends when the last one goes (fifo(7)).
+        while (!backoff.isClosed()) {
+            // Opened for reading and writing, it neither blocks without a writer nor ends with the last one (fifo(7)).
             try (FileChannel open = FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
                 channel = open;
-                if (patience.isClosed()) {
+                if (backoff.isClosed()) {
                     return;
                 }
                 sink.readable();
@@ -47,7 +48,7 @@ final class PipeSource implements LogSource {
                 return;
             } catch (IOException e) {
                 sink.unreadable(pipe + ": " + e.getMessage());
-                patience.await();
+                backoff.await();
             }
         }
     }
@@ -62,24 +63,24 @@ final class PipeSource implements LogSource {
             if (size < 0) {
                 throw new IOException("ended");
             }
-            patience.reset();
+            backoff.reset();
             buffer.flip().get(bytes, 0, size);
             lines.feed(
                     bytes,
                     size,
-                    (line, from, to, end) -> records.tell(line, from, to, sequence -> () -> KIND + ":" + pipe, sink));
+                    (line, from, to, end) -> records.parse(line, from, to, sequence -> () -> KIND + ":" + pipe, sink));
         }
     }
 
     @Override
     public void close() {
-        patience.close();
+        backoff.close();
         FileChannel open = channel;
         if (open != null) {
             try {
                 open.close();
             } catch (IOException e) {
-                // The reader finds it closed all the same.
+                // The reader sees a closed channel all the same.
             }
         }
     }

@@ -21,19 +21,19 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/** Reads the user's rules. What is not understood stops the start: a rule that is silently not there is worse. */
+/** A reader of the user's rules. An error stops the start, because a rule that is missing without notice is worse. */
 final class RuleFile {
 
     private static final int MOST_RULES = 1000;
     private static final int MOST_COUNT = 1000;
 
-    /** A Node condition has this name. */
+    /** The form of a check's name, which becomes the type of a Node condition. */
     private static final Pattern CHECK = Pattern.compile("[A-Za-z][A-Za-z0-9]{0,62}");
 
     private static final Pattern CODE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Set<String> CLASSES = Set.of("GPU", "NIC", "NVSWITCH", "NODE");
 
-    /** Those that a line of a log can ask for. */
+    /** The actions that a line of a log can ask for. */
     private static final Set<RecommendedAction> ACTIONS = EnumSet.complementOf(
             EnumSet.of(RecommendedAction.CUSTOM, RecommendedAction.UNKNOWN, RecommendedAction.REMEDIATE));
 

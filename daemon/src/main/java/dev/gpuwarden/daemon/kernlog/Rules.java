@@ -4,22 +4,28 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Severity;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the user says about the kernel log.
+ * The user's rules for the kernel log.
  *
- * @param codes the first that applies to a signal decides; one with a threshold applies from its n-th occurrence on
- * @param patterns for records that say nothing known
+ * @param codes the first rule that applies to a signal decides; one with a threshold applies from its n-th occurrence on
+ * @param patterns rules for records without a known message
  */
 record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
 
     static final Rules NONE = new Rules(List.of(), List.of());
 
     /**
-     * @param count applies when so many were seen
-     * @param within in this time; zero where the first one counts
+     * The number of occurrences from which a rule applies.
+     *
+     * @param within the time in which they must occur; zero where the first one counts
      */
     record Threshold(int count, Duration within) {
         static final Threshold FIRST = new Threshold(1, Duration.ZERO);
@@ -30,9 +36,9 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
     }
 
     /**
-     * What becomes of a signal.
+     * The decision on a signal.
      *
-     * @param ignore nothing at all; the rest says nothing then
+     * @param ignore makes no event; severity and action have no meaning then
      */
     record Ruling(boolean ignore, Severity severity, RecommendedAction action) {
 
@@ -40,12 +46,12 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
     }
 
     /**
-     * For a code that is known.
+     * A rule for a known code.
      *
-     * @param code as the signal has it; an Xid without the part means all of its parts, and empty means any
-     * @param severity as the catalogue has it where empty, so far as that fits the action
-     * @param action as the catalogue has it where empty, so far as that fits the severity
-     * @param origin file and line
+     * @param code the signal's code; an XID without the unit matches all its units, and empty matches any code
+     * @param severity empty for the catalogue's severity, as far as it fits the action
+     * @param action empty for the catalogue's action, as far as it fits the severity
+     * @param origin the file and line
      */
     record CodeRule(
             Signal.Kind kind,
@@ -68,7 +74,7 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
         }
     }
 
-    /** Severity and action agree: what is no fault of the part asks for nothing, what is fatal asks for something. */
+    /** Makes severity and action agree: a fatal fault asks for an action, any other asks for none. */
     static Ruling of(
             Optional<Severity> severity,
             Optional<RecommendedAction> action,
@@ -87,7 +93,7 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
         return new Ruling(false, is, does == RecommendedAction.NONE ? RecommendedAction.CONTACT_SUPPORT : does);
     }
 
-    /** For messages that the catalogues do not know. */
+    /** A rule for messages that the catalogues do not have. */
     record PatternRule(
             String code,
             BoundedPattern pattern,
@@ -97,4 +103,67 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
             Ruling ruling,
             Threshold threshold,
             String origin) {}
+
+    /** Evaluates rules, and counts occurrences for those with a threshold. Not thread-safe. */
+    static final class Evaluator {
+
+        /** The bound of counts, one per rule and part of the node. The least recently used one is dropped. */
+        private static final int MOST_COUNTS = 256;
+
+        private record Counted(Object rule, Object part) {}
+
+        private final Rules rules;
+        private final Map<Counted, Deque<Instant>> counts = new LinkedHashMap<>(16, 0.75f, true) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Counted, Deque<Instant>> eldest) {
+                return size() > MOST_COUNTS;
+            }
+        };
+
+        Evaluator(Rules rules) {
+            this.rules = rules;
+        }
+
+        Rules rules() {
+            return rules;
+        }
+
+        /**
+         * Returns the ruling of the first rule that applies, else the catalogue's.
+         *
+         * @param part the part of the node; must be equal for the same part
+         */
+        Ruling evaluate(Signal signal, Object part, Instant when) {
+            Optional<CodeRule> first = Optional.empty();
+            for (CodeRule rule : rules.codes()) {
+                // Every matching rule counts, also behind the first one that applies.
+                if (rule.matches(signal) && reached(rule, rule.threshold(), part, when) && first.isEmpty()) {
+                    first = Optional.of(rule);
+                }
+            }
+            return first.map(rule -> rule.ruling(signal))
+                    .orElseGet(() -> new Ruling(false, signal.severity(), signal.action()));
+        }
+
+        /** Counts a match of the pattern and returns whether its threshold is reached. */
+        boolean reached(PatternRule rule, Object part, Instant when) {
+            return reached(rule, rule.threshold(), part, when);
+        }
+
+        private boolean reached(Object rule, Threshold threshold, Object part, Instant when) {
+            if (threshold.everyTime()) {
+                return true;
+            }
+            Deque<Instant> seen = counts.computeIfAbsent(new Counted(rule, part), c -> new ArrayDeque<>());
+            seen.addLast(when);
+            Instant oldest = when.minus(threshold.within());
+            while (seen.size() > threshold.count()
+                    || !seen.isEmpty() && seen.peekFirst().isBefore(oldest)) {
+                seen.removeFirst();
+            }
+            return seen.size() >= threshold.count();
+        }
+    }
 }

@@ -16,49 +16,46 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Chooses where the kernel log is read. */
+/** The choice of the source of the kernel log, by the settings and by what can be read. */
 final class SourceSelector {
 
     private static final Path KMSG = Path.of("/dev/kmsg");
     private static final String JOURNALCTL = "journalctl";
 
-    /** sd_journal_open(3): on disk, or in memory. */
+    /** The journal on disk and in memory (sd_journal_open(3)). */
     private static final List<Path> JOURNALS = List.of(Path.of("/var/log/journal"), Path.of("/run/log/journal"));
 
     private final KernelLogSettings settings;
-    private final BootClock clock;
-    private final String bootId;
-    private final Optional<Heard> driver;
+    private final Boot boot;
+    private final Optional<DriverEvents> driver;
     private final List<Path> journals;
     private final List<String> journalctl;
     private final Path device;
 
-    /** @param driver what tells XIDs where no log can be read; empty where nobody waits for them */
-    SourceSelector(KernelLogSettings settings, BootClock clock, String bootId, Optional<Heard> driver) {
-        this(settings, clock, bootId, driver, JOURNALS, List.of(JOURNALCTL), KMSG);
+    /** @param driver the driver's events for nodes without a readable log; empty for a scan, which does not wait for events */
+    SourceSelector(KernelLogSettings settings, Boot boot, Optional<DriverEvents> driver) {
+        this(settings, boot, driver, JOURNALS, List.of(JOURNALCTL), KMSG);
     }
 
     SourceSelector(
             KernelLogSettings settings,
-            BootClock clock,
-            String bootId,
-            Optional<Heard> driver,
+            Boot boot,
+            Optional<DriverEvents> driver,
             List<Path> journals,
             List<String> journalctl,
             Path device) {
         this.settings = settings;
-        this.clock = clock;
-        this.bootId = bootId;
+        this.boot = boot;
         this.driver = driver;
         this.journals = journals;
         this.journalctl = journalctl;
         this.device = device;
     }
 
-    /** The driver, where its events are waited for: {@code places} tells where the GPU with a UUID sits. */
-    record Heard(DriverFeed feed, Function<String, Optional<PciAddress>> places) {}
+    /** @param addresses returns the address of the GPU with a UUID */
+    record DriverEvents(DriverSource.Feed feed, Function<String, Optional<PciAddress>> addresses) {}
 
-    /** A source, or why there is none. */
+    /** A source, or the reason for which there is none. */
     record Choice(Optional<LogSource> source, String why) {
         static Choice of(LogSource source) {
             return new Choice(Optional.of(source), "");
@@ -83,14 +80,14 @@ final class SourceSelector {
     }
 
     private Choice driver(Optional<String> noLog) {
-        return driver.map(heard -> Choice.of(new DriverSource(
-                        heard.feed,
-                        heard.places,
+        return driver.map(events -> Choice.of(new DriverSource(
+                        events.feed,
+                        events.addresses,
                         noLog,
                         () -> noLog.isPresent()
                                 && auto(LogSource.Start.FIRST, true).source().isPresent(),
                         Clock.systemUTC())))
-                .orElseGet(() -> Choice.none(noLog.orElse(DriverSource.NAME + " are heard only while they happen")));
+                .orElseGet(() -> Choice.none(noLog.orElse(DriverSource.NAME + " can be read only while they happen")));
     }
 
     private Choice auto(LogSource.Start start, boolean follow) {
@@ -111,12 +108,12 @@ final class SourceSelector {
                 : Choice.none(refused.get() + "; " + noJournal.get());
     }
 
-    /** The kernel's device, or a file or pipe that stands for it. */
+    /** Returns the source for the kernel's device, or for a file or pipe that stands for it. */
     private LogSource byType(Path path, LogSource.Start start, boolean follow) {
         return switch (type(path)) {
-            case DEVICE -> new KmsgSource(path, start, follow, clock);
-            case PIPE -> new PipeSource(path, clock, ZoneId.systemDefault());
-            case FILE -> new FileSource(path, start, follow, clock, ZoneId.systemDefault());
+            case DEVICE -> new KmsgSource(path, start, follow, boot);
+            case PIPE -> new PipeSource(path, boot, ZoneId.systemDefault());
+            case FILE -> new FileSource(path, start, follow, boot, ZoneId.systemDefault());
         };
     }
 
@@ -137,10 +134,10 @@ final class SourceSelector {
     }
 
     private LogSource journal(LogSource.Start start, boolean follow) {
-        return new JournalSource(journalctl, settings.path().map(Path::toString), start, bootId, follow);
+        return new JournalSource(journalctl, settings.path().map(Path::toString), start, boot.id(), follow);
     }
 
-    /** Why it cannot be opened. A pipe is not opened: whoever writes to it would see a reader come and go. */
+    /** Returns the reason for which it cannot be opened. A pipe is not opened: its writer would see a reader come and go. */
     private static Optional<String> refusal(Path path) {
         if (type(path) == Type.PIPE && Files.isReadable(path)) {
             return Optional.empty();
@@ -177,7 +174,7 @@ final class SourceSelector {
         return false;
     }
 
-    /** Files lie in a folder for each machine. */
+    /** Returns whether the journal has a file. Each machine has its own folder. */
     private static boolean holdsJournal(Path folder) {
         try (DirectoryStream<Path> machines = Files.newDirectoryStream(folder, Files::isDirectory)) {
             for (Path machine : machines) {

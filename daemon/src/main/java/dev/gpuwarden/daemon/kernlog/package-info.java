@@ -1,2 +1,2 @@
-/** Reads the kernel log, from wherever it can be had, and turns what it says about GPUs into health events. */
+/** The kernel-log monitor: reads the log from any source, classifies its messages, and stores them as health events in batches. */
 package dev.gpuwarden.daemon.kernlog;

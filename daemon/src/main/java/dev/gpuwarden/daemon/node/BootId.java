@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Which boot of the node this is. */
+/** The id of the node's boot. */
 public final class BootId {
 
     private BootId() {}
 
-    /** The kernel's own id; where there is none, the time of the boot; "unknown", which never changes, where neither is told. */
+    /** Reads the kernel's id; else the time of the boot; "unknown", which never changes, where the node has neither. */
     public static String read(Path procfs) {
         try {
             String id = Files.readString(procfs.resolve("sys/kernel/random/boot_id"))
@@ -18,7 +18,7 @@ public final class BootId {
                 return id;
             }
         } catch (IOException e) {
-            // Asked below.
+            // The time of the boot is read below.
         }
         try (var lines = Files.lines(procfs.resolve("stat"))) {
             return lines.filter(line -> line.startsWith("btime "))

@@ -3,9 +3,12 @@ package dev.gpuwarden.daemon.kernlog;
 import dev.gpuwarden.core.event.EventIntake.Position;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.kernel.KernelLogParser;
+import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -13,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What the interpreter makes of records, with a store behind it; without threads. */
+/** A classifier and a batcher with a store behind them, without threads. */
 final class ClassifierFixture {
 
     static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
@@ -22,13 +25,15 @@ final class ClassifierFixture {
     static final String XID13 =
             "NVRM: Xid (PCI:0000:3b:00): 13, pid=7, name=python3, Graphics Exception: ESR 0x404000=0x80000002";
 
+    private static final String BOOT = "boot-1";
+
     final TestTime time;
     final RecordingIntake store;
-    final LogCounts counts = new LogCounts();
-    final Map<PciAddress, String> listed = new HashMap<>();
-    final GpuNames names;
-    final EventBatcher tallies;
-    final KernelMessageClassifier interpreter;
+    final EventBatcher batcher;
+    final KernelMessageClassifier classifier;
+    private final KernelLogStats.Counters counters = new KernelLogStats.Counters(TestTime.START);
+    private final Map<PciAddress, String> listed = new HashMap<>();
+    private final GpuNames names;
     private final Duration quiet = Duration.ofMinutes(10);
     private long sequence;
 
@@ -44,16 +49,16 @@ final class ClassifierFixture {
         this(rules, time, new RecordingIntake(time));
     }
 
-    /** Another process that finds what the store holds. */
+    /** A new process, which resumes from the store. */
     ClassifierFixture(Rules rules, TestTime time, RecordingIntake store) {
         this.time = time;
         this.store = store;
         names = new GpuNames(() -> listed, time);
-        tallies = new EventBatcher("node1", () -> "boot-1", Duration.ofSeconds(10));
-        interpreter = new KernelMessageClassifier(
-                "node1", KernelLogParser.standard(), rules, names, tallies, counts, time, time);
-        store.position(Ledger.NAMES).ifPresent(position -> names.recall(position.cursor()));
-        interpreter.goOn(store.faults());
+        batcher = new EventBatcher(Duration.ofSeconds(10), time);
+        classifier = new KernelMessageClassifier("node1", KernelLogParser.standard(), rules, names, counters, time);
+        store.position(EventBatcher.NAMES).ifPresent(position -> names.recall(position.cursor()));
+        classifier.resume(store.faults());
+        counters.readable();
     }
 
     ClassifierFixture driverLists(String pci, String uuid) {
@@ -66,8 +71,15 @@ final class ClassifierFixture {
     }
 
     ClassifierFixture record(Writer writer, Instant when, String text) {
-        long at = sequence++;
-        interpreter.read(new KernelRecord(when, writer, text), () -> "test:" + at);
+        return add(classifier.classify(new KernelRecord(when, writer, text)), sequence++);
+    }
+
+    ClassifierFixture reboot() {
+        return add(classifier.reboot(), sequence);
+    }
+
+    private ClassifierFixture add(List<HealthEvent> events, long at) {
+        batcher.add(events, BOOT, () -> "test:" + at);
         return this;
     }
 
@@ -76,29 +88,36 @@ final class ClassifierFixture {
         return this;
     }
 
-    /** Hands over if something is due, as the monitor does. */
-    List<HealthEvent> tell() {
-        boolean due = tallies.dueNanos() <= time.getAsLong();
-        return due ? flush() : List.of();
+    /** Stores what waits if something is due, as the monitor does. */
+    List<HealthEvent> flushIfDue() {
+        return batcher.isDue() ? flush() : List.of();
     }
 
-    /** Hands over whatever waits. */
+    /** Stores what waits. */
     List<HealthEvent> flush() {
-        List<HealthEvent> told = FaultPolicy.neverLess(tallies.take(time.getAsLong()), store.faults());
+        List<HealthEvent> events = FaultPolicy.keepFatal(batcher.flush(), store.faults());
         names.news()
-                .ifPresent(text -> store.accept(List.of(), Optional.of(new Position(Ledger.NAMES, "boot-1", text))));
-        store.accept(told, Optional.of(new Position(Ledger.POSITION, "boot-1", "test:" + (sequence - 1))));
-        return told;
+                .ifPresent(text -> store.accept(List.of(), Optional.of(new Position(EventBatcher.NAMES, BOOT, text))));
+        store.accept(events, Optional.of(new Position(EventBatcher.POSITION, BOOT, "test:" + (sequence - 1))));
+        return events;
     }
 
-    /** Lifts what has been quiet for long enough. */
-    List<HealthEvent> lift() {
-        List<HealthEvent> lifts = FaultPolicy.lifts(store.faults(), List.of(), quiet, time.instant());
-        store.accept(lifts, Optional.empty());
-        return lifts;
+    /** Clears the faults that have been quiet for long enough. */
+    List<HealthEvent> clearQuiet() {
+        List<HealthEvent> events = FaultPolicy.clearQuiet(store.faults(), List.of(), quiet, time.instant());
+        store.accept(events, Optional.empty());
+        return events;
     }
 
-    void goOnAt(long next) {
+    KernelLogStatus status() {
+        return counters.status(batcher.collapsed()).asOptional().orElseThrow();
+    }
+
+    KernelLogStats stats() {
+        return counters.stats(0, 0, 0, Reading.absent(Absence.NO_DATA));
+    }
+
+    void resumeAt(long next) {
         sequence = next;
     }
 }

@@ -71,7 +71,7 @@ class DriverSourceTest {
                         store,
                         store::faults,
                         longest -> {},
-                        new DriverFeed(events::await, events::end),
+                        new DriverSource.Feed(events::await, events::end),
                         record -> {}));
         monitor.start();
         return monitor;
@@ -101,7 +101,7 @@ class DriverSourceTest {
                     .flatMap(status -> status.unreadable())
                     .isPresent());
             assertThat(monitor.status().asOptional().orElseThrow().unreadable().orElseThrow())
-                    .isEqualTo(nowhere + " does not exist; XIDs are taken from the driver's events meanwhile");
+                    .isEqualTo(nowhere + " does not exist; XIDs are taken from the driver's events until then");
             assertThat(judged(monitor)).isEqualTo(Outcome.UNKNOWN);
             node.set("gpu.4.xid", "79");
             until(() -> store.events().size() == 1);
@@ -113,7 +113,7 @@ class DriverSourceTest {
             var gpu = sampler.snapshot().gpus().get(4).identity();
             assertThat(event.entities())
                     .contains(Entity.gpu(gpu.uuid().asOptional().orElseThrow()));
-            assertThat(event.message()).endsWith("79, told by the driver, without the kernel's line");
+            assertThat(event.message()).endsWith("79, reported by the driver, without the kernel's line");
             node.set("gpu.4.xid", "79");
             node.set("gpu.2.xid", "94");
             until(() -> codes().equals(Set.of("79", "94")));
@@ -126,7 +126,7 @@ class DriverSourceTest {
         BooleanSupplier there = () -> Files.exists(log);
         DriverEvents events = sampler.events();
         AtomicInteger waits = new AtomicInteger();
-        DriverFeed feed = new DriverFeed(
+        DriverSource.Feed feed = new DriverSource.Feed(
                 timeout -> {
                     waits.incrementAndGet();
                     return events.await(Duration.ZERO);

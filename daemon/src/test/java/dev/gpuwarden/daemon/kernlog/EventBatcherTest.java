@@ -19,30 +19,32 @@ class EventBatcherTest {
     @Test
     void theFirstGoesAtOnceAndTheRestAtTheWindowsEnd() {
         log.kernel(ClassifierFixture.XID79);
-        assertThat(log.tell()).hasSize(1);
+        assertThat(log.flushIfDue()).hasSize(1);
         log.kernel(ClassifierFixture.XID79).after(Duration.ofSeconds(4)).kernel(ClassifierFixture.XID79);
-        assertThat(log.tell()).isEmpty();
+        assertThat(log.flushIfDue()).isEmpty();
         log.after(Duration.ofMillis(5999));
-        assertThat(log.tell()).isEmpty();
+        assertThat(log.flushIfDue()).isEmpty();
         log.after(Duration.ofMillis(1));
-        assertThat(log.tell()).extracting(StoredEvent::occurrencesOf).containsExactly(2L);
+        assertThat(log.flushIfDue()).extracting(StoredEvent::occurrencesOf).containsExactly(2L);
         // A storm that goes on is log once in each window.
         log.kernel(ClassifierFixture.XID79);
-        assertThat(log.tell()).isEmpty();
+        assertThat(log.flushIfDue()).isEmpty();
         log.after(Duration.ofSeconds(10));
-        assertThat(log.tell()).hasSize(1);
+        assertThat(log.flushIfDue()).hasSize(1);
         log.after(Duration.ofSeconds(11)).kernel(ClassifierFixture.XID79);
-        assertThat(log.tell()).as("the storm is over, this is a first one").hasSize(1);
+        assertThat(log.flushIfDue())
+                .as("the storm is over, this is a first one")
+                .hasSize(1);
     }
 
     @Test
     void whatWaitsGoesWithWhateverGoes() {
-        log.kernel(ClassifierFixture.XID79).tell();
+        log.kernel(ClassifierFixture.XID79).flushIfDue();
         log.kernel(ClassifierFixture.XID79).kernel(ClassifierFixture.XID79).kernel(ClassifierFixture.XID13);
-        List<HealthEvent> events = log.tell();
+        List<HealthEvent> events = log.flushIfDue();
         assertThat(events).extracting(event -> event.errorCodes().get(0)).containsExactly("79", "13");
         assertThat(StoredEvent.occurrencesOf(events.get(0))).isEqualTo(2);
-        assertThat(log.tallies.isEmpty()).isTrue();
+        assertThat(log.batcher.isEmpty()).isTrue();
     }
 
     @Test
@@ -50,7 +52,7 @@ class EventBatcherTest {
         log.kernel(ClassifierFixture.XID79)
                 .kernel(ClassifierFixture.XID79.replace("3b", "3c"))
                 .kernel(ClassifierFixture.XID13);
-        assertThat(log.tell()).hasSize(3);
+        assertThat(log.flushIfDue()).hasSize(3);
     }
 
     /** NVIDIA/NVSentinel issue 1120: 800,000 lines, of which 29 were distinct. */
@@ -69,26 +71,26 @@ class EventBatcherTest {
             if (i % 100 == 0) {
                 // 10,000 lines a second, and who stores is asked 100 times a second.
                 log.after(Duration.ofMillis(10));
-                log.tell();
+                log.flushIfDue();
             }
         }
         log.flush();
         assertThat(log.store.occurrences()).isEqualTo(sums).hasSize(29);
-        assertThat(log.counts.records()).isEqualTo(lines);
+        assertThat(log.status().records()).isEqualTo(lines);
         // Nine windows of 10 s with 29 faults each, and each of the 29 when it first appears, with what waited then.
         assertThat(log.store.events()).hasSizeLessThan(9 * 29 + 29 * 29);
-        assertThat(log.tallies.collapsed() + log.store.events().size()).isEqualTo(lines);
+        assertThat(log.batcher.collapsed() + log.store.events().size()).isEqualTo(lines);
     }
 
     @Test
     void faultsWithoutEndTakeBoundedMemoryAndAreAllTold() {
         for (int i = 0; i < 20_000; i++) {
             log.kernel("NVRM: Xid (PCI:0000:3b:00): " + (10_000 + i) + ", pid=1, name=a, what");
-            if (log.tallies.many()) {
+            if (log.batcher.isFull()) {
                 // Who reads waits here.
                 log.flush();
             }
-            assertThat(log.tallies.many()).isFalse();
+            assertThat(log.batcher.isFull()).isFalse();
         }
         log.flush();
         assertThat(log.store.occurrences()).hasSize(20_000);

@@ -40,8 +40,8 @@ class FaultPolicyTest {
         table.apply(event, 1, NOW.minus(QUIET));
     }
 
-    private List<HealthEvent> lifts(HealthEvent... news) {
-        return FaultPolicy.lifts(table.faults(), List.of(news), QUIET, NOW);
+    private List<HealthEvent> cleared(HealthEvent... news) {
+        return FaultPolicy.clearQuiet(table.faults(), List.of(news), QUIET, NOW);
     }
 
     @Test
@@ -51,34 +51,34 @@ class FaultPolicyTest {
         old(event("other", "13", RecommendedAction.NONE, Map.of(KernelMessageClassifier.SEVERITY, "warning"), PCI));
         old(event(Checks.AGENT, "31", RecommendedAction.NONE, Map.of(), PCI));
         table.apply(own("43", RecommendedAction.NONE, PCI), 2, NOW.minus(QUIET).plusMillis(1));
-        assertThat(lifts()).singleElement().satisfies(lift -> {
-            assertThat(lift.errorCodes()).containsExactly("13");
-            assertThat(lift.agent()).isEqualTo(Checks.AGENT);
+        assertThat(cleared()).singleElement().satisfies(clear -> {
+            assertThat(clear.errorCodes()).containsExactly("13");
+            assertThat(clear.agent()).isEqualTo(Checks.AGENT);
         });
-        assertThat(FaultPolicy.nextLift(table.faults(), QUIET)).contains(NOW);
+        assertThat(FaultPolicy.nextClear(table.faults(), QUIET)).contains(NOW);
     }
 
     @Test
     void aGpuWithTwoNamesIsLiftedOnce() {
         old(own("13", RecommendedAction.NONE, PCI, Entity.gpu(ClassifierFixture.GPU)));
-        assertThat(lifts()).hasSize(1);
-        lifts().forEach(lift -> table.apply(lift, 3, NOW));
+        assertThat(cleared()).hasSize(1);
+        cleared().forEach(clear -> table.apply(clear, 3, NOW));
         assertThat(table.faults()).isEmpty();
-        assertThat(FaultPolicy.nextLift(table.faults(), QUIET)).isEmpty();
+        assertThat(FaultPolicy.nextClear(table.faults(), QUIET)).isEmpty();
     }
 
     @Test
     void whatIsToldNowIsNotQuiet() {
         old(own("13", RecommendedAction.NONE, PCI));
-        assertThat(lifts(own("13", RecommendedAction.NONE, PCI))).isEmpty();
-        assertThat(lifts(own("14", RecommendedAction.NONE, PCI))).hasSize(1);
+        assertThat(cleared(own("13", RecommendedAction.NONE, PCI))).isEmpty();
+        assertThat(cleared(own("14", RecommendedAction.NONE, PCI))).hasSize(1);
     }
 
     @Test
     void aFaultOfNoPartIsNotLiftedAlongWithThoseOfParts() {
         old(own("13", RecommendedAction.NONE));
         old(own("13", RecommendedAction.RESTART_BM, PCI));
-        assertThat(lifts()).isEmpty();
+        assertThat(cleared()).isEmpty();
     }
 
     @Test
@@ -90,10 +90,10 @@ class FaultPolicyTest {
                 .healthy(true)
                 .entities(List.of(PCI))
                 .build();
-        assertThat(FaultPolicy.neverLess(List.of(less, healthy, less), table.faults()))
+        assertThat(FaultPolicy.keepFatal(List.of(less, healthy, less), table.faults()))
                 .extracting(HealthEvent::action)
                 .containsExactly(RecommendedAction.RESTART_VM, RecommendedAction.NONE, RecommendedAction.NONE);
-        assertThat(FaultPolicy.neverLess(
+        assertThat(FaultPolicy.keepFatal(
                         List.of(own("95", RecommendedAction.RESTART_BM, PCI), own("95", RecommendedAction.NONE, PCI)),
                         List.of()))
                 .extracting(HealthEvent::action)

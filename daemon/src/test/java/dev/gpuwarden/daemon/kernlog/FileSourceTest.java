@@ -32,7 +32,7 @@ class FileSourceTest {
     }
 
     private FileSource source(LogSource.Start start, boolean follow) {
-        return new FileSource(log(), start, follow, new BootClock(folder, Clock.systemUTC()), ZoneOffset.UTC);
+        return new FileSource(log(), start, follow, new Boot(folder, Clock.systemUTC()), ZoneOffset.UTC);
     }
 
     private RecordingSink follow() {
@@ -183,7 +183,7 @@ class FileSourceTest {
                 lines(written, until);
                 written = until;
                 if (random.nextInt(10) == 0) {
-                    // Names sort as their times do; both are told by the file system.
+                    // Names sort as their times do; the file system keeps both.
                     String name = "kern.log." + rotations++;
                     if (random.nextBoolean()) {
                         rename(name);
@@ -455,12 +455,12 @@ class FileSourceTest {
     @Test
     void syslogsTimeIsTheNewestThatIsNotAhead() {
         Clock january = Clock.fixed(Instant.parse("2026-01-02T00:00:00Z"), ZoneOffset.UTC);
-        BootClock clock = new BootClock(folder, january);
-        assertThat(LineParser.time("Dec 31 23:59:58", clock, ZoneOffset.UTC))
+        Boot boot = new Boot(folder, january);
+        assertThat(LineParser.time("Dec 31 23:59:58", boot, ZoneOffset.UTC))
                 .isEqualTo(Instant.parse("2025-12-31T23:59:58Z"));
-        assertThat(LineParser.time("Jan  2 00:00:00", clock, ZoneOffset.UTC))
+        assertThat(LineParser.time("Jan  2 00:00:00", boot, ZoneOffset.UTC))
                 .isEqualTo(Instant.parse("2026-01-02T00:00:00Z"));
-        assertThat(LineParser.time("Jan 02 00:00:00.250", clock, ZoneOffset.ofHours(1)))
+        assertThat(LineParser.time("Jan 02 00:00:00.250", boot, ZoneOffset.ofHours(1)))
                 .isEqualTo(Instant.parse("2026-01-01T23:00:00.250Z"));
     }
 }

@@ -89,7 +89,7 @@ class KernelLogMonitorTest {
                         store,
                         store::faults,
                         longest -> {},
-                        DriverFeed.NONE,
+                        DriverSource.Feed.NONE,
                         tapped::add));
         monitor.start();
         return monitor;
@@ -124,7 +124,7 @@ class KernelLogMonitorTest {
             write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
             assertThat(store.events().get(0).nodeName()).isEqualTo("node1");
-            Position position = store.position(Ledger.POSITION).orElseThrow();
+            Position position = store.position(EventBatcher.POSITION).orElseThrow();
             assertThat(position.bootId()).isEqualTo(BOOT_1);
             assertThat(position.cursor()).startsWith("file:").contains(":1:").endsWith(":" + log());
             assertThat(status(monitor).records()).isEqualTo(2);
@@ -172,7 +172,7 @@ class KernelLogMonitorTest {
                 .allMatch(event -> event.healthy() && event.entities().isEmpty());
         assertThat(later.get(6).errorCodes()).containsExactly("13");
         assertThat(store.faults()).extracting(fault -> fault.key().errorCode()).containsExactly("13");
-        assertThat(store.position(Ledger.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
+        assertThat(store.position(EventBatcher.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
         try (KernelLogMonitor monitor = start()) {
             await(() -> status(monitor).unreadable().isEmpty());
         }
@@ -199,12 +199,12 @@ class KernelLogMonitorTest {
                 .as("what waited is log before")
                 .isFalse();
         assertThat(store.faults()).extracting(fault -> fault.key().errorCode()).containsExactly("13");
-        assertThat(store.position(Ledger.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
+        assertThat(store.position(EventBatcher.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
     }
 
     @Test
     void aNewBootIsKeptEvenIfNothingCanBeRead() throws IOException {
-        store.put(new Position(Ledger.POSITION, BOOT_1, "kmsg:7"));
+        store.put(new Position(EventBatcher.POSITION, BOOT_1, "kmsg:7"));
         settings = KernelLogSettings.of(KernelLogSettings.Source.FILE, folder.resolve("none"));
         boot(BOOT_2);
         try (KernelLogMonitor monitor = start()) {
@@ -214,7 +214,7 @@ class KernelLogMonitorTest {
                     .filter(why -> why.contains("does not exist"))
                     .isPresent());
         }
-        assertThat(store.position(Ledger.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
+        assertThat(store.position(EventBatcher.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
     }
 
     @Test

@@ -33,9 +33,9 @@ class KernelLogSettingsTest {
 
     private SourceSelector.Choice choose(Source source, Path path, Path journals, String tool) {
         KernelLogSettings settings = KernelLogSettings.of(source, path);
-        BootClock clock = new BootClock(folder, Clock.systemUTC());
+        Boot boot = new Boot(folder, Clock.systemUTC());
         return new SourceSelector(
-                        settings, clock, "b", Optional.empty(), List.of(journals), List.of(tool), Path.of("/dev/kmsg"))
+                        settings, boot, Optional.empty(), List.of(journals), List.of(tool), Path.of("/dev/kmsg"))
                 .choose(LogSource.Start.FIRST, true);
     }
 
@@ -96,17 +96,17 @@ class KernelLogSettingsTest {
         assertThat(choose(Source.AUTO, gone, folder, "x").why()).isEqualTo(gone + " does not exist");
         // Without a path the device comes first, then the journal; this shows the second step alone.
         KernelLogSettings settings = new KernelLogSettings();
-        BootClock clock = new BootClock(folder, Clock.systemUTC());
+        Boot boot = new Boot(folder, Clock.systemUTC());
         Path noDevice = folder.resolve("kmsg");
-        SourceSelector without = new SourceSelector(
-                settings, clock, "b", Optional.empty(), List.of(gone), List.of("no-such-tool"), noDevice);
+        SourceSelector without =
+                new SourceSelector(settings, boot, Optional.empty(), List.of(gone), List.of("no-such-tool"), noDevice);
         assertThat(without.choose(LogSource.Start.FIRST, true).why())
                 .isEqualTo(noDevice + " does not exist; no journal in " + gone);
         Files.createDirectories(gone.resolve("machine"));
         Files.writeString(gone.resolve("machine/system.journal"), "");
         assertThat(without.choose(LogSource.Start.FIRST, true).why()).endsWith("; no no-such-tool on the PATH");
-        SourceSelector journal = new SourceSelector(
-                settings, clock, "b", Optional.empty(), List.of(gone), List.of("/bin/true"), noDevice);
+        SourceSelector journal =
+                new SourceSelector(settings, boot, Optional.empty(), List.of(gone), List.of("/bin/true"), noDevice);
         assertThat(journal.choose(LogSource.Start.FIRST, true).source().orElseThrow())
                 .isInstanceOf(JournalSource.class);
     }

@@ -33,7 +33,7 @@ class KernelMessageClassifierTest {
         log.record(Writer.KERNEL, when, "NVRM: GPU at PCI:0000:03:00: " + ClassifierFixture.GPU)
                 .record(Writer.KERNEL, when, "NVRM: GPU Board Serial Number: 1324023049334")
                 .record(Writer.KERNEL, when, XID48);
-        List<HealthEvent> events = log.tell();
+        List<HealthEvent> events = log.flushIfDue();
         assertThat(events).hasSize(1);
         HealthEvent event = events.get(0);
         assertThat(event.version()).isEqualTo(1);
@@ -53,7 +53,7 @@ class KernelMessageClassifierTest {
     }
 
     private static Map<PciAddress, Integer> lastXids(ClassifierFixture process) {
-        return process.interpreter.xids().all();
+        return process.classifier.xids().last();
     }
 
     @Test
@@ -70,7 +70,7 @@ class KernelMessageClassifierTest {
         log.flush();
         assertThat(lastXids(new ClassifierFixture(Rules.NONE, log.time, log.store)))
                 .isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
-        log.interpreter.rebooted();
+        log.reboot();
         assertThat(lastXids(log)).isEmpty();
     }
 
@@ -91,7 +91,7 @@ class KernelMessageClassifierTest {
         log.driverLists("0000:03:00.0", ClassifierFixture.GPU).kernel(XID48).kernel(XID48.replace("03:00", "04:00"));
         log.flush();
         log.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset occurred: " + ClassifierFixture.GPU);
-        List<HealthEvent> events = log.tell();
+        List<HealthEvent> events = log.flushIfDue();
         assertThat(events).allMatch(HealthEvent::healthy);
         assertThat(events).extracting(HealthEvent::checkName).contains("SysLogsXIDError", "SysLogsGPUFallenOff");
         HealthEvent event = events.get(0);
@@ -113,7 +113,7 @@ class KernelMessageClassifierTest {
         log.kernel(XID48).kernel(XID48);
         log.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset occurred: " + ClassifierFixture.GPU)
                 .kernel(XID48);
-        List<HealthEvent> events = log.tell();
+        List<HealthEvent> events = log.flushIfDue();
         assertThat(events).extracting(HealthEvent::healthy).containsExactly(false, true, true, true, false);
         assertThat(StoredEvent.occurrencesOf(events.get(0))).isEqualTo(2);
         assertThat(log.store.faults()).hasSize(2);
@@ -126,21 +126,21 @@ class KernelMessageClassifierTest {
                         Writer.PRIVILEGED,
                         Instant.EPOCH,
                         "GPU reset executed: " + ClassifierFixture.GPU + ", success: false");
-        HealthEvent event = log.tell().get(0);
+        HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.errorCodes()).containsExactly("GPU_RESET_FAILURE");
         assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_VM);
         assertThat(event.checkName()).isEqualTo("SysLogsXIDError");
         assertThat(event.entities()).isEqualTo(GPU3);
         log.record(
                 Writer.PRIVILEGED, Instant.EPOCH, "GPU reset executed: " + ClassifierFixture.GPU + ", success: true");
-        log.tell();
+        log.flushIfDue();
         assertThat(log.store.faults()).isEmpty();
     }
 
     @Test
     void withoutUuidAResetIsNotAskedFor() {
         log.kernel(XID48);
-        HealthEvent event = log.tell().get(0);
+        HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_VM);
         assertThat(event.entities()).containsExactly(new Entity("PCI", "0000:03:00"));
         assertThat(event.metadata()).containsEntry("demoted-from", "COMPONENT_RESET");
@@ -155,9 +155,9 @@ class KernelMessageClassifierTest {
                 .record(writer, Instant.EPOCH, ClassifierFixture.XID79)
                 .record(writer, Instant.EPOCH, "NVRM: GPU at PCI:0000:03:00: GPU-00000000-0000-0000-0000-000000000000");
         assertThat(log.flush()).isEmpty();
-        assertThat(log.counts.forgedRecords()).isEqualTo(3);
+        assertThat(log.status().forged()).isEqualTo(3);
         log.kernel(XID48);
-        assertThat(log.tell().get(0).entities()).hasSize(1);
+        assertThat(log.flushIfDue().get(0).entities()).hasSize(1);
     }
 
     @Test
@@ -166,14 +166,14 @@ class KernelMessageClassifierTest {
         log.flush();
         log.record(Writer.USER, Instant.EPOCH, "GPU reset occurred: " + ClassifierFixture.GPU);
         assertThat(log.flush()).isEmpty();
-        assertThat(log.counts.forgedRecords()).isEqualTo(1);
+        assertThat(log.status().forged()).isEqualTo(1);
         assertThat(log.store.faults()).hasSize(2);
     }
 
     @Test
     void aFileThatDoesNotTellWhoWroteIsBelieved() {
         log.record(Writer.UNTOLD, Instant.EPOCH, ClassifierFixture.XID79);
-        HealthEvent event = log.tell().get(0);
+        HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.errorCodes()).containsExactly("79");
         assertThat(event.generated()).isEqualTo(TestTime.START);
     }
@@ -181,7 +181,7 @@ class KernelMessageClassifierTest {
     @Test
     void fallenOffWithoutXidIsAFault() {
         log.kernel("NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.");
-        HealthEvent event = log.tell().get(0);
+        HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.checkName()).isEqualTo("SysLogsGPUFallenOff");
         assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_BM);
         assertThat(event.entities()).containsExactly(new Entity("PCI", "0000:3b:00"));
@@ -226,19 +226,19 @@ class KernelMessageClassifierTest {
         for (int i = 0; i < 100; i++) {
             log.kernel(ClassifierFixture.XID13);
         }
-        HealthEvent event = log.tell().get(0);
+        HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.fatal()).isFalse();
         assertThat(event.action()).isEqualTo(RecommendedAction.NONE);
         log.after(Duration.ofMinutes(9));
-        assertThat(log.lift()).isEmpty();
+        assertThat(log.clearQuiet()).isEmpty();
         log.kernel(ClassifierFixture.XID13).flush();
         log.after(Duration.ofMinutes(9));
-        assertThat(log.lift()).isEmpty();
+        assertThat(log.clearQuiet()).isEmpty();
         log.after(Duration.ofMinutes(1));
-        assertThat(log.lift()).singleElement().satisfies(lift -> {
-            assertThat(lift.healthy()).isTrue();
-            assertThat(lift.errorCodes()).containsExactly("13");
-            assertThat(lift.entities()).isEqualTo(event.entities());
+        assertThat(log.clearQuiet()).singleElement().satisfies(clear -> {
+            assertThat(clear.healthy()).isTrue();
+            assertThat(clear.errorCodes()).containsExactly("13");
+            assertThat(clear.entities()).isEqualTo(event.entities());
         });
         assertThat(log.store.faults()).isEmpty();
     }
@@ -247,14 +247,14 @@ class KernelMessageClassifierTest {
     void whatIsFatalDoesNotPass() {
         log.kernel(ClassifierFixture.XID79).flush();
         log.after(Duration.ofDays(30));
-        assertThat(log.lift()).isEmpty();
+        assertThat(log.clearQuiet()).isEmpty();
         assertThat(log.store.faults()).hasSize(1);
     }
 
     @Test
     void sxidsAreTheSwitchs() {
         log.kernel("nvidia-nvswitch3: SXid (PCI:0000:04:00.0): 20034, Fatal, Link 48 LTSSM Fault Up");
-        HealthEvent event = log.tell().get(0);
+        HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.checkName()).isEqualTo("SysLogsSXIDError");
         assertThat(event.componentClass()).isEqualTo("NVSWITCH");
         assertThat(event.entities()).containsExactly(new Entity("PCI", "0000:04:00"));
@@ -282,7 +282,7 @@ class KernelMessageClassifierTest {
                 .kernel("mlx5_core 0000:1a:00.0 ib0: Link up")
                 .kernel("EXT4-fs (vda): mounted filesystem");
         assertThat(log.flush()).isEmpty();
-        assertThat(log.counts.records()).isEqualTo(3);
+        assertThat(log.status().records()).isEqualTo(3);
     }
 
     @Test
@@ -291,9 +291,9 @@ class KernelMessageClassifierTest {
                 .kernel(ClassifierFixture.XID79)
                 .kernel(XID48)
                 .flush();
-        log.interpreter.rebooted();
+        log.reboot();
         log.kernel(ClassifierFixture.XID79);
-        List<HealthEvent> events = log.tell();
+        List<HealthEvent> events = log.flushIfDue();
         assertThat(events.get(events.size() - 1).healthy()).isFalse();
         assertThat(events.subList(0, events.size() - 1))
                 .allMatch(event -> event.healthy()
@@ -316,7 +316,7 @@ class KernelMessageClassifierTest {
                 .kernel(ClassifierFixture.XID79)
                 .flush();
         ClassifierFixture next = new ClassifierFixture(Rules.NONE, log.time, log.store);
-        next.goOnAt(1);
+        next.resumeAt(1);
         next.kernel("NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.");
         assertThat(next.flush()).isEmpty();
         next.kernel(ClassifierFixture.XID79);

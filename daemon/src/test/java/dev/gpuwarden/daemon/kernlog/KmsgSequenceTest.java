@@ -30,7 +30,7 @@ class KmsgSequenceTest {
     }
 
     private RecordingSink follow(LogSource.Start start) {
-        return RecordingSink.follow(new KmsgSource(pipe, start, true, new BootClock(folder, Clock.systemUTC())));
+        return RecordingSink.follow(new KmsgSource(pipe, start, true, new Boot(folder, Clock.systemUTC())));
     }
 
     private static void write(OutputStream out, RecordingSink sink, int... sequences) throws IOException {

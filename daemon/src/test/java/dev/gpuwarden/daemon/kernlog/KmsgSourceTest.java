@@ -24,7 +24,7 @@ class KmsgSourceTest {
 
     private static final Path DEVICE = Path.of("/dev/kmsg");
 
-    private final BootClock clock = new BootClock(Path.of("/proc"), Clock.systemUTC());
+    private final Boot boot = new Boot(Path.of("/proc"), Clock.systemUTC());
 
     @BeforeEach
     void readable() {
@@ -36,7 +36,7 @@ class KmsgSourceTest {
     }
 
     private KmsgSource source(LogSource.Start start, boolean follow) {
-        return new KmsgSource(DEVICE, start, follow, clock);
+        return new KmsgSource(DEVICE, start, follow, boot);
     }
 
     /** A record of this test's own, which user space may write; readers must see it with the facility of user space. */

@@ -21,7 +21,7 @@ class RecordRulesTest {
 
     @BeforeEach
     void rules() {
-        log.interpreter.alsoMatch(new RecordRules() {
+        log.classifier.alsoMatch(new RecordRules() {
             @Override
             public List<Found> match(KernelRecord record) {
                 String text = record.text();
@@ -45,7 +45,7 @@ class RecordRulesTest {
 
     @Test
     void whatLastsIsFatalAndStays() {
-        HealthEvent event = log.kernel("ata1: disk sda is stuck").tell().get(0);
+        HealthEvent event = log.kernel("ata1: disk sda is stuck").flushIfDue().get(0);
         assertThat(event.checkName()).isEqualTo("DiskStuck");
         assertThat(event.componentClass()).isEqualTo("NODE");
         assertThat(event.errorCodes()).containsExactly("DiskIsStuck");
@@ -53,17 +53,17 @@ class RecordRulesTest {
         assertThat(event.fatal()).isTrue();
         assertThat(event.action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
         assertThat(event.metadata()).containsEntry("why", "lab.json, DiskIsStuck");
-        log.after(Duration.ofDays(1)).lift();
+        log.after(Duration.ofDays(1)).clearQuiet();
         assertThat(faults()).containsExactly("DiskStuck");
     }
 
     @Test
     void whatPassedIsLiftedWhenItIsQuiet() {
-        HealthEvent event = log.kernel("fan 3 stopped").tell().get(0);
+        HealthEvent event = log.kernel("fan 3 stopped").flushIfDue().get(0);
         assertThat(event.fatal()).isFalse();
         assertThat(event.action()).isEqualTo(RecommendedAction.NONE);
         assertThat(faults()).containsExactly("lab-monitor");
-        log.after(Duration.ofMinutes(11)).lift();
+        log.after(Duration.ofMinutes(11)).clearQuiet();
         assertThat(faults()).isEmpty();
     }
 
@@ -72,7 +72,7 @@ class RecordRulesTest {
         for (int i = 0; i < 1000; i++) {
             log.kernel("fan 3 stopped");
         }
-        log.after(Duration.ofMinutes(1)).tell();
+        log.after(Duration.ofMinutes(1)).flushIfDue();
         assertThat(log.store.faults())
                 .singleElement()
                 .extracting(Fault::occurrences)
@@ -81,7 +81,7 @@ class RecordRulesTest {
 
     @Test
     void whatTheParserKnowsIsMatchedToo() {
-        log.kernel(ClassifierFixture.XID79).tell();
+        log.kernel(ClassifierFixture.XID79).flushIfDue();
         assertThat(faults()).contains("lab-monitor", Checks.XID);
     }
 
@@ -93,8 +93,8 @@ class RecordRulesTest {
 
     @Test
     void aBootEndsAll() {
-        log.kernel("ata1: disk sda is stuck").tell();
-        log.interpreter.rebooted();
+        log.kernel("ata1: disk sda is stuck").flushIfDue();
+        log.reboot();
         log.flush();
         assertThat(faults()).isEmpty();
     }

@@ -65,16 +65,16 @@ class RestartTest {
             }
             process.record(line.writer, line.when, line.text);
             if (whenAsked.nextInt(3) == 0) {
-                process.tell();
+                process.flushIfDue();
             }
             read++;
             if (killedBehind.test(read) && killed.add(read)) {
-                read = store.position(Ledger.POSITION)
+                read = store.position(EventBatcher.POSITION)
                         .map(Position::cursor)
                         .map(cursor -> Integer.parseInt(cursor.substring(5)) + 1)
                         .orElse(0);
                 process = new ClassifierFixture(Rules.NONE, time, store);
-                process.goOnAt(read);
+                process.resumeAt(read);
             }
         }
         process.flush();

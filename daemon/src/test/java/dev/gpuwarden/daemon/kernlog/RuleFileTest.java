@@ -62,7 +62,7 @@ class RuleFileTest {
                         "48 false NONE",
                         "nic-link-up false NONE",
                         log.store.events().get(4).errorCodes().get(0) + " true CONTACT_SUPPORT");
-        assertThat(log.counts.silentSignals()).isEqualTo(2);
+        assertThat(log.stats().silent()).isEqualTo(2);
     }
 
     @Test
@@ -132,7 +132,7 @@ class RuleFileTest {
                 .isEqualTo("a disk does not answer: nvme 0000:01:00.0: I/O 7 QID 1 timeout, aborting");
         assertThat(events.get(1).checkName()).isEqualTo("SysLogsDriverError");
         assertThat(events.get(1).fatal()).isFalse();
-        log.interpreter.rebooted();
+        log.reboot();
         log.flush();
         assertThat(log.store.faults()).isEmpty();
     }

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.kernlog;
+package dev.gpuwarden.daemon.kernlog.logfile;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,12 +11,14 @@ import java.util.Optional;
 import java.util.zip.CRC32;
 
 /**
- * How far a file was read, and what file that was: its number finds it after it was renamed, its first bytes after it was copied,
- * and tell that it was not replaced by another one of the same number.
+ * A position in a file that survives rotation. The inode identifies the file after it was renamed. The checksum of its first bytes
+ * identifies it after it was copied, and detects another file with the same inode.
  *
- * @param headBytes how many of the first bytes {@code headSum} is about; few while the file is young
+ * @param offset the number of bytes that were read
+ * @param headBytes the number of first bytes in {@code headSum}; few while the file is young
+ * @param headSum the CRC-32 of these bytes
  */
-record FilePosition(long inode, long offset, int headBytes, int headSum) {
+public record FilePosition(long inode, long offset, int headBytes, int headSum) {
 
     static final int MOST_HEAD_BYTES = 256;
 
@@ -24,11 +26,11 @@ record FilePosition(long inode, long offset, int headBytes, int headSum) {
         return new FilePosition(inode, offset, head.length, sum(head));
     }
 
-    FilePosition at(long newOffset) {
+    public FilePosition at(long newOffset) {
         return new FilePosition(inode, newOffset, headBytes, headSum);
     }
 
-    /** Whether this file begins with what was read, and is at least as long. */
+    /** Returns whether this file begins with the same bytes, and is at least as long as the offset. */
     boolean fits(Path file) {
         try (FileChannel open = FileChannel.open(file, StandardOpenOption.READ)) {
             byte[] head = head(open, headBytes);
@@ -42,7 +44,7 @@ record FilePosition(long inode, long offset, int headBytes, int headSum) {
         return ((Number) Files.getAttribute(file, "unix:ino")).longValue();
     }
 
-    /** So many of the first bytes, or fewer where the file is shorter. */
+    /** Returns the first bytes, or fewer where the file is shorter. */
     static byte[] head(FileChannel open, int length) throws IOException {
         ByteBuffer head = ByteBuffer.allocate(length);
         while (head.hasRemaining() && open.read(head, head.position()) >= 0) {
@@ -57,31 +59,22 @@ record FilePosition(long inode, long offset, int headBytes, int headSum) {
         return (int) crc.getValue();
     }
 
-    String text() {
+    /** Returns the text for {@link #parse}. */
+    public String text() {
         return inode + ":" + offset + ":" + headBytes + ":" + Integer.toHexString(headSum);
     }
 
-    /** The number of the record, which stands behind the mark in a cursor; -1 where there is none. */
-    static long sequence(String cursor) {
-        String[] parts = cursor.split(":", -1);
-        try {
-            return parts.length > 4 ? Long.parseLong(parts[4]) : -1;
-        } catch (NumberFormatException e) {
-            return -1;
-        }
-    }
-
-    /** Empty for what {@link #text()} did not make. */
-    static Optional<FilePosition> parse(String text) {
+    /** Reads {@link #text()}, with or without more fields behind it; empty for other text. */
+    public static Optional<FilePosition> parse(String text) {
         String[] parts = text.split(":", -1);
         try {
-            FilePosition mark = new FilePosition(
+            FilePosition position = new FilePosition(
                     Long.parseLong(parts[0]),
                     Long.parseLong(parts[1]),
                     Integer.parseInt(parts[2]),
                     Integer.parseUnsignedInt(parts[3], 16));
-            boolean possible = mark.offset >= 0 && mark.headBytes >= 0 && mark.headBytes <= MOST_HEAD_BYTES;
-            return possible ? Optional.of(mark) : Optional.empty();
+            boolean possible = position.offset >= 0 && position.headBytes >= 0 && position.headBytes <= MOST_HEAD_BYTES;
+            return possible ? Optional.of(position) : Optional.empty();
         } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
             return Optional.empty();
         }

@@ -1,9 +1,9 @@
-package dev.gpuwarden.daemon.kernlog;
+package dev.gpuwarden.daemon.kernlog.logfile;
 
-/** Cuts bytes into lines. What is beyond the longest line that anybody writes is skipped, not kept. */
-final class LineSplitter {
+/** Splits bytes into lines, and skips the part of a line beyond {@link #LONGEST}. Not thread-safe. */
+public final class LineSplitter {
 
-    /** Four times what a record of the kernel can have, for prefixes and escapes. */
+    /** The longest line, in bytes: four times a record of the kernel, for prefixes and escapes. */
     static final int LONGEST = 32 * 1024;
 
     private byte[] line = new byte[1024];
@@ -11,18 +11,19 @@ final class LineSplitter {
     private long consumed;
     private long ended;
 
-    /** Takes a line. */
-    interface Lines {
-        /** @param end where the line ends, its line break included, counted from where the splitter began */
+    /** A receiver of lines. */
+    public interface Lines {
+        /** @param end the offset behind the line and its line break, in bytes of the input */
         void line(byte[] bytes, int from, int to, long end);
     }
 
-    LineSplitter(long offset) {
+    /** @param offset the offset of the first byte in the input */
+    public LineSplitter(long offset) {
         consumed = offset;
         ended = offset;
     }
 
-    void feed(byte[] bytes, int size, Lines lines) {
+    public void feed(byte[] bytes, int size, Lines lines) {
         int from = 0;
         for (int i = 0; i < size; i++) {
             if (bytes[i] == '\n') {
@@ -42,8 +43,8 @@ final class LineSplitter {
         consumed += size;
     }
 
-    /** What stands behind the last line break is a line after all: nobody will end it. */
-    void end(Lines lines) {
+    /** Treats the bytes behind the last line break as a line. */
+    public void end(Lines lines) {
         if (length > 0) {
             int whole = length;
             length = 0;
@@ -52,12 +53,12 @@ final class LineSplitter {
         }
     }
 
-    /** Behind the last whole line. */
+    /** Returns the offset behind the last whole line. */
     long ended() {
         return ended;
     }
 
-    /** Behind the last byte. */
+    /** Returns the offset behind the last byte. */
     long consumed() {
         return consumed;
     }
