@@ -1,7 +1,12 @@
 package dev.gpuwarden.core.kernel;
 
-/** A place in a text, moved by what stands there. Never leaves the text, whatever it holds. */
+import java.util.Optional;
+
+/** A position in a text that reading moves. It never leaves the text. */
 final class Cursor {
+
+    private static final int SHORTEST_UUID = 8;
+    private static final int LONGEST_UUID = 40;
 
     final String text;
     int at;
@@ -15,12 +20,12 @@ final class Cursor {
         return at >= text.length();
     }
 
-    /** The character here, NUL at the end. */
+    /** Returns the character here; NUL at the end. */
     char peek() {
         return at < text.length() ? text.charAt(at) : '\0';
     }
 
-    /** Moves behind the word if it stands here. */
+    /** Moves behind the word if the text has it here. */
     boolean skip(String word) {
         if (!text.startsWith(word, at)) {
             return false;
@@ -36,7 +41,7 @@ final class Cursor {
         return this;
     }
 
-    /** The decimal number here, at most 9 digits long; -1 and no move where there is none, or a longer one. */
+    /** Reads a decimal number of at most 9 digits; returns -1 and does not move where there is none, or a longer one. */
     int number() {
         int start = at;
         int value = 0;
@@ -51,7 +56,7 @@ final class Cursor {
         return value;
     }
 
-    /** Up to the character, which is skipped, or to the end. */
+    /** Reads up to the character, which is skipped, or to the end. */
     String until(char end) {
         int stop = text.indexOf(end, at);
         String part = stop < 0 ? text.substring(at) : text.substring(at, stop);
@@ -61,6 +66,23 @@ final class Cursor {
 
     String rest() {
         return text.substring(at);
+    }
+
+    /** Reads a GPU's UUID: `GPU-`, then hexadecimal digits and hyphens. Empty and no move for other text. */
+    Optional<String> gpuUuid() {
+        int start = at;
+        if (!skip("GPU-")) {
+            return Optional.empty();
+        }
+        while (isHex(peek()) || peek() == '-') {
+            at++;
+        }
+        int length = at - start;
+        if (length < SHORTEST_UUID || length > LONGEST_UUID || isWord(peek())) {
+            at = start;
+            return Optional.empty();
+        }
+        return Optional.of(text.substring(start, at));
     }
 
     static boolean isDigit(char c) {

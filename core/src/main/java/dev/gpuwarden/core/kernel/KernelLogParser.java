@@ -2,17 +2,31 @@ package dev.gpuwarden.core.kernel;
 
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.model.PciAddress;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * Reads messages of the NVIDIA driver, of PCIe and of network cards, with or without what dmesg, syslog and journalctl put
- * before them. A message that a program quotes is none.
+ * A parser for messages of the NVIDIA driver, of PCIe and of network cards, with or without the prefixes of dmesg, syslog and
+ * journalctl. It ignores a message that a program quotes.
  *
- * <p>Nearly all lines say nothing; those cost one look at the beginning of each of their words, and no memory.
+ * <p>Nearly all lines have no such message. For them the parser reads the beginning of each word and allocates nothing.
  */
 public final class KernelLogParser implements LogParser {
 
     private static final KernelLogParser STANDARD = new KernelLogParser(Optional.empty());
+
+    private static final String FALLEN_OFF = "GPU_FALLEN_OFF_BUS";
+    private static final String HUNG_TASK = "INFO: task ";
+    private static final String SEGFAULT = "segfault at ";
+
+    /** The longest name of a process, in characters. */
+    private static final int LONGEST_PROCESS = 15;
+
+    private static final Signal NCCL_SEGFAULT = Signal.of(
+            Kind.MESSAGE,
+            "nccl-segfault",
+            Resolution.WATCH,
+            "a program crashed inside NCCL; look for faults of GPUs and links at that time before blaming the program");
 
     private final XidReader xids;
 
@@ -20,21 +34,25 @@ public final class KernelLogParser implements LogParser {
         xids = new XidReader(driverBranch);
     }
 
-    /** For logs of which nobody knows what driver wrote them. */
+    /** Returns the parser for logs of an unknown driver. */
     public static KernelLogParser standard() {
         return STANDARD;
     }
 
-    /** @param major of the driver that writes the log, as 550: the layout of NVLink 5 errors changed with 575 */
+    /**
+     * Returns a parser for the logs of one driver branch. The layout of NVLink 5 errors changed with 575.
+     *
+     * @param major the major version of the driver, for example 550
+     */
     public KernelLogParser withDriverBranch(int major) {
         return new KernelLogParser(Optional.of(major));
     }
 
     @Override
     public Optional<Signal> parse(String text) {
-        // Nothing writes a longer prefix, so a message that begins later was quoted.
+        // No program writes a longer prefix, so a message that begins later is a quotation.
         int last = Math.min(text.length() - 1, LinePrefix.LONGEST);
-        int i = KmsgPrefix.end(text);
+        int i = LinePrefix.kmsgEnd(text);
         while (i <= last) {
             if (mayBegin(text, i)) {
                 Optional<Signal> signal = message(text, i);
@@ -51,7 +69,7 @@ public final class KernelLogParser implements LogParser {
         return Optional.empty();
     }
 
-    /** Whether one of the families may begin here; two characters decide for nearly all words. */
+    /** Returns whether a message may begin here. One or two characters decide for nearly all words. */
     private static boolean mayBegin(String text, int i) {
         return switch (text.charAt(i)) {
             case 'N' -> text.startsWith("NVRM:", i);
@@ -59,13 +77,13 @@ public final class KernelLogParser implements LogParser {
             case 'm' -> text.startsWith("mlx5_core ", i);
             case 'p' -> text.startsWith("pci", i);
             case 'G' -> text.startsWith("GPU reset ", i);
-            case 'I' -> text.startsWith("INFO: task ", i);
-            case 's' -> text.startsWith(SegfaultLine.WORDS, i);
+            case 'I' -> text.startsWith(HUNG_TASK, i);
+            case 's' -> text.startsWith(SEGFAULT, i);
             default -> false;
         };
     }
 
-    /** Whether the kernel's message begins here, or that of the one program that is listened to. */
+    /** Returns whether a message of the kernel begins here, or one of a reset job. */
     private static boolean begins(String text, int i) {
         if (i == 0) {
             return true;
@@ -77,8 +95,8 @@ public final class KernelLogParser implements LogParser {
     }
 
     private Optional<Signal> message(String text, int start) {
-        if (text.startsWith(SegfaultLine.WORDS, start)) {
-            return SegfaultLine.read(LinePrefix.of(text));
+        if (text.startsWith(SEGFAULT, start)) {
+            return segfault(LinePrefix.of(text));
         }
         if (!begins(text, start)) {
             return Optional.empty();
@@ -95,8 +113,8 @@ public final class KernelLogParser implements LogParser {
             return ResetLine.read(cursor);
         }
         Optional<Signal> found = MessageCatalog.find(text, start);
-        return found.isPresent() && text.startsWith("INFO: task ", start)
-                ? Optional.of(HungTask.named(found.get(), new Cursor(text, start + "INFO: task ".length())))
+        return found.isPresent() && text.startsWith(HUNG_TASK, start)
+                ? Optional.of(hungTask(found.get(), text, start + HUNG_TASK.length()))
                 : found;
     }
 
@@ -111,7 +129,7 @@ public final class KernelLogParser implements LogParser {
             }
         }
         cursor.at = body;
-        Optional<Signal> fallen = FallenOffBus.read(cursor.text, body);
+        Optional<Signal> fallen = fallenOffBus(cursor.text, body);
         if (fallen.isPresent()) {
             return fallen;
         }
@@ -119,7 +137,7 @@ public final class KernelLogParser implements LogParser {
         return named.isPresent() ? named : MessageCatalog.find(cursor.text, start);
     }
 
-    /** `GPU 0000:3b:00.0: ` or `GPU0 `, which newer drivers put before the message. */
+    /** Reads `GPU 0000:3b:00.0: ` or `GPU0 `, which newer drivers print before the message. */
     private static Optional<PciAddress> subject(Cursor cursor) {
         int start = cursor.at;
         if (cursor.skip("GPU ")) {
@@ -138,7 +156,7 @@ public final class KernelLogParser implements LogParser {
         return Optional.empty();
     }
 
-    /** `GPU at PCI:0000:9b:00: GPU-509665ad-b600-ac93-3616-d754b23d636d` */
+    /** Reads `GPU at PCI:0000:9b:00: GPU-509665ad-b600-ac93-3616-d754b23d636d`. */
     private static Optional<Signal> named(Cursor cursor) {
         if (!cursor.skip("GPU at ")) {
             return Optional.empty();
@@ -148,13 +166,54 @@ public final class KernelLogParser implements LogParser {
         if (pci.isEmpty() || !cursor.skip(":")) {
             return Optional.empty();
         }
-        Optional<String> uuid = GpuUuid.read(cursor.skipSpaces());
+        Optional<String> uuid = cursor.skipSpaces().gpuUuid();
         return uuid.map(id -> Signal.of(
                         Kind.GPU_NAMED,
                         "gpu-named",
                         Resolution.NOTHING,
-                        "the driver says which GPU sits at this address")
+                        "the driver reports which GPU has this address")
                 .at(pci)
                 .ofGpu(id));
+    }
+
+    /**
+     * Reads the driver's words that a GPU fell off the bus, without the XID 79 that usually comes with them: `GPU 0000:01:00.0: GPU
+     * has fallen off the bus.`, or three lines of which the first names the GPU, in one record or in three.
+     */
+    private static Optional<Signal> fallenOffBus(String text, int body) {
+        if (text.indexOf("fallen off the bus", body) < 0) {
+            return Optional.empty();
+        }
+        String why = "the driver reports it without an Xid; as Xid 79: " + XidCatalog.SOURCE + ": RESTART_BM";
+        return Optional.of(Signal.of(Kind.FALLEN_OFF_BUS, FALLEN_OFF, Resolution.REBOOT, why)
+                .at(PrintedAddress.first(text, body))
+                .named("GPU has fallen off the bus", Map.of()));
+    }
+
+    /** Adds the process of `INFO: task nvidia-smi:12345 blocked for more than 120 seconds.` */
+    private static Signal hungTask(Signal signal, String text, int name) {
+        // A name may contain colons; the number follows the last one before " blocked".
+        int end = text.indexOf(" blocked", name);
+        int colon = end < 0 ? -1 : text.lastIndexOf(':', end);
+        return colon <= name
+                ? signal
+                : signal.by(Optional.of(text.substring(colon + 1, end)), Optional.of(text.substring(name, colon)));
+    }
+
+    /** Reads `pt_main_thread[2536443]: segfault at 7f797fe00000 ip … error 4 in libnccl.so.2[7f7c7ac00000+d3d3000]`. */
+    private static Optional<Signal> segfault(LinePrefix line) {
+        String text = line.text();
+        boolean kernels = line.tag().isEmpty() || line.tag().equals(LinePrefix.KERNEL);
+        int at = text.indexOf("]: " + SEGFAULT);
+        int open = at < 0 ? -1 : text.lastIndexOf('[', at);
+        // The name may contain any character.
+        if (!kernels || open <= 0 || open > LONGEST_PROCESS + 1 || text.indexOf(" in libnccl.so", at) < 0) {
+            return Optional.empty();
+        }
+        Cursor pid = new Cursor(text, open + 1);
+        return pid.number() < 0 || pid.at != at
+                ? Optional.empty()
+                : Optional.of(NCCL_SEGFAULT.by(
+                        Optional.of(text.substring(open + 1, at)), Optional.of(text.substring(0, open))));
     }
 }

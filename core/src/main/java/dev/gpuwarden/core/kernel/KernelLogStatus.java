@@ -4,18 +4,18 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How reading the kernel log goes.
+ * The state of reading the kernel log.
  *
- * @param source what is read, for people: "/dev/kmsg", "journald", a file's path
- * @param since when reading it began
- * @param records how many were read since then
- * @param gaps how often records of this boot were gone before they could be read
- * @param lost how many records are known to be gone; a gap whose size nobody can tell adds nothing
- * @param lastGap the newest of the gaps
- * @param forged records that say what only the kernel may say, from somebody else; refused
- * @param collapsed repetitions that were told as a number with the event that they repeat
- * @param unreadable why the log cannot be read now; empty while it can
- * @param lastError the newest thing that went wrong, mended or not
+ * @param source the name of the source: "/dev/kmsg", "journald", a file's path
+ * @param since the time at which reading began
+ * @param records the number of records read since then
+ * @param gaps the number of times that records of this boot were lost before they were read
+ * @param lost the number of records known to be lost; a gap of unknown size adds nothing
+ * @param lastGap the newest gap; empty without a gap
+ * @param forged the number of refused records: they contain a message of the kernel and come from another writer
+ * @param collapsed the number of repetitions that became part of another event
+ * @param unreadable the reason for which the log cannot be read now; empty while it can
+ * @param lastError the newest error, also after it is over; empty without an error
  */
 public record KernelLogStatus(
         String source,
@@ -30,11 +30,11 @@ public record KernelLogStatus(
         Optional<String> lastError) {
 
     /**
-     * Records that nobody will read any more.
+     * Records that were lost before they were read.
      *
-     * @param seen when that was noticed
-     * @param lost how many, as far as known; 0 where nobody can tell
-     * @param why what happened to them
+     * @param seen the time at which the loss was detected
+     * @param lost the number of records; 0 where it is unknown
+     * @param why the cause of the loss
      */
     public record Gap(Instant seen, long lost, String why) {}
 }

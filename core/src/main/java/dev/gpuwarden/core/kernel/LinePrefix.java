@@ -1,29 +1,55 @@
 package dev.gpuwarden.core.kernel;
 
 /**
- * A line of a log file, taken apart: what syslog, journalctl, dmesg and /dev/kmsg put before a message, and the message. Whoever writes to
- * syslog chooses his tag himself, but cannot get rid of having one.
+ * A line of a log file in its parts: the prefix of syslog, journalctl, dmesg or /dev/kmsg, and the message. A program that writes to
+ * syslog chooses its tag, but always has one.
  *
- * @param stamp the time as it is written there: "14328.198504", "Jun 12 16:30:32", "2025-01-25T10:34:54,859532+00:00"; empty
- *     where there is none. The first one, where syslog's and the kernel's both stand there
- * @param tag the program that syslog names: "kernel", "kubelet"; {@link #USER} where only the facility tells that it was not the
+ * @param stamp the time as printed: "14328.198504", "Jun 12 16:30:32", "2025-01-25T10:34:54,859532+00:00"; empty where there is
+ *     none. With syslog's and the kernel's time, the first one
+ * @param tag the program that syslog names: "kernel", "kubelet"; {@link #USER} where only the facility shows that it was not the
  *     kernel; empty where the line names none, as in dmesg's output
- * @param text the message, without space in front
+ * @param text the message, without leading space
  */
 public record LinePrefix(String stamp, String tag, String text) {
 
     static final String KERNEL = "kernel";
     static final String USER = "user";
 
-    /** The longest prefix that is looked for: host names have at most 64 characters, stamps about 40. */
+    /** The longest prefix, in characters: host names have at most 64, stamps about 40. */
     static final int LONGEST = 200;
 
-    /** Never fails: what is not understood is message. */
+    /** Splits a line. Never fails: an unknown prefix is part of the message. */
     public static LinePrefix of(String line) {
         return new Scanner(line).scan();
     }
 
-    /** Reads from the left; every method leaves {@code at} alone when it finds nothing. */
+    /**
+     * Returns the end of the prefix of /dev/kmsg, `4,1234,5678,-,caller=T1;`: facility and level, number, microseconds, flags; 0 where
+     * the line has no such prefix.
+     */
+    static int kmsgEnd(String line) {
+        // No cursor: every line that begins with a digit comes here, and must allocate nothing.
+        int at = 0;
+        for (int field = 0; field < 3; field++) {
+            int start = at;
+            while (at < line.length() && Cursor.isDigit(line.charAt(at))) {
+                at++;
+            }
+            if (at == start || at == line.length() || line.charAt(at++) != ',') {
+                return 0;
+            }
+        }
+        int semicolon = line.indexOf(';', at);
+        return semicolon < 0 || semicolon > LONGEST ? 0 : semicolon + 1;
+    }
+
+    /** Returns whether a program wrote the line of /dev/kmsg: the kernel gives programs another facility than its own. */
+    private static boolean byProgram(String line) {
+        int priority = new Cursor(line, 0).number();
+        return priority < 0 || priority > 7;
+    }
+
+    /** A scanner from left to right. A method that finds nothing does not move {@code at}. */
     private static final class Scanner extends LineText {
         private int at;
         private String stamp = "";
@@ -35,9 +61,9 @@ public record LinePrefix(String stamp, String tag, String text) {
         }
 
         LinePrefix scan() {
-            at = KmsgPrefix.end(line);
+            at = kmsgEnd(line);
             if (at > 0) {
-                return new LinePrefix("", KmsgPrefix.byProgram(line) ? USER : "", line.substring(at));
+                return new LinePrefix("", byProgram(line) ? USER : "", line.substring(at));
             }
             skipSpace();
             boolean priority = priority();
@@ -45,7 +71,7 @@ public record LinePrefix(String stamp, String tag, String text) {
             if (priority && at + 1 < end && digit(at) && line.charAt(at + 1) == ' ') {
                 syslog5424();
             } else if (brackets()) {
-                // journalctl's short-monotonic writes host and tag behind it.
+                // journalctl's short-monotonic prints host and tag behind it.
                 skipSpace();
                 hostAndTag(true);
             } else if (wallStamp()) {
@@ -62,7 +88,7 @@ public record LinePrefix(String stamp, String tag, String text) {
             return new LinePrefix(stamp, foreign && claimsKernel ? USER : tag, line.substring(at));
         }
 
-        /** {@code <4>} of the kernel's buffer and of syslog's wire. */
+        /** Reads {@code <4>} of the kernel's buffer and of syslog's wire. */
         private boolean priority() {
             int i = at;
             if (i >= end || line.charAt(i) != '<') {
@@ -72,14 +98,14 @@ public record LinePrefix(String stamp, String tag, String text) {
             if (i == at + 1 || i > at + 4 || i >= end || line.charAt(i) != '>') {
                 return false;
             }
-            // Facility times eight, and the level; the kernel's facility is 0, and nobody else gets it.
+            // Facility times eight, plus the level. Only the kernel has facility 0.
             foreign = Integer.parseInt(line, at + 1, i, 10) > 7;
             at = i + 1;
             skipSpace();
             return true;
         }
 
-        /** {@code kern  :err   : } of dmesg -x. */
+        /** Reads {@code kern  :err   : } of dmesg -x. */
         private boolean facilityAndLevel() {
             int i = padded(at);
             int j = i < 0 ? -1 : padded(i);
@@ -92,7 +118,7 @@ public record LinePrefix(String stamp, String tag, String text) {
             return true;
         }
 
-        /** A short word in lower case, spaces, a colon. Behind the first one no space, or it is a message. */
+        /** Returns the end of a short word in lower case, spaces and a colon; -1 for other text. */
         private int padded(int from) {
             int i = from;
             while (i < end && (lower(line.charAt(i)) || digit(i))) {
@@ -106,7 +132,7 @@ public record LinePrefix(String stamp, String tag, String text) {
             return fits && i < end && line.charAt(i) == ':' ? i + 1 : -1;
         }
 
-        /** {@code [  123.456]}, {@code [Wed Jul 31 23:14:18 2024]}, {@code [    T1]}, one or more of them. */
+        /** Reads {@code [  123.456]}, {@code [Wed Jul 31 23:14:18 2024]}, {@code [    T1]}, one or more of them. */
         private boolean brackets() {
             boolean any = false;
             while (true) {
@@ -144,7 +170,7 @@ public record LinePrefix(String stamp, String tag, String text) {
                 boolean seconds = dot < to && line.charAt(dot) == '.' && since(digits(dot + 1), to);
                 return seconds || iso(i) == to;
             }
-            // dmesg --reltime writes a date, then the seconds since the line before.
+            // dmesg --reltime prints a date, then the seconds since the line before.
             boolean relative = first == '+' && digits(i + 1) > i + 1 && since(i + 1, to);
             boolean minute = letters(i) - i == 3 && digits(i + 3) - i == 5 && to - i == 11 && line.charAt(i + 8) == ':';
             return relative
@@ -153,7 +179,7 @@ public record LinePrefix(String stamp, String tag, String text) {
                     || to - i <= 32 && Character.isLetter(first) && clockWithin(i, to);
         }
 
-        /** Nothing more, or the seconds since the line before, in angle brackets as dmesg --show-delta has them. */
+        /** Returns whether nothing follows, or the seconds since the line before, in angle brackets as in dmesg --show-delta. */
         private boolean since(int from, int to) {
             for (int i = from; i < to; i++) {
                 if (!digit(i) && " .<>".indexOf(line.charAt(i)) < 0) {
@@ -175,8 +201,8 @@ public record LinePrefix(String stamp, String tag, String text) {
         }
 
         /**
-         * {@code host kernel: }, and {@code kernel: } alone; other programs' tags only where a stamp showed that the line is
-         * syslog's, for messages have colons too.
+         * Reads {@code host kernel: }, and {@code kernel: } alone. It accepts other programs' tags only behind a stamp of syslog,
+         * because messages have colons too.
          */
         private void hostAndTag(boolean kernelOnly) {
             if (tagAt(at, kernelOnly)) {
@@ -207,7 +233,7 @@ public record LinePrefix(String stamp, String tag, String text) {
             if (!colon || !ends) {
                 return false;
             }
-            // A line of dmesg without host: the driver's own name stands where a tag would.
+            // A line of dmesg without host has the driver's own name in place of a tag.
             if (kernelOnly ? !name.equals(KERNEL) : from == at && !name.equals(KERNEL)) {
                 return false;
             }
@@ -216,7 +242,7 @@ public record LinePrefix(String stamp, String tag, String text) {
             return true;
         }
 
-        /** {@code 1 2024-07-31T23:14:18Z host kernel - - - text} (RFC 5424). */
+        /** Reads {@code 1 2024-07-31T23:14:18Z host kernel - - - text} (RFC 5424). */
         private void syslog5424() {
             int[] starts = new int[7];
             int i = at;

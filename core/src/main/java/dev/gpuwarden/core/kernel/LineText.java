@@ -1,10 +1,10 @@
 package dev.gpuwarden.core.kernel;
 
-/** A line's beginning, and what times look like in it. Methods take where they begin to read and return where what they know ends. */
+/** The beginning of a line, with readers for times. A reader takes the position of a time and returns the position behind it. */
 abstract class LineText {
 
     final String line;
-    /** Nothing is read from here on. */
+    /** The end of the part that is read. */
     final int end;
 
     LineText(String line, int end) {
@@ -12,7 +12,7 @@ abstract class LineText {
         this.end = end;
     }
 
-    /** Where a time by the wall's clock ends, in any of the forms that programs write; -1 where there is none. */
+    /** Returns the end of a wall-clock time, in any of the forms that programs print; -1 where there is none. */
     final int wallClock(int from) {
         int to = iso(from);
         to = to < 0 ? monthAndDay(from) : to;
@@ -20,7 +20,7 @@ abstract class LineText {
         return to < 0 ? unixSeconds(from) : to;
     }
 
-    /** {@code 2025-01-25T10:34:54.859532+00:00}; returns where it ends, or -1. */
+    /** Returns the end of {@code 2025-01-25T10:34:54.859532+00:00}; -1 for other text. */
     final int iso(int from) {
         boolean date = digits(from) - from == 4
                 && from + 10 < end
@@ -44,7 +44,7 @@ abstract class LineText {
         return i;
     }
 
-    /** {@code Jun 12 16:30:32}, in any language, with or without a year behind it. */
+    /** Returns the end of {@code Jun 12 16:30:32}, in any language; -1 for other text. A year may follow. */
     private int monthAndDay(int from) {
         int i = letters(from);
         if (i == from || i - from > 10 || i >= end || line.charAt(i) != ' ') {
@@ -59,7 +59,7 @@ abstract class LineText {
         return fraction < end && line.charAt(fraction) == '.' ? digits(fraction + 1) : fraction;
     }
 
-    /** {@code Wed 2024-07-31 23:14:18 UTC} of journalctl's short-full. */
+    /** Returns the end of {@code Wed 2024-07-31 23:14:18 UTC}, journalctl's short-full; -1 for other text. */
     private int weekdayAndDate(int from) {
         int i = letters(from);
         if (i == from || i >= end || line.charAt(i) != ' ') {
@@ -73,7 +73,7 @@ abstract class LineText {
         return zone == to + 1 ? to : zone;
     }
 
-    /** {@code 1722467658.859532} of journalctl's short-unix. */
+    /** Returns the end of {@code 1722467658.859532}, journalctl's short-unix; -1 for other text. */
     private int unixSeconds(int from) {
         int dot = digits(from);
         boolean seconds = dot - from >= 9 && dot < end && line.charAt(dot) == '.' && digits(dot + 1) - dot == 7;
@@ -89,7 +89,7 @@ abstract class LineText {
         return false;
     }
 
-    /** {@code 23:14:18} */
+    /** Returns whether the text has a time such as {@code 23:14:18} here. */
     final boolean clock(int from) {
         return from + 8 <= end
                 && digits(from) - from == 2

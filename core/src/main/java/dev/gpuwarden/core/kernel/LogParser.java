@@ -2,9 +2,9 @@ package dev.gpuwarden.core.kernel;
 
 import java.util.Optional;
 
-/** Reads one record of a kernel log. Stateless and thread-safe; cheap for the lines that say nothing about GPUs. */
+/** A parser for one record of a kernel log. Cheap for records without a known message. */
 public interface LogParser {
 
-    /** Empty for a record that says nothing known. Never throws, whatever the text. */
+    /** Returns the message of a record; empty for a record without a known message. Never throws. */
     Optional<Signal> parse(String text);
 }

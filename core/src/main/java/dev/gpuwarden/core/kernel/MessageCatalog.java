@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Messages without a number, by the texts in them. Read when first asked. */
+/** The catalogue of messages without a number, by the texts in them. Loaded on first use. */
 final class MessageCatalog {
 
     private enum Place {
@@ -60,7 +60,11 @@ final class MessageCatalog {
         static final List<Row> ROWS = List.copyOf(TsvResource.read("messages.tsv", 7, Row::of));
     }
 
-    /** @param start where the message begins */
+    /**
+     * Returns the signal of the first row that fits; empty where none does.
+     *
+     * @param start the position of the message in the text
+     */
     static Optional<Signal> find(String text, int start) {
         for (Row row : Loaded.ROWS) {
             if (row.fits(text, start)) {

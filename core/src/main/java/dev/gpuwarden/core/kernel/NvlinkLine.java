@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** `RLW_REMAP Nonfatal XC1 i0 Link 10 (0x00000082 0x00000040 …)`: how Xids from 144 to 150 go on. */
+/** The rest of a line of XID 144 to 150: `RLW_REMAP Nonfatal XC1 i0 Link 10 (0x00000082 0x00000040 …)`. */
 final class NvlinkLine {
 
     private static final Pattern FORM = Pattern.compile(
@@ -20,7 +20,7 @@ final class NvlinkLine {
 
     private NvlinkLine() {}
 
-    /** Empty if the line does not go on like that. */
+    /** Explains the line, and adds its details; empty for another form. */
     static Optional<Explanation> explain(XidLine line, Optional<Integer> driverBranch, Map<String, String> details) {
         Matcher m = FORM.matcher(line.rest());
         if (!m.lookingAt()) {
@@ -32,7 +32,7 @@ final class NvlinkLine {
         details.put("link", m.group(5));
         String code = Integer.toString(line.code());
         if (m.group(6) == null) {
-            return Optional.of(undecoded(code, fatal, "the line ends before the words that tell more"));
+            return Optional.of(undecoded(code, fatal, "the line ends before the words that have the details"));
         }
         int info = Integer.parseUnsignedInt(m.group(6), 16);
         Optional<Integer> status = Optional.ofNullable(m.group(7)).map(hex -> Integer.parseUnsignedInt(hex, 16));
@@ -64,8 +64,8 @@ final class NvlinkLine {
     }
 
     /**
-     * What no rule knows goes by what the driver says of it: all rules for what is not fatal say to ignore it or to follow the
-     * Xid 154 that comes with it.
+     * Explains an error without a rule by the severity that the driver prints. All rules for non-fatal errors say to ignore the error
+     * or to follow the XID 154 that comes with it.
      */
     private static Explanation undecoded(String code, boolean fatal, String cause) {
         return new Explanation(

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** What the seven registers behind an Xid 74 mean, bit by bit. Read when first asked. */
+/** The meanings of the bits in the seven registers of an XID 74. Loaded on first use. */
 final class NvlinkRegisters {
 
     static final int COUNT = 7;
@@ -30,8 +30,8 @@ final class NvlinkRegisters {
     }
 
     /**
-     * What the registers say, each meaning once with the bits that say it ("1.4" is bit 4 of the first register); bits that the
-     * table does not know are {@link #UNLISTED}. Only the first, third, fourth and fifth register are defined (Hopper).
+     * Returns each meaning once, with its bits ("1.4" is bit 4 of the first register). Bits that are not in the table are
+     * {@link #UNLISTED}. Only the first, third, fourth and fifth register are defined (Hopper).
      */
     static Map<String, List<String>> meanings(List<Integer> registers) {
         Map<String, List<String>> meanings = new TreeMap<>();
@@ -56,7 +56,7 @@ final class NvlinkRegisters {
         return UNLISTED;
     }
 
-    /** What one line with these meanings asks for: the worst of them. What counts only when it repeats is watched. */
+    /** Returns the worst resolution of the meanings of one line. A meaning that counts only when it repeats is a warning. */
     static Resolution resolution(Iterable<String> meanings) {
         Optional<Resolution> worst = Optional.empty();
         for (String meaning : meanings) {
@@ -79,7 +79,7 @@ final class NvlinkRegisters {
     }
 
     private static int rank(Resolution resolution) {
-        // A person looks before anything is reset: mechanical trouble outlives a reset.
+        // An operator must examine the node before a reset: a mechanical fault outlives a reset.
         return resolution.severity().ordinal() * 2 + (resolution.equals(Resolution.SUPPORT) ? 1 : 0);
     }
 }

@@ -7,15 +7,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the two words behind an Xid from 144 to 150 mean (NVLink 5). The first, "interrupt info", is laid out differently by
- * drivers before R575 and from then on; the second is the error status. Read when first asked.
+ * The meanings of the two words of an XID from 144 to 150 (NVLink 5). The first word, "interrupt info", has one layout in drivers
+ * before R575 and another from then on. The second word is the error status. Loaded on first use.
  */
 final class NvlinkRules {
 
-    /** Drivers from here on print the second layout. */
+    /** The first driver branch with the second layout. */
     static final int SECOND_LAYOUT_BRANCH = 575;
 
-    /** 32 bits of which some must be as said. */
+    /** A pattern of 32 bits, of which some are free. */
     private record Pattern(int mask, int value) {
         static Pattern of(String bits) {
             if (bits.length() != 32) {
@@ -35,7 +35,7 @@ final class NvlinkRules {
         }
     }
 
-    /** How one layout prints a rule: the unit's name, its pattern, and the pattern with which {@code also} counts. */
+    /** A rule in one layout: the unit's name, its pattern, and the pattern of the rule's other resolution. */
     private record Layout(String unit, Pattern pattern, Optional<Pattern> also) {
         static Layout of(String unit, String pattern, String also) {
             return new Layout(
@@ -68,10 +68,10 @@ final class NvlinkRules {
     }
 
     /**
-     * What a rule says.
+     * A rule that fits the words of a line.
      *
-     * @param unit the part of the link unit, as the layout that fitted names it
-     * @param secondLayout whether the words are laid out as drivers from R575 on do
+     * @param unit the part of the link unit, as the layout that fits names it
+     * @param secondLayout whether the words have the layout of drivers from R575 on
      */
     record Match(String unit, String resolution, String investigatory, String severity, boolean secondLayout) {}
 
@@ -107,17 +107,18 @@ final class NvlinkRules {
         }
     }
 
-    /** Whether this table is about the code. */
+    /** Returns whether this table has the code. */
     static boolean about(int xid) {
         return xid >= 144 && xid <= 150;
     }
 
     /**
-     * The rule for the words of a line. No words fit a rule in both layouts, except Xid 150's, whose rules say the same in both.
+     * Returns the rule for the words of a line. No words fit a rule in both layouts, except those of XID 150, whose rules are equal in
+     * both.
      *
-     * @param driverBranch as 550; empty when it is not known, then both layouts are tried
-     * @param printedUnit decides between rules that fit alike
-     * @param status empty when the line ends before it
+     * @param driverBranch the major version, for example 550; empty where it is unknown, and both layouts are tried
+     * @param printedUnit the unit in the line, which decides between rules that fit equally
+     * @param status the second word; empty where the line ends before it
      */
     static Optional<Match> find(
             int xid, Optional<Integer> driverBranch, String printedUnit, int info, Optional<Integer> status) {

@@ -4,14 +4,14 @@ import dev.gpuwarden.core.model.PciAddress;
 import java.util.Optional;
 
 /**
- * PCI addresses as kernel messages print them: domain of four or eight digits or none, function or none, device beyond what PCI
- * has in virtual machines. The function is dropped: messages of one GPU print it or not.
+ * A reader of PCI addresses in kernel messages. The domain has four or eight digits or is missing, the function may be missing, and
+ * virtual machines have devices beyond PCI's range. The function is dropped, because messages of one GPU print it or omit it.
  */
 final class PrintedAddress {
 
     private PrintedAddress() {}
 
-    /** The address that begins here, the cursor behind it; empty, and the cursor where it was, if none does. */
+    /** Reads the address that begins here; empty and no move where none does. */
     static Optional<PciAddress> read(Cursor cursor) {
         int start = cursor.at;
         int[] parts = new int[3];
@@ -70,7 +70,7 @@ final class PrintedAddress {
         return new PciAddress(domain, bus, device, 0);
     }
 
-    /** The first full address (domain, bus, device) from here on; empty if none stands there. */
+    /** Returns the first full address (domain, bus, device) from this position on; empty where there is none. */
     static Optional<PciAddress> first(String text, int from) {
         for (int i = from; i < text.length(); i++) {
             if (beginsAt(text, i)) {
@@ -84,7 +84,7 @@ final class PrintedAddress {
         return Optional.empty();
     }
 
-    /** The last full address (domain, bus, device) of the text; empty if none stands there. */
+    /** Returns the last full address (domain, bus, device) from this position on; empty where there is none. */
     static Optional<PciAddress> last(String text, int from) {
         for (int i = text.length() - 1; i >= from; i--) {
             if (beginsAt(text, i)) {
@@ -97,7 +97,7 @@ final class PrintedAddress {
         return Optional.empty();
     }
 
-    /** Whether four or eight hexadecimal digits and a colon stand here, and nothing before that they belong to. */
+    /** Returns whether a word of four or eight hexadecimal digits and a colon begins here. */
     private static boolean beginsAt(String text, int i) {
         if (!Cursor.isHex(text.charAt(i))
                 || i > 0 && (Cursor.isWord(text.charAt(i - 1)) || text.charAt(i - 1) == '.')) {

@@ -3,10 +3,10 @@ package dev.gpuwarden.core.kernel;
 import java.util.List;
 import java.util.Set;
 
-/** Rules of somebody else that records of the kernel log are matched with, whatever the parser makes of them. Not thread-safe. */
+/** More rules for records of the kernel log, independent of the parser, for example node-problem-detector's. Not thread-safe. */
 public interface RecordRules {
 
-    /** Matches nothing. */
+    /** Rules that match nothing. */
     RecordRules NONE = new RecordRules() {
         @Override
         public List<Found> match(KernelRecord record) {
@@ -20,21 +20,21 @@ public interface RecordRules {
     };
 
     /**
-     * What the rules find in a record, with those before it. To be given every record of the kernel in order, also those in which
-     * something else was found. Never throws, whatever the text.
+     * Returns the matches of a record, together with the records before it. Must be called with every record of the kernel in order,
+     * also with those that have a known message. Never throws.
      */
     List<Found> match(KernelRecord record);
 
-    /** The names of all checks that findings may be of: what a new boot ends. */
+    /** Returns the names of all checks of these rules. A reboot clears their faults. */
     Set<String> checks();
 
     /**
      * One match, about the node as a whole.
      *
      * @param check the name of the check in events
-     * @param code of the fault
-     * @param lasting holds until the node is booted; otherwise it was a moment's, and is over when nothing more is seen
-     * @param origin which rule, for people
+     * @param code the code of the fault
+     * @param lasting whether the fault lasts until the node is booted; else it is over when it does not repeat
+     * @param origin the name of the rule, for messages
      */
     record Found(String check, String code, String message, boolean lasting, String origin) {}
 }

@@ -3,23 +3,27 @@ package dev.gpuwarden.core.kernel;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import java.util.Optional;
 
-/** What jobs that reset a GPU write to the system's log; they are programs, so the line is no message of the kernel. */
+/** The lines of jobs that reset a GPU, in the system's log. Jobs are programs, so these are no messages of the kernel. */
 final class ResetLine {
 
-    /** The name under which NVSentinel's job writes; other jobs that are to be heard take the same. */
+    /** The syslog tag of NVSentinel's job. Other jobs must use the same tag. */
     static final String PROGRAM = "nvsentinel-gpu-reset";
 
     private ResetLine() {}
 
-    /** @param cursor behind "GPU reset " */
+    /**
+     * Reads a line.
+     *
+     * @param cursor the position behind "GPU reset "
+     */
     static Optional<Signal> read(Cursor cursor) {
         if (cursor.skip("occurred:")) {
-            return GpuUuid.read(cursor.skipSpaces()).map(uuid -> signal(uuid, true));
+            return cursor.skipSpaces().gpuUuid().map(uuid -> signal(uuid, true));
         }
         if (!cursor.skip("executed:")) {
             return Optional.empty();
         }
-        Optional<String> uuid = GpuUuid.read(cursor.skipSpaces());
+        Optional<String> uuid = cursor.skipSpaces().gpuUuid();
         if (uuid.isEmpty() || !cursor.skip(",") || !cursor.skipSpaces().skip("success:")) {
             return Optional.empty();
         }
@@ -32,13 +36,13 @@ final class ResetLine {
 
     private static Signal signal(String uuid, boolean success) {
         return success
-                ? Signal.of(Kind.GPU_RESET, "reset", Resolution.NOTHING, "a job says that it reset this GPU")
+                ? Signal.of(Kind.GPU_RESET, "reset", Resolution.NOTHING, "a job reports that it reset this GPU")
                         .ofGpu(uuid)
                 : Signal.of(
                                 Kind.GPU_RESET,
                                 "reset-failed",
                                 Resolution.of("RESTART_VM"),
-                                "a job says that it could not reset this GPU")
+                                "a job reports that it could not reset this GPU")
                         .ofGpu(uuid);
     }
 }

@@ -3,7 +3,7 @@ package dev.gpuwarden.core.kernel;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Severity;
 
-/** What follows from a word of NVIDIA's catalogues. Fatal is what asks for an action. */
+/** The severity and the action that follow from a word of NVIDIA's catalogues. A fatal severity asks for an action. */
 record Resolution(Severity severity, RecommendedAction action) {
 
     static final Resolution NOTHING = new Resolution(Severity.INFO, RecommendedAction.NONE);
@@ -16,11 +16,11 @@ record Resolution(Severity severity, RecommendedAction action) {
         return new Resolution(Severity.FATAL, action);
     }
 
-    /** Whatever is not known, or asks a person to look, is a case for support. */
+    /** Returns the resolution of a catalogue's word. An unknown word, and one that asks for an inspection, is a case for support. */
     static Resolution of(String bucket) {
         return switch (bucket) {
             case "IGNORE" -> NOTHING;
-            // The first two end or spoil one application; the third is said by the Xid 154 that comes with it.
+            // The first two concern one application. The XID 154 that comes with the third has the action.
             case "RESTART_APP", "WORKFLOW_XID_45", "XID_154_EVAL" -> WATCH;
             case "RESET_GPU", "RESET_FABRIC", "WORKFLOW_XID_48" -> RESET;
             case "RESTART_BM" -> REBOOT;

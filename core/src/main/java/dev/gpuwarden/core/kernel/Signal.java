@@ -6,19 +6,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What one record of the kernel log says, explained by the catalogues.
+ * The message of one record of the kernel log, explained by the catalogues.
  *
- * @param kind which family of messages it is of
- * @param code as events carry it: "79"; "145.RLW_REMAP" for a decoded NVLink 5 error, the part of the link unit being named as
- *     the driver prints it; a word such as "nvlink-down" for others
- * @param pci the GPU or switch, function dropped; empty where the line does not say or redacts it
- * @param gpuUuid empty where neither this nor an earlier line told
- * @param pid as printed, `<unknown>` included; empty where nothing was printed
+ * @param kind the family of messages
+ * @param code the code in events: "79"; "145.RLW_REMAP" for a decoded NVLink 5 error, with the unit of the link as the driver
+ *     prints it; a word such as "nvlink-down" for others
+ * @param pci the address of the GPU or switch, without function; empty where the line has none or redacts it
+ * @param gpuUuid the GPU's UUID; empty where the line has none
+ * @param pid the process id as printed, `<unknown>` included; empty where nothing was printed
  * @param name the mnemonic of the catalogue; empty where it has none
- * @param severity of the code by itself
- * @param action what the catalogue recommends
- * @param why the rule that gave severity and action, for people, with the catalogue's name
- * @param details particulars such as link, unit, registers, address; may be empty
+ * @param severity the severity of the code by itself
+ * @param action the catalogue's recommendation
+ * @param why the rule that gave severity and action, with the catalogue's name, for operators
+ * @param details details such as link, unit, registers, address; may be empty
  */
 public record Signal(
         Kind kind,
@@ -37,7 +37,7 @@ public record Signal(
         details = Map.copyOf(details);
     }
 
-    /** One of which nothing else is known. */
+    /** Returns a signal without details. */
     static Signal of(Kind kind, String code, Resolution resolution, String why) {
         return new Signal(
                 kind,
@@ -53,18 +53,18 @@ public record Signal(
                 Map.of());
     }
 
-    /** What the code stands for: for NVLink 5 errors the Xid without the part, the code itself otherwise. */
+    /** Returns the XID without the unit for NVLink 5 errors, else the code. */
     public String family() {
         int dot = kind == Kind.XID ? code.indexOf('.') : -1;
         return dot < 0 ? code : code.substring(0, dot);
     }
 
-    /** The same, about this GPU: its address is known and its UUID was not printed. */
+    /** Returns the signal with this UUID. */
     public Signal ofGpu(String uuid) {
         return new Signal(kind, code, pci, Optional.of(uuid), pid, process, name, severity, action, why, details);
     }
 
-    /** The same, at this address. */
+    /** Returns the signal with this address. */
     public Signal at(Optional<PciAddress> address) {
         return new Signal(kind, code, address, gpuUuid, pid, process, name, severity, action, why, details);
     }
@@ -81,26 +81,26 @@ public record Signal(
     public enum Kind {
         XID,
         SXID,
-        /** The text says that a GPU fell off the bus, without an XID. */
+        /** A GPU fell off the bus, by the driver's words without an XID. */
         FALLEN_OFF_BUS,
-        /** The driver tells which UUID sits at which address. No fault. */
+        /** The driver's line with the UUID of an address. No fault. */
         GPU_NAMED,
-        /** A reset job says that it reset a GPU; code "reset" or "reset-failed". */
+        /** A line of a reset job; the code is "reset" or "reset-failed". */
         GPU_RESET,
-        /** Another message of driver, PCIe or network link; the code tells which. */
+        /** Another message of driver, PCIe or network link, by its code. */
         MESSAGE;
 
-        /** Lower case with underscores. */
+        /** Returns the name in lower case with underscores. */
         public String label() {
             return name().toLowerCase(java.util.Locale.ROOT);
         }
     }
 
-    /** How bad a signal is by itself. */
+    /** The severity of a signal by itself. */
     public enum Severity {
-        /** Tells something, is no fault. */
+        /** No fault. */
         INFO,
-        /** A fault, but the part can be worked with: application errors foremost. */
+        /** A fault that leaves the part usable, mostly an application's error. */
         WARNING,
         FATAL;
 

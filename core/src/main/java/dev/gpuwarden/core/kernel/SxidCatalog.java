@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** What is known of SXids, the errors of NVSwitches. Read when first asked. */
+/** The catalogue of SXids, the errors of NVSwitches. Loaded on first use. */
 final class SxidCatalog {
 
     static final String SOURCE = "Fabric Manager guide v1.3 and driver 595";
@@ -12,13 +12,13 @@ final class SxidCatalog {
     /**
      * A row.
      *
-     * @param documented "non-fatal", "fatal", "always-fatal", "notable"; "~info" and "~warning" are own judgement; "-" unknown
-     * @param action the guide's word for what to do; "-" where it has none
-     * @param printed which of F, N and U (no severity) the driver's source prints; "-" unknown
+     * @param documented "non-fatal", "fatal", "always-fatal", "notable"; "~info" and "~warning" are this project's own; "-" unknown
+     * @param action the guide's word for the action; "-" where it has none
+     * @param printed the severities in the driver's source: F, N and U (none); "-" unknown
      */
     record Entry(int code, String name, String documented, String action, String printed) {
 
-        /** What a line without a severity asks for. */
+        /** Returns the resolution of a line without a severity. */
         Resolution documentedResolution() {
             return switch (documented) {
                 case "fatal", "always-fatal" -> fatalResolution();
@@ -30,18 +30,18 @@ final class SxidCatalog {
             };
         }
 
-        /** What a line that says "Non-fatal" asks for. */
+        /** Returns the resolution of a line with "Non-fatal". */
         Resolution mildResolution() {
             return documented.equals("~info") || documented.equals("non-fatal") && action.equals("NONE")
                     ? Resolution.NOTHING
                     : Resolution.WATCH;
         }
 
-        /** What a line that says "Fatal" asks for. */
+        /** Returns the resolution of a line with "Fatal". */
         Resolution fatalResolution() {
             return switch (action) {
                 case "RESTART_GUEST_VM" -> Resolution.of("RESTART_VM");
-                // All GPUs and switches at once: no reset of one part does that.
+                // All GPUs and switches together, which no reset of one part does.
                 case "RESTART_HOST_OR_RESET_FABRIC", "RESET_ALL_GPUS_AND_NVSWITCHES" -> Resolution.REBOOT;
                 default -> Resolution.SUPPORT;
             };

@@ -6,18 +6,22 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** `nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error` */
+/** A reader of SXid lines: `nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error`. */
 final class SxidReader {
 
     private static final Pattern LINK = Pattern.compile("\\bLink (-?\\d{1,4})\\b");
 
-    /** Lines that the driver prints after the one that says what happened: where, and raw data. */
+    /** The lines with location and raw data that the driver prints after the message. */
     private static final Pattern CONTINUATION =
             Pattern.compile("Severity (\\d) Engine instance|Data \\{|.{0,40}\\bdata\\[\\d");
 
     private SxidReader() {}
 
-    /** @param cursor behind "nvidia-nvswitch" */
+    /**
+     * Reads a line; empty where it has no SXid.
+     *
+     * @param cursor the position behind "nvidia-nvswitch"
+     */
     static Optional<Signal> read(Cursor cursor) {
         int number = cursor.number();
         if (!cursor.skipSpaces().skip(":") || !cursor.skipSpaces().skip("SXid")) {
@@ -67,7 +71,7 @@ final class SxidReader {
         return rest.startsWith("Fatal") ? "Fatal" : "";
     }
 
-    /** The driver knows the chip and the path; the guide names one severity for all of them. */
+    /** Returns the resolution. The printed severity wins: the driver has the chip and the path, the guide has one severity for all. */
     private static Resolution resolution(String printed, Optional<SxidCatalog.Entry> entry) {
         return switch (printed) {
             case "Fatal" -> entry.map(SxidCatalog.Entry::fatalResolution).orElse(Resolution.SUPPORT);

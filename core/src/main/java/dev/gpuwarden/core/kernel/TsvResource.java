@@ -10,14 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** Tables that travel in this module's jar: columns between tabs, lines that begin with `#` say where they come from. */
+/** A reader of the tables in this module's jar: columns between tabs, and lines with `#` that name their source. */
 final class TsvResource {
 
     private TsvResource() {}
 
-    /**
-     * @throws IllegalStateException naming table and row when the table is broken: it is part of the program
-     */
+    /** @throws IllegalStateException with table and row where a table is broken, which is an error of the program */
     static <T> List<T> read(String name, int columns, Function<String[], T> row) {
         List<T> rows = new ArrayList<>();
         String seen = "";

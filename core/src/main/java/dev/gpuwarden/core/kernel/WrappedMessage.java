@@ -1,15 +1,15 @@
 package dev.gpuwarden.core.kernel;
 
 /**
- * Puts together what the driver prints as one message and a log may hold as several records: the first one names the GPU, the
- * last one says that it fell off the bus. To be given all records of a log in their order. Not thread-safe.
+ * A message of the driver that a log may have in several records: the first record names the GPU, the last one has the words that it
+ * fell off the bus. Needs all records of a log in their order. Not thread-safe.
  */
 public final class WrappedMessage {
 
     private static final String HEAD = "NVRM: The NVIDIA GPU ";
     private static final String TAIL = "fallen off the bus";
 
-    /** The message has three lines; those of other processors come between. */
+    /** The largest distance of the two records. The message has three lines, with those of other processors between them. */
     private static final int FARTHEST = 6;
 
     private static final int LONGEST_HEAD = 256;
@@ -18,7 +18,7 @@ public final class WrappedMessage {
     private int age;
     private int reached;
 
-    /** The record's text, with what belongs to it from earlier ones in front. */
+    /** Returns the record's text, behind the text of the earlier records that belong to it. */
     public String join(String text) {
         reached = 0;
         if (!head.isEmpty() && ++age > FARTHEST) {
@@ -41,7 +41,7 @@ public final class WrappedMessage {
         return text;
     }
 
-    /** How many records before the last one its message began. */
+    /** Returns the number of records between the last record and the one in which its message began. */
     public int reachedBack() {
         return reached;
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** `NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)`: how Xid 74 goes on. */
+/** The rest of a line of XID 74: `NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)`. */
 final class Xid74Line {
 
     private static final Pattern LINK = Pattern.compile("\\b[Ll]ink\\s+(\\d{1,3})\\b");
@@ -24,14 +24,14 @@ final class Xid74Line {
         List<Integer> registers = registers(line.rest());
         if (registers.size() != NvlinkRegisters.COUNT) {
             return new Explanation(
-                    "74", Resolution.SUPPORT, SOURCE + ": the line holds no seven registers to tell more");
+                    "74", Resolution.SUPPORT, SOURCE + ": the line does not have the seven registers with the details");
         }
         for (int i = 0; i < registers.size(); i++) {
             details.put("register" + (i + 1), "0x" + Integer.toHexString(registers.get(i)));
         }
         Map<String, List<String>> meanings = NvlinkRegisters.meanings(registers);
         if (meanings.isEmpty()) {
-            return new Explanation("74", Resolution.SUPPORT, SOURCE + ": no bit is set that would tell more");
+            return new Explanation("74", Resolution.SUPPORT, SOURCE + ": no bit is set");
         }
         StringBuilder why = new StringBuilder(SOURCE).append(": ");
         meanings.forEach((meaning, bits) -> {

@@ -5,15 +5,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** NVIDIA's catalogue of Xids. Read when first asked. */
+/** NVIDIA's catalogue of XIDs. Loaded on first use. */
 final class XidCatalog {
 
-    /** How `why` names it. */
+    /** The catalogue's name in explanations. */
     static final String SOURCE = "NVIDIA Xid catalogue 2025-10";
 
     /**
-     * Codes that a program's own fault, its end, or another error brings about: alone they never condemn a GPU. One fleet of 288
-     * nodes saw 168,924 lines of Xid 45 for 10 of all others.
+     * The codes that a program's error, its end, or another error causes. Alone they never make a GPU faulty. One fleet of 288 nodes
+     * had 168,924 lines of XID 45 for 10 of all others.
      */
     private static final Set<Integer> APPLICATION = Set.of(13, 31, 43, 45, 94);
 
@@ -22,8 +22,8 @@ final class XidCatalog {
     /**
      * A row.
      *
-     * @param immediate the word for what to do now; "-" where the catalogue has none
-     * @param investigatory the word for what to do then; "-" where the catalogue has none
+     * @param immediate the catalogue's word for the immediate action; "-" where it has none
+     * @param investigatory the catalogue's word for the next action; "-" where it has none
      */
     record Entry(int code, String mnemonic, String immediate, String investigatory) {
 

@@ -4,11 +4,11 @@ import dev.gpuwarden.core.model.PciAddress;
 import java.util.Optional;
 
 /**
- * An Xid line taken apart.
+ * The parts of an XID line.
  *
- * @param pci empty where the line redacts or garbles it
- * @param gpuInstance number of the MIG instance; empty where the whole GPU is meant
- * @param rest what stands behind code, process and name
+ * @param pci the GPU's address; empty where the line redacts or garbles it
+ * @param gpuInstance the number of the MIG instance; empty for the whole GPU
+ * @param rest the text behind code, process and name
  */
 record XidLine(
         Optional<PciAddress> pci,
@@ -18,10 +18,14 @@ record XidLine(
         Optional<String> process,
         String rest) {
 
-    /** Names of processes end at 15 characters, and this much is quoted from hostile ones. */
+    /** The longest quotation of a field, in characters. Names of processes have at most 15, but a field may be forged. */
     private static final int LONGEST_FIELD = 64;
 
-    /** @param cursor behind "Xid"; empty unless a device in parentheses and a code follow */
+    /**
+     * Reads a line; empty where no device in parentheses and no code follow.
+     *
+     * @param cursor the position behind "Xid"
+     */
     static Optional<XidLine> read(Cursor cursor) {
         if (!cursor.skipSpaces().skip("(")) {
             return Optional.empty();
@@ -49,7 +53,7 @@ record XidLine(
         return Optional.of(new XidLine(pci, instance, code, pid, process, restOf(cursor)));
     }
 
-    /** A number that goes on as a word, or that counts lines which were left out, is no code. */
+    /** Returns whether the number is a code. The beginning of a word is none, and the number of suppressed lines is none. */
     private static boolean codeEnds(Cursor cursor) {
         return !Cursor.isWord(cursor.peek())
                 && !(cursor.peek() == ' ' && cursor.text.startsWith("callbacks suppressed", cursor.at + 1));

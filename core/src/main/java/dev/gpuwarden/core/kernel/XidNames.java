@@ -2,12 +2,12 @@ package dev.gpuwarden.core.kernel;
 
 import java.util.Optional;
 
-/** What NVIDIA's catalogue calls an Xid. */
+/** The names of XIDs in NVIDIA's catalogue. */
 public final class XidNames {
 
     private XidNames() {}
 
-    /** The mnemonic; empty for a code that the catalogue does not have. */
+    /** Returns the mnemonic; empty for a code that is not in the catalogue. */
     public static Optional<String> of(int code) {
         return XidCatalog.entry(code).map(XidCatalog.Entry::mnemonic);
     }

@@ -7,10 +7,10 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Explains Xid lines by the catalogues. */
+/** The explanation of XID lines by the catalogues. */
 final class XidReader {
 
-    /** `from 0x0 (None) to 0x1 (GPU Reset Required)` */
+    /** The recovery action of XID 154: `from 0x0 (None) to 0x1 (GPU Reset Required)`. */
     private static final Pattern RECOVERY =
             Pattern.compile("from\\s+(\\w{1,10})\\s*(\\([^)]{0,40}\\))?\\s+to\\s+(\\w{1,10})\\s*(\\([^)]{0,40}\\))?");
 
@@ -42,7 +42,7 @@ final class XidReader {
                 .named(mnemonic, details);
     }
 
-    /** What differs from line to line of the same code. */
+    /** The part of a signal that differs between lines of one code. */
     record Explanation(String code, Resolution resolution, String why) {}
 
     private Explanation explanation(XidLine line, TreeMap<String, String> details) {
@@ -79,7 +79,7 @@ final class XidReader {
         }
     }
 
-    /** Xid 154 names itself what to do. */
+    /** Returns the explanation of XID 154, whose line has the action. */
     private static Explanation recovery(XidLine line, TreeMap<String, String> details) {
         Matcher m = RECOVERY.matcher(line.rest());
         if (!m.find()) {
@@ -112,7 +112,7 @@ final class XidReader {
                     case "0x2", "2" -> Resolution.REBOOT;
                     default -> Resolution.SUPPORT;
                 };
-            // Draining peers, recovering IMEX: a person decides, as with the same reading by NVML.
+            // Draining peers, recovering IMEX: an operator decides, as with the same reading of NVML.
             default -> Resolution.fatal(RecommendedAction.CONTACT_SUPPORT);
         };
     }

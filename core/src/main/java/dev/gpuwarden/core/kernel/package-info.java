@@ -1,2 +1,2 @@
-/** What the kernel log says about GPUs and their links: records, the signals in them, and the catalogues that explain those. */
+/** The parser for the kernel log: records, their messages about GPUs and links, and the catalogues that explain them. */
 package dev.gpuwarden.core.kernel;
