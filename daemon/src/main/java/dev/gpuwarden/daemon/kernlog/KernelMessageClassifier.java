@@ -100,7 +100,7 @@ final class KernelMessageClassifier {
         List<HealthEvent> events = kernels ? otherMatches(record) : List.of();
         if (parsed.isEmpty()) {
             return kernels && !rules.rules().patterns().isEmpty()
-                    ? with(events, patternMatch(record, text).stream().toList())
+                    ? with(events, patternMatch(record, text).map(List::of).orElse(List.of()))
                     : events;
         }
         Signal signal = parsed.get();
@@ -116,7 +116,7 @@ final class KernelMessageClassifier {
                 yield events;
             }
             case GPU_RESET -> with(events, reset(signal, text, when));
-            default -> with(events, fault(signal, text, when).stream().toList());
+            default -> with(events, fault(signal, text, when).map(List::of).orElse(List.of()));
         };
     }
 
@@ -164,7 +164,8 @@ final class KernelMessageClassifier {
         }
         Optional<String> uuid =
                 signal.kind() == Kind.SXID ? Optional.empty() : signal.gpuUuid().or(() -> pci.flatMap(names::uuid));
-        Map<String, String> details = new HashMap<>(signal.details());
+        Map<String, String> details = new HashMap<>();
+        details.putAll(signal.details());
         signal.pid().ifPresent(pid -> details.put("pid", pid));
         signal.process().ifPresent(process -> details.put("process", process));
         details.put(WHY, cut(signal.why(), LONGEST_WHY));

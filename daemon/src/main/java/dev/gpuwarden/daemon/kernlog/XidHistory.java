@@ -50,11 +50,18 @@ final class XidHistory {
     }
 
     private void keepLast(PciAddress pci, String code) {
-        boolean number =
-                !code.isEmpty() && code.length() <= MOST_DIGITS && code.chars().allMatch(c -> c >= '0' && c <= '9');
-        if (number && (last.size() < MOST || last.containsKey(pci))) {
+        if (isNumber(code) && (last.size() < MOST || last.containsKey(pci))) {
             last.put(pci, Integer.parseInt(code));
         }
+    }
+
+    private static boolean isNumber(String code) {
+        for (int i = 0; i < code.length(); i++) {
+            if (code.charAt(i) < '0' || code.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return !code.isEmpty() && code.length() <= MOST_DIGITS;
     }
 
     private void keepLost(Optional<PciAddress> pci, Instant when) {
