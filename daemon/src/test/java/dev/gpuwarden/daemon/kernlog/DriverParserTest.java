@@ -43,14 +43,14 @@ class DriverParserTest {
     }
 
     @Test
-    void asksForTheDriverWhenALineDependsOnIt() {
+    void driverIsLookedUpWhenALineDependsOnIt() {
         assertThat(parser.parse("EXT4-fs (vda): mounted")).isEmpty();
         assertThat(parser.parse(ClassifierFixture.XID79)).isPresent();
         assertThat(asked).isZero();
         assertThat(parser.parse(LINE)).isEqualTo(KernelLogParser.standard().parse(LINE));
         driver = running("550.144.03");
         parser.parse(LINE);
-        assertThat(asked).as("a storm does not ask for every line").isEqualTo(1);
+        assertThat(asked).as("lookups in a storm").isEqualTo(1);
         time.advance(Duration.ofMinutes(1));
         assertThat(parser.parse(LINE)).contains(as(550));
         driver = running("580.10");
@@ -60,7 +60,7 @@ class DriverParserTest {
     }
 
     @Test
-    void aVersionThatIsNotUnderstoodIsNone() {
+    void unknownVersionYieldsTheStandardParser() {
         assertThat(DriverParser.of(running("dev"))).isSameAs(KernelLogParser.standard());
     }
 }

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The driver library of a simulated node tells its XIDs, and the monitor takes them where there is no log. */
+/** The driver library of a simulated node reports its XIDs, and the monitor reads them where there is no log. */
 class DriverSourceTest {
 
     private final RecordingIntake store = new RecordingIntake(Clock.systemUTC());
@@ -93,7 +93,7 @@ class DriverSourceTest {
     }
 
     @Test
-    void withoutALogTheDriversXidsAreFaults() {
+    void driverXidsBecomeFaultsWithoutALog() {
         Path nowhere = node.procfs().resolve("no-kmsg");
         try (KernelLogMonitor monitor = monitor(KernelLogSettings.of(KernelLogSettings.Source.AUTO, nowhere))) {
             until(() -> monitor.status()
@@ -121,7 +121,7 @@ class DriverSourceTest {
     }
 
     @Test
-    void aLogThatCanBeReadByNowIsRead() throws Exception {
+    void sourceEndsWhenALogBecomesReadable() throws Exception {
         Path log = node.procfs().resolve("late-kmsg");
         BooleanSupplier there = () -> Files.exists(log);
         DriverEvents events = sampler.events();
@@ -139,7 +139,7 @@ class DriverSourceTest {
     }
 
     @Test
-    void whoWantsTheDriverAloneIsAskedForNoLog() {
+    void driverSourceNeedsNoLog() {
         try (KernelLogMonitor monitor = monitor(KernelLogSettings.of(KernelLogSettings.Source.DRIVER, null))) {
             until(() -> monitor.status().asOptional().isPresent());
             assertThat(monitor.status().asOptional().orElseThrow().unreadable()).isEmpty();

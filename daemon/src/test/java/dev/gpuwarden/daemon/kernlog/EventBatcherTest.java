@@ -17,7 +17,7 @@ class EventBatcherTest {
     private final ClassifierFixture log = new ClassifierFixture();
 
     @Test
-    void theFirstGoesAtOnceAndTheRestAtTheWindowsEnd() {
+    void firstEventIsDueImmediatelyAndRepetitionsAtTheWindowsEnd() {
         log.kernel(ClassifierFixture.XID79);
         assertThat(log.flushIfDue()).hasSize(1);
         log.kernel(ClassifierFixture.XID79).after(Duration.ofSeconds(4)).kernel(ClassifierFixture.XID79);
@@ -26,7 +26,7 @@ class EventBatcherTest {
         assertThat(log.flushIfDue()).isEmpty();
         log.after(Duration.ofMillis(1));
         assertThat(log.flushIfDue()).extracting(StoredEvent::occurrencesOf).containsExactly(2L);
-        // A storm that goes on is log once in each window.
+        // A continuing storm yields one event in each window.
         log.kernel(ClassifierFixture.XID79);
         assertThat(log.flushIfDue()).isEmpty();
         log.after(Duration.ofSeconds(10));
@@ -38,7 +38,7 @@ class EventBatcherTest {
     }
 
     @Test
-    void whatWaitsGoesWithWhateverGoes() {
+    void waitingEventsLeaveWithAnyDueEvent() {
         log.kernel(ClassifierFixture.XID79).flushIfDue();
         log.kernel(ClassifierFixture.XID79).kernel(ClassifierFixture.XID79).kernel(ClassifierFixture.XID13);
         List<HealthEvent> events = log.flushIfDue();
@@ -48,7 +48,7 @@ class EventBatcherTest {
     }
 
     @Test
-    void differentGpusAndCodesAreDifferentFaults() {
+    void gpusAndCodesAreCountedSeparately() {
         log.kernel(ClassifierFixture.XID79)
                 .kernel(ClassifierFixture.XID79.replace("3b", "3c"))
                 .kernel(ClassifierFixture.XID13);
@@ -57,7 +57,7 @@ class EventBatcherTest {
 
     /** NVIDIA/NVSentinel issue 1120: 800,000 lines, of which 29 were distinct. */
     @Test
-    void aStormBecomesFewEventsAndNothingIsLost() {
+    void stormBecomesFewEventsAndLosesNoOccurrence() {
         int lines = 800_000;
         Random random = new Random(1120);
         Map<String, Long> sums = new TreeMap<>();
@@ -69,7 +69,7 @@ class EventBatcherTest {
             log.kernel("NVRM: Xid (PCI:" + pci + "): " + code + ", pid=" + i + ", name=python3, Uncontained: SM (0x1)");
             sums.merge(code + " " + pci, 1L, Long::sum);
             if (i % 100 == 0) {
-                // 10,000 lines a second, and who stores is asked 100 times a second.
+                // 10,000 lines a second, and the writer checks 100 times a second.
                 log.after(Duration.ofMillis(10));
                 log.flushIfDue();
             }
@@ -83,11 +83,11 @@ class EventBatcherTest {
     }
 
     @Test
-    void faultsWithoutEndTakeBoundedMemoryAndAreAllTold() {
+    void endlessFaultsTakeBoundedMemoryAndAreAllStored() {
         for (int i = 0; i < 20_000; i++) {
             log.kernel("NVRM: Xid (PCI:0000:3b:00): " + (10_000 + i) + ", pid=1, name=a, what");
             if (log.batcher.isFull()) {
-                // Who reads waits here.
+                // The reader waits here.
                 log.flush();
             }
             assertThat(log.batcher.isFull()).isFalse();
@@ -97,7 +97,7 @@ class EventBatcherTest {
     }
 
     @Test
-    void theSameLineWithinOneTickOfTheClockIsTwoOccurrences() {
+    void equalLinesOfOneTickAreSeparateOccurrences() {
         log.record(Writer.UNTOLD, TestTime.START, ClassifierFixture.XID79).flush();
         log.record(Writer.UNTOLD, TestTime.START, ClassifierFixture.XID79).flush();
         log.record(Writer.UNTOLD, TestTime.START, ClassifierFixture.XID79).flush();

@@ -45,7 +45,7 @@ class FaultPolicyTest {
     }
 
     @Test
-    void onlyWhatIsOursAsksForNothingAndIsOldIsLifted() {
+    void onlyOwnOldFaultsWithoutActionAreCleared() {
         old(own("13", RecommendedAction.NONE, PCI));
         old(own("79", RecommendedAction.RESTART_BM, PCI));
         old(event("other", "13", RecommendedAction.NONE, Map.of(KernelMessageClassifier.SEVERITY, "warning"), PCI));
@@ -59,7 +59,7 @@ class FaultPolicyTest {
     }
 
     @Test
-    void aGpuWithTwoNamesIsLiftedOnce() {
+    void gpuWithTwoNamesIsClearedOnce() {
         old(own("13", RecommendedAction.NONE, PCI, Entity.gpu(ClassifierFixture.GPU)));
         assertThat(cleared()).hasSize(1);
         cleared().forEach(clear -> table.apply(clear, 3, NOW));
@@ -68,21 +68,21 @@ class FaultPolicyTest {
     }
 
     @Test
-    void whatIsToldNowIsNotQuiet() {
+    void faultOfTheSameBatchIsNotQuiet() {
         old(own("13", RecommendedAction.NONE, PCI));
         assertThat(cleared(own("13", RecommendedAction.NONE, PCI))).isEmpty();
         assertThat(cleared(own("14", RecommendedAction.NONE, PCI))).hasSize(1);
     }
 
     @Test
-    void aFaultOfNoPartIsNotLiftedAlongWithThoseOfParts() {
+    void faultWithoutEntityIsKeptWhileEntitiesHaveTheCode() {
         old(own("13", RecommendedAction.NONE));
         old(own("13", RecommendedAction.RESTART_BM, PCI));
         assertThat(cleared()).isEmpty();
     }
 
     @Test
-    void whatAsksForAnActionIsNotMadeLess() {
+    void fatalFaultIsNotDowngraded() {
         old(own("94", RecommendedAction.RESTART_VM, PCI));
         HealthEvent less = own("94", RecommendedAction.NONE, PCI);
         HealthEvent healthy = HealthEvent.of(Checks.AGENT, "GPU", Checks.XID)

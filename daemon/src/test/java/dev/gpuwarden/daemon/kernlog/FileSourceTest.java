@@ -63,7 +63,7 @@ class FileSourceTest {
         return texts;
     }
 
-    /** Times of files are those of the last tick of the kernel; no two rotations happen within one. */
+    /** Files have the time of the kernel's last tick. No two rotations happen within one tick. */
     private Instant modified = Instant.now().minusSeconds(86_400);
 
     private FileTime tick() {
@@ -84,7 +84,7 @@ class FileSourceTest {
     }
 
     @Test
-    void linesAreReadAsTheyAreWrittenHalfOnesWhenTheyAreWhole() throws IOException {
+    void linesAreDeliveredWhenTheyAreComplete() throws IOException {
         lines(0, 3);
         try (RecordingSink sink = follow()) {
             sink.awaitRecords(3);
@@ -99,7 +99,7 @@ class FileSourceTest {
     }
 
     @Test
-    void aFileThatIsNotThereYetIsWaitedFor() throws Exception {
+    void sourceWaitsForAMissingFile() throws Exception {
         try (RecordingSink sink = follow()) {
             sink.await(h -> h.unreadable().contains("does not exist"));
             lines(0, 2);
@@ -110,7 +110,7 @@ class FileSourceTest {
     }
 
     @Test
-    void renamedWhileFollowed() throws IOException {
+    void renamedFileIsReadToItsEnd() throws IOException {
         lines(0, 100);
         try (RecordingSink sink = follow()) {
             sink.awaitRecords(100);
@@ -127,7 +127,7 @@ class FileSourceTest {
     }
 
     @Test
-    void aLinkIsFollowedToItsFile() throws IOException {
+    void symbolicLinkIsFollowed() throws IOException {
         Files.createDirectories(folder.resolve("elsewhere"));
         Files.writeString(folder.resolve("elsewhere/messages"), "line 0\n");
         Files.createSymbolicLink(log(), folder.resolve("elsewhere/messages"));
@@ -136,12 +136,14 @@ class FileSourceTest {
             long start = System.nanoTime();
             lines(1, 2);
             sink.awaitRecords(2);
-            assertThat(System.nanoTime() - start).as("told, not looked for").isLessThan(10_000_000_000L);
+            assertThat(System.nanoTime() - start)
+                    .as("the watch reports the change")
+                    .isLessThan(10_000_000_000L);
         }
     }
 
     @Test
-    void removedWhileFollowed() throws IOException {
+    void removedFileIsReplacedByTheNewOne() throws IOException {
         lines(0, 10);
         try (RecordingSink sink = follow()) {
             sink.awaitRecords(10);
@@ -153,7 +155,7 @@ class FileSourceTest {
     }
 
     @Test
-    void copiedAndCutWhileFollowed() throws IOException {
+    void truncatedFileIsReadFromItsBeginning() throws IOException {
         lines(0, 100);
         try (RecordingSink sink = follow()) {
             sink.awaitRecords(100);
@@ -167,10 +169,10 @@ class FileSourceTest {
         }
     }
 
-    /** A writer that never stops, and rotations of every kind beneath it. */
+    /** A writer that never stops, with rotations of every kind. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 36})
-    void rotatedWhileBeingWritten(long seed) throws IOException {
+    void noLineIsLostInRotations(long seed) throws IOException {
         Random random = new Random(seed);
         int total = 20_000;
         lines(0, 1);
@@ -189,7 +191,7 @@ class FileSourceTest {
                         rename(name);
                     } else {
                         copyAndCut(name);
-                        // Cut twice before it was looked at, it would look as if it had been cut once.
+                        // Two truncations before a check look like one.
                         lines(written, ++written);
                         sink.awaitRecords(written);
                     }
@@ -202,7 +204,7 @@ class FileSourceTest {
     }
 
     @Test
-    void goesOnBehindEveryLine() throws IOException {
+    void readingResumesBehindEveryLine() throws IOException {
         lines(0, 50);
         RecordingSink all = once(LogSource.Start.FIRST);
         for (int i = 0; i < 50; i++) {
@@ -211,7 +213,7 @@ class FileSourceTest {
     }
 
     @Test
-    void goesOnAfterItWasRotatedMeanwhile() throws IOException {
+    void readingResumesInARotatedFile() throws IOException {
         lines(0, 50);
         LogSource.Start behind19 =
                 LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(19));
@@ -230,7 +232,7 @@ class FileSourceTest {
     }
 
     @Test
-    void emptyFilesAreNoObstacle() throws IOException {
+    void emptyRotatedFilesAreSkipped() throws IOException {
         lines(0, 5);
         LogSource.Start behind =
                 LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(2));
@@ -250,7 +252,7 @@ class FileSourceTest {
     }
 
     @Test
-    void goesOnAfterItWasCopiedAndCutMeanwhile() throws IOException {
+    void readingResumesInACopy() throws IOException {
         lines(0, 50);
         LogSource.Start behind19 =
                 LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(19));
@@ -262,7 +264,7 @@ class FileSourceTest {
     }
 
     @Test
-    void whatIsNotThereAnyMoreIsAGap() throws IOException {
+    void removedFileIsAGap() throws IOException {
         lines(0, 50);
         LogSource.Start behind19 =
                 LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(19));
@@ -274,7 +276,7 @@ class FileSourceTest {
     }
 
     @Test
-    void anotherFileOfTheSameNameIsReadFromItsBeginning() throws IOException {
+    void otherFileOfTheSameNameIsReadFromItsBeginning() throws IOException {
         lines(0, 50);
         String cursor = once(LogSource.Start.FIRST).lastCursor();
         Files.writeString(log(), "x".repeat(5000) + "\n");
@@ -282,7 +284,7 @@ class FileSourceTest {
     }
 
     @Test
-    void otherFilesNearbyAreNotReadAsItsFormerOnes() throws IOException {
+    void otherFilesOfTheFolderAreIgnored() throws IOException {
         lines(0, 5);
         LogSource.Start behind =
                 LogSource.Start.behind(once(LogSource.Start.FIRST).cursor(0));
@@ -295,7 +297,7 @@ class FileSourceTest {
     }
 
     @Test
-    void onlyThisBootIsRead() throws IOException {
+    void onlyRecordsOfThisBootAreRead() throws IOException {
         append("Nov 20 10:00:00 n kernel: Linux version 6.1.0\n");
         append("Nov 20 10:00:01 n kernel: old\n");
         append("Nov 21 10:00:00 n kernel: [    0.000000] Linux version 6.1.0\n");
@@ -314,7 +316,7 @@ class FileSourceTest {
     }
 
     @Test
-    void aBootThatBeganInAFormerFileIsReadFromThere() throws IOException {
+    void bootIsReadFromTheRotatedFileInWhichItBegan() throws IOException {
         append("kernel: old\nkernel: Linux version 6.1.0\nkernel: a\n");
         rename("kern.log.1");
         Files.setLastModifiedTime(
@@ -324,7 +326,7 @@ class FileSourceTest {
     }
 
     @Test
-    void theBootIsFoundAcrossBlocksOfALargeFile() throws IOException {
+    void bootIsFoundAcrossBlocksOfALargeFile() throws IOException {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < 60_000; i++) {
             text.append("Nov 20 10:00:00 node kernel: filler of some length ")
@@ -341,7 +343,7 @@ class FileSourceTest {
     }
 
     @Test
-    void recordsOfTheKernelsDeviceInAFileAreRead() throws IOException {
+    void fileInTheDevicesFormIsRead() throws IOException {
         append("5,0,0,-;Linux version 6.1.0\n");
         append("6,1,5140900,-,caller=T1;pci 0000:00:1f.2: [8086:2922]\n SUBSYSTEM=pci\n DEVICE=+pci:0000:00:1f.2\n");
         append("12,2,5140901,-;NVRM: Xid (PCI:0000:3b:00): 79, forged\n");
@@ -367,9 +369,9 @@ class FileSourceTest {
         Files.move(next, log(), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** As the ring does when it is full, a file that stands for it is replaced by its newest records. */
+    /** A file that stands for a full ring is replaced by its newest records. */
     @Test
-    void numberedRecordsAreReadOnceWhereverTheyStand() throws IOException {
+    void numberedRecordsAreReadOnceInAnyFile() throws IOException {
         append(ring(0, 10));
         String cursor;
         try (RecordingSink sink = follow()) {
@@ -398,7 +400,7 @@ class FileSourceTest {
     }
 
     @Test
-    void whatProgramsLogIsTheirs() throws IOException {
+    void linesOfProgramsHaveTheWriterUser() throws IOException {
         append("Nov 21 02:00:02 node-1 kubelet[1234]: NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n");
         append("Nov 21 02:00:02 node-1 kernel: NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n");
         append("Nov 21 02:00:02 node-1 nvsentinel-gpu-reset: GPU reset occurred: GPU-1\n");
@@ -408,7 +410,7 @@ class FileSourceTest {
     }
 
     @Test
-    void longLinesBadBytesAndLinesWithoutEndAreTaken() throws IOException {
+    void longLinesBadBytesAndUnfinishedLinesAreRead() throws IOException {
         try (OutputStream out = Files.newOutputStream(log())) {
             out.write(new byte[] {(byte) 0xff, (byte) 0xfe, 0, 27, '[', '\n', '\n', '\r', '\n'});
             out.write("y".repeat(1_000_000).getBytes(StandardCharsets.US_ASCII));
@@ -422,7 +424,7 @@ class FileSourceTest {
     }
 
     @Test
-    void aCursorOfAnotherFileIsNotTaken() throws IOException {
+    void cursorOfAnotherFileIsIgnored() throws IOException {
         lines(0, 3);
         String cursor = once(LogSource.Start.FIRST).lastCursor();
         assertThat(once(LogSource.Start.behind(cursor + "x")).texts()).hasSize(3);
@@ -431,7 +433,7 @@ class FileSourceTest {
     }
 
     @Test
-    void timesAreRead() throws IOException {
+    void timesOfAllFormsAreRead() throws IOException {
         Files.writeString(folder.resolve("uptime"), "1000.00 1.0\n");
         append("2024-07-31T23:14:18.5+02:00 n kernel: a\n2024-07-31T23:14:18+0000 n kernel: b\n");
         append("2025-01-25T10:34:54,859532+00:00 c\n[Wed Jul 31 23:14:18 2024] d\n1722467658.123456 n kernel: e\n");
@@ -453,7 +455,7 @@ class FileSourceTest {
     }
 
     @Test
-    void syslogsTimeIsTheNewestThatIsNotAhead() {
+    void syslogTimeIsTheNewestThatIsNotAhead() {
         Clock january = Clock.fixed(Instant.parse("2026-01-02T00:00:00Z"), ZoneOffset.UTC);
         Boot boot = new Boot(folder, january);
         assertThat(LineParser.time("Dec 31 23:59:58", boot, ZoneOffset.UTC))

@@ -63,7 +63,7 @@ class JournalSourceTest {
         return JournalEntry.parse(bytes, 0, bytes.length).orElseThrow();
     }
 
-    /** Fields as journalctl of systemd 252 wrote them. */
+    /** Fields in the form of journalctl of systemd 252. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
                     "_TRANSPORT":"kernel","SYSLOG_FACILITY":"0","MESSAGE":"a"                | KERNEL     | a
@@ -78,7 +78,7 @@ class JournalSourceTest {
                     "_TRANSPORT":"kernel","MESSAGE":null                                     | KERNEL     | ``
                     "_TRANSPORT":"kernel","MESSAGE":{"a":[1,{"b":2}]}                        | KERNEL     | ``
                     """)
-    void entriesSayWhoWrote(String fields, Writer writer, String text) {
+    void entryHasTheWriterOfItsFields(String fields, Writer writer, String text) {
         KernelRecord record = parse(entry(1, fields.replace("\\\\", "\\"))).record();
         assertThat(record.writer()).isEqualTo(writer);
         assertThat(record.text()).isEqualTo(text);
@@ -86,7 +86,7 @@ class JournalSourceTest {
     }
 
     @Test
-    void theTimeIsTheKernelsOwn() {
+    void entryHasTheKernelsTime() {
         assertThat(parse(entry(1, "\"__MONOTONIC_TIMESTAMP\":\"9000000\",\"_SOURCE_MONOTONIC_TIMESTAMP\":\"1000000\""))
                         .record()
                         .time())
@@ -94,7 +94,7 @@ class JournalSourceTest {
     }
 
     @Test
-    void whatIsNoEntryIsNone() {
+    void otherLinesAreNoEntries() {
         for (String line : List.of("", "{", "{}", "[]", "-- No entries --", "{\"MESSAGE\":\"x\"}", "{\"__CURSOR\":1")) {
             byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
             assertThat(JournalEntry.parse(bytes, 0, bytes.length)).as(line).isEmpty();
@@ -102,7 +102,7 @@ class JournalSourceTest {
     }
 
     @Test
-    void aToolThatDiesIsStartedBehindTheLastEntry() throws IOException {
+    void toolIsRestartedBehindTheLastEntry() throws IOException {
         Path tool = tool("echo \"$@\" >> " + folder.resolve("calls")
                 + "\ncase \"$*\" in *--cursor=s=1\\;i=3*) echo '" + kernel(3, "c") + "'; echo '" + kernel(4, "d")
                 + "'; exec sleep 60;; *--cursor*) echo 'Failed'; exit 1;;"
@@ -119,7 +119,7 @@ class JournalSourceTest {
     }
 
     @Test
-    void anEntryThatIsGoneIsAGap() throws IOException {
+    void missingEntryIsAGap() throws IOException {
         Path tool = tool("echo '" + kernel(9, "later") + "'");
         RecordingSink sink = RecordingSink.once(source(tool, LogSource.Start.behind("journald:s=1;i=3"), false));
         assertThat(sink.texts()).containsExactly("later");
@@ -127,7 +127,7 @@ class JournalSourceTest {
     }
 
     @Test
-    void whatJournaldMissedIsAGapAndNobodyElseCanSaySo() throws IOException {
+    void onlyJournaldCanReportAGap() throws IOException {
         String missed = "\"MESSAGE_ID\":\"" + JournalEntry.MISSED + "\",\"MESSAGE\":\"Missed 12 kernel messages\"";
         Path tool = tool("echo '" + entry(1, "\"_TRANSPORT\":\"journal\",\"_UID\":\"0\"," + missed) + "'\necho '"
                 + entry(2, "\"_TRANSPORT\":\"driver\"," + missed) + "'");
@@ -137,7 +137,7 @@ class JournalSourceTest {
     }
 
     @Test
-    void aJournalWithoutTheKernelsMessagesIsNoLog() throws Exception {
+    void journalWithoutKernelMessagesIsUnreadable() throws Exception {
         assertThat(RecordingSink.once(source(tool("exit 0"), LogSource.Start.FIRST, false))
                         .unreadable())
                 .contains("no message of the kernel of this boot");
@@ -150,7 +150,7 @@ class JournalSourceTest {
     }
 
     @Test
-    void aToolThatFailsIsTold() throws Exception {
+    void failureOfTheToolIsReported() throws Exception {
         try (RecordingSink sink =
                 RecordingSink.follow(source(tool("echo 'No such journal'; exit 3"), LogSource.Start.FIRST, true))) {
             sink.await(h -> h.unreadable().contains("code 3: No such journal"));
@@ -162,7 +162,7 @@ class JournalSourceTest {
     }
 
     @Test
-    void aToolThatFloodsWaitsAndOneThatHangsIsEnded() throws Exception {
+    void floodingToolBlocksAndHangingToolIsEnded() throws Exception {
         Path tool = tool(
                 "i=0; while :; do i=$((i+1)); printf '%s' '{\"__CURSOR\":\"i='$i'\",\"MESSAGE\":\"x\"}'; echo; done");
         try (RecordingSink sink = RecordingSink.follow(source(tool, LogSource.Start.FIRST, true))) {
@@ -174,10 +174,10 @@ class JournalSourceTest {
         }
     }
 
-    /** A journald of its own, behind a mount of its own, which reads this machine's ring. */
+    /** A separate journald behind a separate mount, which reads this machine's ring. */
     @Tag("programs")
     @Test
-    void aRealJournalIsReadAndFollowed() throws Exception {
+    void realJournalIsReadAndFollowed() throws Exception {
         Path daemon = Path.of("/usr/lib/systemd/systemd-journald");
         assumeTrue(Files.isExecutable(daemon), "no " + daemon);
         assumeTrue("root".equals(System.getProperty("user.name")), "journald needs root");
@@ -235,7 +235,7 @@ class JournalSourceTest {
         }
     }
 
-    /** Through logger(1): Java has no datagrams on Unix sockets. */
+    /** Calls logger(1): Java has no datagrams on Unix sockets. */
     private static void log(Path socket, String line) throws Exception {
         int tag = line.indexOf(": ");
         Process logger = new ProcessBuilder(

@@ -112,14 +112,14 @@ class KernelLogMonitorTest {
         }
     }
 
-    /** Once it is known whether the log can be read. */
+    /** Waits until a source was opened or failed to open. */
     private static KernelLogStatus status(KernelLogMonitor monitor) {
         await(() -> monitor.status() instanceof Reading.Present);
         return monitor.status().asOptional().orElseThrow();
     }
 
     @Test
-    void aLineBecomesAStoredEventWithThePositionBehindIt() throws IOException {
+    void lineIsStoredAsEventWithThePositionBehindIt() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
@@ -136,7 +136,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void whatWaitsIsHandedOverAtTheEndAndReadingGoesOnBehindIt() throws IOException {
+    void closingStoresWaitingEventsAndReadingResumesBehindThem() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
@@ -155,7 +155,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void aNewBootIsToldBeforeAnythingElse() throws IOException {
+    void rebootIsStoredBeforeAllEventsOfTheNewBoot() throws IOException {
         write(ClassifierFixture.XID79);
         try (KernelLogMonitor monitor = start()) {
             await(() -> store.events().size() == 1);
@@ -180,7 +180,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void aNodeThatBootsUnderTheDaemonIsNoticed() throws IOException {
+    void rebootUnderTheDaemonIsDetected() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
@@ -196,14 +196,14 @@ class KernelLogMonitorTest {
             assertThat(status(monitor).gaps()).isZero();
         }
         assertThat(store.events().get(1).healthy())
-                .as("what waited is log before")
+                .as("the waiting event precedes the reboot")
                 .isFalse();
         assertThat(store.faults()).extracting(fault -> fault.key().errorCode()).containsExactly("13");
         assertThat(store.position(EventBatcher.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
     }
 
     @Test
-    void aNewBootIsKeptEvenIfNothingCanBeRead() throws IOException {
+    void rebootIsStoredWhenNoLogCanBeRead() throws IOException {
         store.put(new Position(EventBatcher.POSITION, BOOT_1, "kmsg:7"));
         settings = KernelLogSettings.of(KernelLogSettings.Source.FILE, folder.resolve("none"));
         boot(BOOT_2);
@@ -218,7 +218,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void aBurstSharesHandOvers() throws IOException {
+    void burstSharesBatches() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             await(() -> status(monitor).records() == 1);
             String[] lines = new String[20_000];
@@ -238,7 +238,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void aStoreThatCannotTakeEventsIsAskedAgain() throws IOException {
+    void failedStoreIsRetried() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             await(() -> status(monitor).records() == 1);
             store.fail(1);
@@ -250,7 +250,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void whatHasBeenQuietIsLifted() throws IOException {
+    void quietFaultIsCleared() throws IOException {
         settings.stormWindow = Duration.ofMillis(100);
         settings.quiet = Duration.ofSeconds(1);
         try (KernelLogMonitor monitor = start()) {
@@ -263,7 +263,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void gapsAndForgeriesAreCounted() throws IOException {
+    void gapsAndForgedRecordsAreCounted() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             await(() -> status(monitor).records() == 1);
             sequence += 5;
@@ -281,7 +281,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void switchedOffItDoesNothing() {
+    void monitorDoesNothingWhenSwitchedOff() {
         settings = KernelLogSettings.of(KernelLogSettings.Source.NONE, null);
         try (KernelLogMonitor monitor = start()) {
             assertThat(monitor.status()).isInstanceOf(Reading.Absent.class);
@@ -292,7 +292,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void atRestNothingRuns() throws IOException {
+    void idleReaderUsesNoCpu() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             write(ClassifierFixture.XID79);
             await(() -> store.events().size() == 1);
@@ -311,7 +311,7 @@ class KernelLogMonitorTest {
     }
 
     @Test
-    void noThreadIsLeftBehind() throws IOException {
+    void closingEndsAllThreads() throws IOException {
         KernelLogMonitor monitor = start();
         write(ClassifierFixture.XID79);
         await(() -> store.events().size() == 1);

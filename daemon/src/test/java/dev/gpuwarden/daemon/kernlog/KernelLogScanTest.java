@@ -46,7 +46,7 @@ class KernelLogScanTest {
     }
 
     @Test
-    void tellsWhatIsCurrentAtTheEnd() throws IOException {
+    void scanReturnsTheFaultsCurrentAtTheEnd() throws IOException {
         Path log = Files.writeString(
                 folder.resolve("kmsg"),
                 String.join(
@@ -72,7 +72,7 @@ class KernelLogScanTest {
     }
 
     @Test
-    void saysWhatCouldNotBeRead() {
+    void scanReportsAnUnreadableLog() {
         KernelLogScan.Result gone = scan(KernelLogSettings.Source.FILE, folder.resolve("none"));
         assertThat(gone.faults()).isEmpty();
         assertThat(gone.status().asOptional().orElseThrow().unreadable().orElseThrow())
@@ -87,7 +87,7 @@ class KernelLogScanTest {
     }
 
     @Test
-    void aPipeKeepsNothing() throws Exception {
+    void scanRefusesAPipe() throws Exception {
         Path pipe = folder.resolve("pipe");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
                 .isZero();
@@ -101,7 +101,7 @@ class KernelLogScanTest {
     }
 
     @Test
-    void thisMachinesOwnRingIsReadSoon() {
+    void ownRingIsReadQuickly() {
         assumeTrue(Files.isReadable(Path.of("/dev/kmsg")), "this machine's /dev/kmsg cannot be read");
         long start = System.nanoTime();
         KernelLogScan.Result result = scan(KernelLogSettings.Source.KMSG, null);
@@ -117,7 +117,7 @@ class KernelLogScanTest {
     }
 
     @Test
-    void theCheckKnowsOnlyWhatWasRead() {
+    void checkIsUndecidedAfterAGap() {
         Instant now = TestTime.START;
         Finding fine = KernelLogCheck.judge(Reading.of(status(Optional.empty(), Optional.empty())), now);
         assertThat(fine.outcome()).isEqualTo(Outcome.PASS);

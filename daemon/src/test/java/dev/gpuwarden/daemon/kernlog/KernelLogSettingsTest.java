@@ -44,13 +44,13 @@ class KernelLogSettingsTest {
     }
 
     @Test
-    void defaultsAreThoseOfTheFields() {
+    void optionDefaultsEqualFieldDefaults() {
         assertThat(parse()).usingRecursiveComparison().isEqualTo(new KernelLogSettings());
         parse().validate();
     }
 
     @Test
-    void readsItsOptions() {
+    void optionsAreParsed() {
         KernelLogSettings settings = parse(
                 "--kernel-log.source=journald",
                 "--kernel-log.path=/x",
@@ -74,7 +74,7 @@ class KernelLogSettingsTest {
     }
 
     @Test
-    void thePathsTypeDecidesHowItIsRead() throws Exception {
+    void typeOfThePathSelectsTheSource() throws Exception {
         Path file = Files.writeString(folder.resolve("kmsg"), "");
         Path pipe = folder.resolve("pipe");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
@@ -91,7 +91,7 @@ class KernelLogSettingsTest {
     }
 
     @Test
-    void autoSaysWhyThereIsNothing() throws Exception {
+    void autoReportsWhyThereIsNoSource() throws Exception {
         Path gone = folder.resolve("gone");
         assertThat(choose(Source.AUTO, gone, folder, "x").why()).isEqualTo(gone + " does not exist");
         // Without a path the device comes first, then the journal; this shows the second step alone.

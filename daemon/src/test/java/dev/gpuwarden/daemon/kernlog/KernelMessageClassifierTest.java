@@ -28,7 +28,7 @@ class KernelMessageClassifierTest {
 
     /** The example of spec/gpu-reset.md 1.1. */
     @Test
-    void threeLinesBecomeTheEventOfTheSpecification() {
+    void threeLinesYieldTheEventOfTheSpecification() {
         Instant when = Instant.parse("2025-10-23T11:38:02.207323Z");
         log.record(Writer.KERNEL, when, "NVRM: GPU at PCI:0000:03:00: " + ClassifierFixture.GPU)
                 .record(Writer.KERNEL, when, "NVRM: GPU Board Serial Number: 1324023049334")
@@ -57,7 +57,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void theLastXidOfEachGpuIsKnownAlsoToTheNextProcess() {
+    void lastXidOfEachGpuSurvivesARestart() {
         PciAddress gpu3 = new PciAddress(0, 3, 0, 0);
         PciAddress gpu3b = new PciAddress(0, 0x3b, 0, 0);
         assertThat(lastXids(log)).isEmpty();
@@ -75,7 +75,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void anXidOfALinkIsItsNumberAndAddressesAreBounded() {
+    void lastXidHasNoUnitAndAddressesAreBounded() {
         log.kernel("NVRM: Xid (PCI:0000:3b:00): 145, pid='<unknown>', name=<unknown>, RLW_REMAP Nonfatal XC0 i0 Link 5"
                 + " (0x00000001 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)");
         assertThat(lastXids(log)).isEqualTo(Map.of(new PciAddress(0, 0x3b, 0, 0), 145));
@@ -87,7 +87,7 @@ class KernelMessageClassifierTest {
 
     /** The example of spec/gpu-reset.md 1.2. */
     @Test
-    void aResetLiftsWhatTheLogSaidOfThatGpu() {
+    void resetClearsTheGpusFaults() {
         log.driverLists("0000:03:00.0", ClassifierFixture.GPU).kernel(XID48).kernel(XID48.replace("03:00", "04:00"));
         log.flush();
         log.record(Writer.PRIVILEGED, Instant.EPOCH, "GPU reset occurred: " + ClassifierFixture.GPU);
@@ -107,7 +107,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void whatTheGpuSaidBeforeItsResetIsToldBeforeIt() {
+    void waitingEventsPrecedeTheReset() {
         log.driverLists("0000:03:00.0", ClassifierFixture.GPU).kernel(XID48);
         log.flush();
         log.kernel(XID48).kernel(XID48);
@@ -120,7 +120,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void aResetThatFailedWantsTheNodeRestarted() {
+    void failedResetAsksForARestart() {
         log.driverLists("0000:03:00.0", ClassifierFixture.GPU)
                 .record(
                         Writer.PRIVILEGED,
@@ -138,7 +138,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void withoutUuidAResetIsNotAskedFor() {
+    void gpuWithoutUuidAsksForARestart() {
         log.kernel(XID48);
         HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.action()).isEqualTo(RecommendedAction.RESTART_VM);
@@ -150,7 +150,7 @@ class KernelMessageClassifierTest {
     @EnumSource(
             value = Writer.class,
             names = {"PRIVILEGED", "USER"})
-    void onlyTheKernelSpeaksForTheKernel(Writer writer) {
+    void kernelMessagesOfOtherWritersAreForged(Writer writer) {
         log.record(writer, Instant.EPOCH, XID48)
                 .record(writer, Instant.EPOCH, ClassifierFixture.XID79)
                 .record(writer, Instant.EPOCH, "NVRM: GPU at PCI:0000:03:00: GPU-00000000-0000-0000-0000-000000000000");
@@ -161,7 +161,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void aUserCannotLiftAFault() {
+    void userCannotClearAFault() {
         log.driverLists("0000:03:00.0", ClassifierFixture.GPU).kernel(XID48);
         log.flush();
         log.record(Writer.USER, Instant.EPOCH, "GPU reset occurred: " + ClassifierFixture.GPU);
@@ -171,7 +171,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void aFileThatDoesNotTellWhoWroteIsBelieved() {
+    void fileWithoutWritersIsTrusted() {
         log.record(Writer.UNTOLD, Instant.EPOCH, ClassifierFixture.XID79);
         HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.errorCodes()).containsExactly("79");
@@ -179,7 +179,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void fallenOffWithoutXidIsAFault() {
+    void fallenOffBusWithoutXidIsAFault() {
         log.kernel("NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.");
         HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.checkName()).isEqualTo("SysLogsGPUFallenOff");
@@ -188,7 +188,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void fallenOffBehindItsXidIsTheSameFault() {
+    void fallenOffBusBehindItsXidIsSuppressed() {
         String words = "NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.";
         log.kernel(ClassifierFixture.XID79).after(Duration.ofMinutes(4)).kernel(words);
         assertThat(log.flush()).extracting(HealthEvent::checkName).containsExactly("SysLogsXIDError");
@@ -199,7 +199,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void aMessageOverSeveralLinesOfAFileIsOne() {
+    void messageOverSeveralRecordsIsJoined() {
         log.record(Writer.UNTOLD, Instant.EPOCH, "NVRM: The NVIDIA GPU 0000:b3:00.0")
                 .record(Writer.UNTOLD, Instant.EPOCH, "NVRM: (PCI ID: 10de:26b5) installed in this system has")
                 .record(Writer.UNTOLD, Instant.EPOCH, "NVRM: fallen off the bus and is not responding to commands.");
@@ -209,7 +209,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void aMessageOverSeveralLinesOfARecordIsOne() {
+    void messageOverSeveralLinesOfARecordIsRead() {
         byte[] record = ("4,1,2,-;NVRM: The NVIDIA GPU 0000:b3:00.0\\x0a               NVRM: (PCI ID: 10de:26b5)"
                         + " installed in this system has\\x0a               NVRM: fallen off the bus and is not"
                         + " responding to commands.\n")
@@ -221,7 +221,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void applicationFaultsCondemnNobodyAndPass() {
+    void applicationFaultsAreNotFatalAndPass() {
         log.driverLists("0000:3b:00.0", ClassifierFixture.GPU);
         for (int i = 0; i < 100; i++) {
             log.kernel(ClassifierFixture.XID13);
@@ -244,7 +244,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void whatIsFatalDoesNotPass() {
+    void fatalFaultsDoNotPass() {
         log.kernel(ClassifierFixture.XID79).flush();
         log.after(Duration.ofDays(30));
         assertThat(log.clearQuiet()).isEmpty();
@@ -252,7 +252,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void sxidsAreTheSwitchs() {
+    void sxidConcernsTheSwitch() {
         log.kernel("nvidia-nvswitch3: SXid (PCI:0000:04:00.0): 20034, Fatal, Link 48 LTSSM Fault Up");
         HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.checkName()).isEqualTo("SysLogsSXIDError");
@@ -262,7 +262,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void messagesOfCardsAndDriverHaveTheirChecks() {
+    void messagesOfCardsAndDriverHaveOwnChecks() {
         log.driverLists("0000:3b:00.0", ClassifierFixture.GPU)
                 .kernel("mlx5_core 0000:1a:00.0: Port module event: module 0, Cable unplugged")
                 .kernel("NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x24:0x65:1423)")
@@ -277,7 +277,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void whatIsNoFaultMakesNoEvent() {
+    void harmlessMessagesYieldNoEvent() {
         log.kernel("NVRM: GPU at PCI:0000:03:00: " + ClassifierFixture.GPU)
                 .kernel("mlx5_core 0000:1a:00.0 ib0: Link up")
                 .kernel("EXT4-fs (vda): mounted filesystem");
@@ -286,7 +286,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void aNewBootEndsWhatTheLastOneSaid() {
+    void rebootClearsAllFaults() {
         log.driverLists("0000:3b:00.0", ClassifierFixture.GPU)
                 .kernel(ClassifierFixture.XID79)
                 .kernel(XID48)
@@ -311,7 +311,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void anotherProcessKnowsWhichGpuItWasAndThatItWasLost() {
+    void nextProcessKnowsTheLostGpu() {
         log.driverLists("0000:3b:00.0", ClassifierFixture.GPU)
                 .kernel(ClassifierFixture.XID79)
                 .flush();
@@ -324,7 +324,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void hostileTextStaysWithinTheLimitsOfAnEvent() {
+    void hostileTextStaysWithinEventLimits() {
         log.kernel(ClassifierFixture.XID79 + "\u0000".repeat(3) + "x".repeat(8000))
                 .flush();
         for (int i = 0; i < 50; i++) {
@@ -335,13 +335,13 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void aRecordOfTheFutureIsOfNow() {
+    void recordOfTheFutureHasThePresentTime() {
         log.record(Writer.KERNEL, TestTime.START.plus(Duration.ofDays(4000)), ClassifierFixture.XID79);
         assertThat(log.flush()).extracting(HealthEvent::generated).containsExactly(TestTime.START);
     }
 
     @Test
-    void particularsOfRepetitionsAreKept() {
+    void detailsOfRepetitionsAreKept() {
         String line = "NVRM: Xid (PCI:0000:3b:00): 31, pid=%s, name=python%s, Ch 00000010, intr 00000000.";
         log.kernel(String.format(line, 1, 1)).flush();
         log.kernel(String.format(line, 2, 2)).kernel(String.format(line, 3, 3));

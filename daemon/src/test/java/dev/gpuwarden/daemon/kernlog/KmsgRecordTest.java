@@ -19,7 +19,7 @@ class KmsgRecordTest {
         return KmsgRecord.parse(bytes, 0, bytes.length);
     }
 
-    /** Records as /dev/kmsg of Linux 5.15 to 6.18 gave them. */
+    /** Records of /dev/kmsg of Linux 5.15 to 6.18. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     '5,0,0,-;Linux version 6.18.44-fc-v669 (gcc 15.3.0)\n' | KERNEL | 0 | 0 | Linux version 6.18.44-fc-v669 (gcc 15.3.0)
@@ -35,7 +35,7 @@ class KmsgRecordTest {
                     '4,1,2,-;a;b,c' | KERNEL | 1 | 2 | a;b,c
                     '4,18446744073709,2,-;' | KERNEL | 18446744073709 | 2 | ''
                     """)
-    void isReadAsTheKernelWritesIt(String record, Writer writer, long sequence, long micros, String text) {
+    void recordsOfTheKernelAreParsed(String record, Writer writer, long sequence, long micros, String text) {
         assertThat(parse(record.replace("\\n", "\n")))
                 .contains(new KmsgRecord(writer, sequence, micros, text.replace("\\\\", "\\")));
     }
@@ -56,12 +56,12 @@ class KmsgRecordTest {
                 " SUBSYSTEM=pci",
                 "[    1.0] text; more"
             })
-    void whatIsNoRecordIsNone(String record) {
+    void otherTextIsNoRecord(String record) {
         assertThat(parse(record)).isEmpty();
     }
 
     @Test
-    void anyBytesAreTakenAndLongTextIsCut() {
+    void anyBytesAreParsedAndLongTextIsCut() {
         assertThat(parse("4,1,2,-;" + "x".repeat(1_000_000)).orElseThrow().text())
                 .hasSize(KernelRecord.LONGEST);
         assertThat(parse("4,1,2,-;" + "\\x00".repeat(100_000)).orElseThrow().text())

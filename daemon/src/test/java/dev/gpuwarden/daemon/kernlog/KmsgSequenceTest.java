@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the numbers of records tell. A pipe gives them one by one, as the device does. */
+/** Sequence numbers of records. A pipe returns records one by one, like the device. */
 class KmsgSequenceTest {
 
     @TempDir
@@ -41,7 +41,7 @@ class KmsgSequenceTest {
         }
     }
 
-    /** A pipe, unlike the device, may give several at once, of which the first is taken. */
+    /** Repeats the record: a pipe, unlike the device, may return several together, of which the first is read. */
     private static void writeUntilRead(OutputStream out, RecordingSink sink, int sequence) throws Exception {
         String text = "record " + sequence;
         while (!sink.texts().contains(text)) {
@@ -51,7 +51,7 @@ class KmsgSequenceTest {
     }
 
     @Test
-    void aJumpIsAGapOfThatSize() throws Exception {
+    void jumpOfTheSequenceIsAGap() throws Exception {
         try (RecordingSink sink = follow(LogSource.Start.FIRST);
                 OutputStream out = Files.newOutputStream(pipe)) {
             write(out, sink, 700, 701, 705, 706);
@@ -63,7 +63,7 @@ class KmsgSequenceTest {
     }
 
     @Test
-    void aRingThatWrappedSinceTheLastStartIsAGap() throws Exception {
+    void ringThatWrappedSinceTheLastStartIsAGap() throws Exception {
         try (RecordingSink sink = follow(LogSource.Start.behind("kmsg:690"));
                 OutputStream out = Files.newOutputStream(pipe)) {
             write(out, sink, 700);
@@ -72,7 +72,7 @@ class KmsgSequenceTest {
     }
 
     @Test
-    void whatWasReadBeforeIsNotReadAgain() throws Exception {
+    void recordsAreNotReadTwice() throws Exception {
         try (RecordingSink sink = follow(LogSource.Start.behind("kmsg:701"));
                 OutputStream out = Files.newOutputStream(pipe)) {
             for (int old = 699; old <= 701; old++) {
@@ -85,7 +85,7 @@ class KmsgSequenceTest {
     }
 
     @Test
-    void theBeginningOfANewBootMustBeThere() throws Exception {
+    void missingBeginningOfANewBootIsAGap() throws Exception {
         try (RecordingSink sink = follow(LogSource.Start.afterReboot("kmsg:5000"));
                 OutputStream out = Files.newOutputStream(pipe)) {
             write(out, sink, 40);
@@ -94,7 +94,7 @@ class KmsgSequenceTest {
     }
 
     @Test
-    void aDeviceThatGoesAwayIsOpenedAgain() throws Exception {
+    void failedDeviceIsOpenedAgain() throws Exception {
         try (RecordingSink sink = follow(LogSource.Start.FIRST)) {
             try (OutputStream out = Files.newOutputStream(pipe)) {
                 write(out, sink, 1, 2);
@@ -112,7 +112,7 @@ class KmsgSequenceTest {
     }
 
     @Test
-    void aCursorThatIsNotUnderstoodMeansTheBeginning() throws Exception {
+    void unknownCursorStartsAtTheBeginning() throws Exception {
         try (RecordingSink sink = follow(LogSource.Start.behind("kmsg:nonsense"));
                 OutputStream out = Files.newOutputStream(pipe)) {
             write(out, sink, 9);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Against this machine's own ring. */
+/** Tests against this machine's ring. */
 class KmsgSourceTest {
 
     private static final Path DEVICE = Path.of("/dev/kmsg");
@@ -39,7 +39,7 @@ class KmsgSourceTest {
         return new KmsgSource(DEVICE, start, follow, boot);
     }
 
-    /** A record of this test's own, which user space may write; readers must see it with the facility of user space. */
+    /** Writes a record from user space; readers must see the facility of user space. */
     private static String write() {
         String text = "gpuwarden-test " + System.nanoTime();
         try (OutputStream out = Files.newOutputStream(DEVICE)) {
@@ -51,7 +51,7 @@ class KmsgSourceTest {
     }
 
     @Test
-    void readsWhatIsThereAndEnds() {
+    void scanReadsTheRingAndEnds() {
         RecordingSink sink = RecordingSink.once(source(LogSource.Start.FIRST, false));
         assertThat(sink.unreadable()).isEmpty();
         assertThat(sink.records()).hasSizeGreaterThan(10);
@@ -66,7 +66,7 @@ class KmsgSourceTest {
     }
 
     @Test
-    void followsTellsWhoWroteAndEndsWhenClosed() throws Exception {
+    void followingReportsTheWriterAndEndsWhenClosed() throws Exception {
         try (RecordingSink sink = RecordingSink.follow(source(LogSource.Start.FIRST, true))) {
             sink.awaitRecords(10);
             String text = write();
@@ -78,7 +78,7 @@ class KmsgSourceTest {
     }
 
     @Test
-    void goesOnRightBehindTheLastRecord() {
+    void readingResumesBehindTheLastRecord() {
         String first = write();
         String second = write();
         RecordingSink all = RecordingSink.once(source(LogSource.Start.FIRST, false));
@@ -92,7 +92,7 @@ class KmsgSourceTest {
 
     @Test
     @Timeout(120)
-    void atRestNothingRuns() throws Exception {
+    void idleReaderUsesNoCpu() throws Exception {
         try (RecordingSink sink = RecordingSink.follow(source(LogSource.Start.FIRST, true))) {
             sink.awaitRecords(10);
             long reader = sink.thread().getId();
@@ -110,7 +110,7 @@ class KmsgSourceTest {
         }
     }
 
-    /** Whether no more records come for so long; returns as soon as one does. */
+    /** Returns true when no record arrives in this time, and false with the first record. */
     private static boolean stays(RecordingSink sink, int records, Duration time) throws InterruptedException {
         long end = System.nanoTime() + time.toNanos();
         while (sink.records().size() == records && System.nanoTime() - end < 0) {

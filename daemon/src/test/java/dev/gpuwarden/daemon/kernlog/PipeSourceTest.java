@@ -15,7 +15,7 @@ class PipeSourceTest {
     Path folder;
 
     @Test
-    void writersComeAndGo() throws Exception {
+    void pipeStaysOpenBetweenWriters() throws Exception {
         Path pipe = folder.resolve("kmsg");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
                 .isZero();

@@ -14,7 +14,7 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the monitor makes of rules that somebody else brings along. */
+/** Events of additional record rules. */
 class RecordRulesTest {
 
     private final ClassifierFixture log = new ClassifierFixture();
@@ -44,7 +44,7 @@ class RecordRulesTest {
     }
 
     @Test
-    void whatLastsIsFatalAndStays() {
+    void lastingMatchIsFatalAndStays() {
         HealthEvent event = log.kernel("ata1: disk sda is stuck").flushIfDue().get(0);
         assertThat(event.checkName()).isEqualTo("DiskStuck");
         assertThat(event.componentClass()).isEqualTo("NODE");
@@ -58,7 +58,7 @@ class RecordRulesTest {
     }
 
     @Test
-    void whatPassedIsLiftedWhenItIsQuiet() {
+    void passingMatchIsClearedWhenQuiet() {
         HealthEvent event = log.kernel("fan 3 stopped").flushIfDue().get(0);
         assertThat(event.fatal()).isFalse();
         assertThat(event.action()).isEqualTo(RecommendedAction.NONE);
@@ -68,7 +68,7 @@ class RecordRulesTest {
     }
 
     @Test
-    void aStormIsCounted() {
+    void stormOfMatchesIsCounted() {
         for (int i = 0; i < 1000; i++) {
             log.kernel("fan 3 stopped");
         }
@@ -80,19 +80,19 @@ class RecordRulesTest {
     }
 
     @Test
-    void whatTheParserKnowsIsMatchedToo() {
+    void knownMessagesAreMatchedToo() {
         log.kernel(ClassifierFixture.XID79).flushIfDue();
         assertThat(faults()).contains("lab-monitor", Checks.XID);
     }
 
     @Test
-    void whatUserSpaceWritesIsNot() {
+    void recordsOfUserSpaceAreNotMatched() {
         log.record(Writer.USER, log.time.instant(), "disk sda is stuck");
         assertThat(log.flush()).isEmpty();
     }
 
     @Test
-    void aBootEndsAll() {
+    void rebootClearsAllMatches() {
         log.kernel("ata1: disk sda is stuck").flushIfDue();
         log.reboot();
         log.flush();

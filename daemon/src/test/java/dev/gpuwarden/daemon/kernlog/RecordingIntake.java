@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** A store in memory that does what the real one promises: both or neither, the same event once, faults as levels. */
+/** A store in memory with the guarantees of the real one: events and position together, each event once, faults as levels. */
 final class RecordingIntake implements EventIntake {
 
     private final Clock clock;
@@ -31,17 +31,17 @@ final class RecordingIntake implements EventIntake {
     }
 
     @Override
-    public synchronized List<Receipt> accept(List<HealthEvent> told, Optional<Position> position) {
+    public synchronized List<Receipt> accept(List<HealthEvent> accepted, Optional<Position> position) {
         calls++;
         if (failures > 0) {
             failures--;
-            throw new IllegalStateException("the store is not to be had");
+            throw new IllegalStateException("the store is not available");
         }
-        told.forEach(event -> EventLimits.violation(event).ifPresent(violation -> {
+        accepted.forEach(event -> EventLimits.violation(event).ifPresent(violation -> {
             throw new IllegalArgumentException(violation);
         }));
         List<Receipt> receipts = new ArrayList<>();
-        for (HealthEvent event : told) {
+        for (HealthEvent event : accepted) {
             if (!event.id().isEmpty() && !ids.add(event.id())) {
                 receipts.add(Receipt.DUPLICATE);
                 continue;
@@ -80,7 +80,7 @@ final class RecordingIntake implements EventIntake {
         return calls;
     }
 
-    /** How often each code was told, repetitions counted. */
+    /** Returns the number of occurrences of each code. */
     synchronized Map<String, Long> occurrences() {
         Map<String, Long> sums = new java.util.TreeMap<>();
         for (HealthEvent event : events) {

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** What a source tells, and the thread that reads it. */
+/** A sink that records what a source sends, with the thread that reads it. */
 final class RecordingSink implements LogSource.Sink, AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(15);
@@ -31,7 +31,7 @@ final class RecordingSink implements LogSource.Sink, AutoCloseable {
         return sink;
     }
 
-    /** All that is there. */
+    /** Reads a source that does not follow. */
     static RecordingSink once(LogSource source) {
         RecordingSink sink = new RecordingSink(source);
         source.read(sink);
@@ -114,7 +114,7 @@ final class RecordingSink implements LogSource.Sink, AutoCloseable {
         return cursors.get(cursors.size() - 1);
     }
 
-    /** Closes the source, and waits for the reader. */
+    /** Closes the source and waits for the reader; returns whether it ended. */
     boolean ends() throws InterruptedException {
         source.close();
         thread.join(10_000);

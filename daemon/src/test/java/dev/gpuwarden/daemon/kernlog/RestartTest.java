@@ -19,12 +19,12 @@ import java.util.function.IntPredicate;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A process that is killed anywhere, and the next one, tell together what one alone would have told. */
+/** A process that is killed at any record, and its successor, store together what one process stores. */
 class RestartTest {
 
     private record Line(Writer writer, Instant when, String text) {}
 
-    /** What is left behind: sums of all that was told, and the faults that are current. */
+    /** The sums of all stored events, and the current faults. */
     private record Outcome(Map<String, Long> sums, Set<String> current) {}
 
     private static List<Line> log(Random random, int size) {
@@ -90,7 +90,7 @@ class RestartTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
-    void atEveryBoundary(long seed) {
+    void killedProcessAndItsSuccessorStoreTheSameTogether(long seed) {
         List<Line> lines = log(new Random(seed), 120);
         Outcome alone = run(lines, seed, behind -> false);
         assertThat(alone.sums).isNotEmpty();

@@ -39,7 +39,7 @@ class RuleFileTest {
     }
 
     @Test
-    void aCodeCanMeanMoreOrLessThanTheCatalogueSays() {
+    void ruleOverridesTheCatalogue() {
         ClassifierFixture log = log(
                 "codes:",
                 "  - xid: 79",
@@ -66,7 +66,7 @@ class RuleFileTest {
     }
 
     @Test
-    void aRuleWithAThresholdAppliesFromTheNthOccurrenceWithinItsTimeOfThatGpu() {
+    void thresholdCountsOccurrencesPerGpuWithinItsTime() {
         ClassifierFixture log = log(
                 "codes:",
                 "  - {xid: 94, count: 3, within: 10m, action: restart-vm}",
@@ -90,7 +90,7 @@ class RuleFileTest {
     }
 
     @Test
-    void aFamilyOfCodesOrOneOfIt() {
+    void ruleMatchesAnXidOrOneOfItsUnits() {
         String line = "NVRM: Xid (PCI:0000:3b:00): 145, RLW_REMAP Nonfatal XC1 i0 Link 10 (0x00000004 0x00000040"
                 + " 0x00000000 0x00000000 0x00000000 0x00000000)";
         String code = log("codes: []").kernel(line).flush().get(0).errorCodes().get(0);
@@ -105,7 +105,7 @@ class RuleFileTest {
     }
 
     @Test
-    void aPatternMakesAnEventOfItsOwn() {
+    void patternYieldsItsOwnEvent() {
         ClassifierFixture log = log(
                 "patterns:",
                 "  - code: nvme-timeout",
@@ -138,14 +138,14 @@ class RuleFileTest {
     }
 
     @Test
-    void aPatternIsForTheKernelsRecordsOnly() {
+    void patternMatchesRecordsOfTheKernelOnly() {
         ClassifierFixture log = log("patterns: [{code: a, contains: abc, pattern: abc}]");
         log.record(dev.gpuwarden.core.kernel.KernelRecord.Writer.USER, TestTime.START, "abc");
         assertThat(log.flush()).isEmpty();
     }
 
     @Test
-    void aPatternThatTriesWithoutEndIsCutOff() {
+    void endlessPatternIsCutOff() {
         Rules rules = rules(
                 "patterns: [{code: a, contains: aaa, pattern: 'a*a*a*a*a*c'}, {code: b, contains: aaa, pattern: '(?:a|b)*c'}]");
         ClassifierFixture log = new ClassifierFixture(rules);
@@ -157,7 +157,7 @@ class RuleFileTest {
     }
 
     @Test
-    void countsAreBounded() {
+    void thresholdCountsAreBounded() {
         ClassifierFixture log = log("codes: [{xid: 94, count: 1000, within: 365d, action: restart-vm}]");
         IntStream.range(0, 100_000).forEach(i -> log.kernel(xid("94").replace("3b", String.format("%02x", i % 251))));
         assertThat(log.store.events()).isEmpty();
@@ -193,7 +193,7 @@ class RuleFileTest {
                     patterns: [{code: a, contains: abc, pattern: abc, component-class: gpu}] | expected GPU, NIC, NVSWITCH or NODE
                     codes: [                                                      | not YAML
                     """)
-    void whatIsWrongIsSaidWithItsLine(String text, String problem) {
+    void errorNamesItsLine(String text, String problem) {
         assertThatThrownBy(() -> rules(text))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining(problem)
@@ -201,13 +201,13 @@ class RuleFileTest {
     }
 
     @Test
-    void theLineIsThatOfTheKey() {
+    void errorNamesTheLineOfTheKey() {
         assertThatThrownBy(() -> rules("codes:", "  - xid: 79", "    ignore: true", "  - xid: 80", "    sevrity: info"))
                 .hasMessageContaining("rules.yaml:5: unknown key sevrity");
     }
 
     @Test
-    void aFileThatIsNotThereStopsTheStart() {
+    void missingFileStopsTheStart() {
         KernelLogSettings settings = new KernelLogSettings();
         settings.rules = folder.resolve("none.yaml");
         assertThatThrownBy(settings::validate).isInstanceOf(UserError.class).hasMessageContaining("no such file");

@@ -7,7 +7,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.function.LongSupplier;
 
-/** A clock that stands still until it is moved. */
+/** A clock that a test advances. */
 final class TestTime extends Clock implements LongSupplier {
 
     static final Instant START = Instant.parse("2026-11-21T10:00:00Z");
