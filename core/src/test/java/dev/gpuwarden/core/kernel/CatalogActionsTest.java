@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is recommended for each code, written out: a table that changes must change here too. */
+/** The recommended action of each code. A change of a table must be repeated here. */
 class CatalogActionsTest {
 
     private static final String RESET = "46 48 62 64 95 109 110 119 120 136 140 143 155 156 158";
@@ -43,7 +43,7 @@ class CatalogActionsTest {
     }
 
     @Test
-    void everyCodeHasTheActionThatIsWrittenHere() {
+    void everyCodeHasTheActionOfThisTable() {
         Map<Integer, Resolution> written = written();
         for (int code = 1; code <= 176; code++) {
             Signal signal = line(code);
@@ -57,7 +57,7 @@ class CatalogActionsTest {
 
     @ParameterizedTest
     @CsvSource({"0", "177", "999", "99999", "999999999"})
-    void anUnknownCodeIsACaseForSupport(int code) {
+    void unknownCodeAsksForSupport(int code) {
         Signal signal = line(code);
         assertThat(signal.code()).isEqualTo(Integer.toString(code));
         assertThat(signal.action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
@@ -66,7 +66,7 @@ class CatalogActionsTest {
     }
 
     @Test
-    void fatalIsWhatAsksForAnAction() {
+    void onlyFatalSignalsAskForAnAction() {
         for (int code = 1; code <= 176; code++) {
             Signal signal = line(code);
             assertThat(signal.severity() == Severity.FATAL)
@@ -92,7 +92,7 @@ class CatalogActionsTest {
     }
 
     @Test
-    void tablesAreWhole() {
+    void tablesHaveAllRows() {
         assertThat(TsvResource.read("xid.tsv", 4, c -> c[0])).hasSize(176).doesNotHaveDuplicates();
         assertThat(TsvResource.read("sxid.tsv", 5, c -> c[0])).hasSize(399).doesNotHaveDuplicates();
         assertThat(TsvResource.read("xid74.tsv", 3, c -> c)).hasSize(14);

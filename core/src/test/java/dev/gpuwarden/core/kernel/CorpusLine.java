@@ -2,7 +2,7 @@ package dev.gpuwarden.core.kernel;
 
 import java.util.List;
 
-/** A row of xid-lines.tsv: a line of a log, and how it is to be read. "-" for what it does not say. */
+/** A row of xid-lines.tsv: a line of a log and its expected reading; "-" for a value that the line does not have. */
 record CorpusLine(
         String id, String text, String signal, String code, String pci, String pid, String process, String note) {
 

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every line of xid-lines.tsv of which it is clear how to read it. */
+/** Every line of xid-lines.tsv with an unambiguous reading. */
 class CorpusTest {
 
     static Stream<CorpusLine> lines() {
@@ -18,7 +18,7 @@ class CorpusTest {
 
     @ParameterizedTest
     @MethodSource("lines")
-    void isReadRight(CorpusLine line) {
+    void lineIsReadAsNoted(CorpusLine line) {
         Optional<Signal> counted = KernelLogParser.standard()
                 .parse(line.text())
                 .filter(signal -> signal.kind() == Kind.XID
@@ -41,7 +41,7 @@ class CorpusTest {
         }
     }
 
-    /** The notes name some of the particulars: `link=10; unit=RLW_REMAP severity=Nonfatal intrinfo=0x00000082 status=-`. */
+    /** The notes name some of the details: `link=10; unit=RLW_REMAP severity=Nonfatal intrinfo=0x00000082 status=-`. */
     private static void expectDetail(Signal signal, String note) {
         int equals = note.indexOf('=');
         if (equals < 0) {

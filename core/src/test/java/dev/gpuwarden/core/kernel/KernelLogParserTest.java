@@ -30,7 +30,7 @@ class KernelLogParserTest {
         return signal.pci().map(address -> Entity.pci(address).value()).orElse("-");
     }
 
-    /** Device as drivers print it | address. */
+    /** Device in the driver's form | address. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     PCI:0000:3b:00 | 0000:3b:00
@@ -51,13 +51,13 @@ class KernelLogParserTest {
                     PCI:0000:123:00 | -
                     PCI:0000:3b:xx | -
                     '' | -""")
-    void readsEveryFormOfAnAddress(String device, String address) {
+    void everyFormOfAnAddressIsRead(String device, String address) {
         Signal signal = read("NVRM: Xid (" + device + "): 79, GPU has fallen off the bus.");
         assertThat(signal.code()).isEqualTo("79");
         assertThat(pci(signal)).isEqualTo(address);
     }
 
-    /** What stands behind the device | code | pid | process. */
+    /** Text behind the device | code | pid | process. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
                     `: 13, pid=42, name=python3, Graphics Exception` | 13 | 42 | python3
@@ -74,7 +74,7 @@ class KernelLogParserTest {
                     ` : 13` | 13 | - | -
                     `: 13 Graphics Exception` | 13 | - | -
                     `: 013, text` | 13 | - | -""")
-    void readsCodeAndProcess(String behind, String code, String pid, String process) {
+    void codeAndProcessAreRead(String behind, String code, String pid, String process) {
         Signal signal = read("NVRM: Xid (PCI:0000:3b:00)" + behind);
         assertThat(signal.code()).isEqualTo(code);
         assertThat(signal.pid().orElse("-")).isEqualTo(pid);
@@ -114,7 +114,7 @@ class KernelLogParserTest {
                 "4,1234,5678901,-,caller=T77;",
                 "   "
             })
-    void whatLogsPutInFrontIsNoObstacle(String prefix) {
+    void prefixesOfLogsAreSkipped(String prefix) {
         Signal signal = read(prefix + FALLEN);
         assertThat(signal.code()).isEqualTo("79");
         assertThat(pci(signal)).isEqualTo("0000:3b:00");
@@ -154,7 +154,7 @@ class KernelLogParserTest {
                 "Nov 21 02:00:02 node-1 kernel: audit: op=\"",
                 "[ 1126.635824] systemd[1]: "
             })
-    void whatAProgramQuotesIsNoMessage(String prefix) {
+    void quotedMessageIsIgnored(String prefix) {
         assertThat(parse(prefix + FALLEN)).isEmpty();
         assertThat(parse(prefix + "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32 egress"))
                 .isEmpty();
@@ -199,7 +199,7 @@ class KernelLogParserTest {
                 "x",
                 ""
             })
-    void whatOnlyLooksAlikeIsNoSignal(String text) {
+    void similarTextIsIgnored(String text) {
         assertThat(parse(text)).isEmpty();
     }
 
@@ -213,7 +213,7 @@ class KernelLogParserTest {
                     NVRM: The NVIDIA GPU 0000:b3:00.0\\x0aNVRM: (PCI ID: 10de:26b5) installed in this system has\\x0aNVRM: fallen off the bus | 0000:b3:00
                     NVRM: fallen off the bus and is not responding to commands. | -
                     NVRM: Xid (PCI:0000:01:00): , GPU has fallen off the bus. | 0000:01:00""")
-    void aGpuMayFallOffTheBusWithoutAnXid(String text, String address) {
+    void fallenOffBusIsReadWithoutAnXid(String text, String address) {
         Signal signal = read(text);
         assertThat(signal.kind()).isEqualTo(Kind.FALLEN_OFF_BUS);
         assertThat(pci(signal)).isEqualTo(address);
@@ -221,7 +221,7 @@ class KernelLogParserTest {
     }
 
     @Test
-    void theDriverSaysWhichGpuSitsWhere() {
+    void uuidOfAnAddressIsRead() {
         String uuid = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
         for (String at : new String[] {"PCI:0000:03:00", "0000:03:00", "PCI:00000000:03:00.0"}) {
             Signal signal = read("[19639.966187] NVRM: GPU at " + at + ": " + uuid);
@@ -240,7 +240,7 @@ class KernelLogParserTest {
                     'GPU reset executed: GPU-455d8f70-2051-db6c-0430-ffc457bff834, success: false' | reset-failed | RESTART_VM
                     'Nov 21 02:00:02 node-1 nvsentinel-gpu-reset[7]: GPU reset executed: GPU-455d8f70-2051-db6c-0430-ffc457bff834, success: true' | reset | NONE
                     '<27>Nov 21 02:00:02 node-1 nvsentinel-gpu-reset: GPU reset occurred: GPU-455d8f70-2051-db6c-0430-ffc457bff834' | reset | NONE""")
-    void aResetIsAcknowledged(String text, String code, RecommendedAction action) {
+    void resetIsRead(String text, String code, RecommendedAction action) {
         Signal signal = read(text);
         assertThat(signal.kind()).isEqualTo(Kind.GPU_RESET);
         assertThat(signal.code()).isEqualTo(code);
@@ -249,7 +249,7 @@ class KernelLogParserTest {
     }
 
     @Test
-    void onlyTheResetJobMaySayThatItReset() {
+    void resetOfAnotherProgramIsIgnored() {
         assertThat(parse(
                         "Nov 21 02:00:02 node-1 bash[7]: GPU reset occurred: GPU-455d8f70-2051-db6c-0430-ffc457bff834"))
                 .isEmpty();
@@ -300,7 +300,7 @@ class KernelLogParserTest {
         assertThat(signal.details().entrySet()).contains(Map.entry(detail.split("=")[0], detail.split("=")[1]));
     }
 
-    /** What an SXid line says | severity | action. */
+    /** Text of an SXid line | severity | action. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     12028, Non-fatal, Link 32 egress non-posted PRIV error (First) | WARNING | NONE
@@ -319,7 +319,7 @@ class KernelLogParserTest {
                     99999, Non-fatal, Some error | WARNING | NONE
                     22013, Severity 1 Engine instance 44 Sub-engine instance 00 | INFO | NONE
                     '22013, Data {0x000001c0, 0x00bd5c8a}' | INFO | NONE""")
-    void thePrintedSeverityOfAnSxidCounts(String text, Severity severity, RecommendedAction action) {
+    void printedSeverityOfAnSxidCounts(String text, Severity severity, RecommendedAction action) {
         Signal signal = read("nvidia-nvswitch3: SXid (PCI:0000:05:00.0): " + text);
         assertThat(signal.kind()).isEqualTo(Kind.SXID);
         assertThat(pci(signal)).isEqualTo("0000:05:00");
@@ -329,7 +329,7 @@ class KernelLogParserTest {
     }
 
     @Test
-    void particularsAreKept() {
+    void detailsAreKept() {
         assertThat(read("NVRM: Xid (PCI:0000:cb:00 GPU-I:05): 13, pid='<unknown>', name=<unknown>,"
                                 + " Graphics SM Warp Exception on (GPC 7, TPC 2, SM 1): Illegal Instruction")
                         .details())
@@ -343,7 +343,7 @@ class KernelLogParserTest {
                 .isEqualTo(Map.of("caused_by", "149"));
     }
 
-    /** Lines as the sources print them; whether they are known is in messages.tsv. Line | code | address | severity. */
+    /** Lines in the form of the sources of driver and kernel; messages.tsv has their rows. Line | code | address | severity. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
                     NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x22:0xffff:667) | init-failed | 0000:3b:00 | FATAL
@@ -374,7 +374,7 @@ class KernelLogParserTest {
                     nvidia 0000:3b:00.0: AER: can't recover (no error_detected callback) | pcie-recovery-failed | 0000:3b:00 | FATAL
                     pcieport 0000:3a:00.0: pciehp: Slot(1): Link Down | pcie-link-down | 0000:3a:00 | WARNING
                     pcieport 0000:3a:00.0: pciehp: Slot(1): Link Up | pcie-link-up | 0000:3a:00 | INFO""")
-    void messagesOfDriverAndLinksHaveACodeOfTheirOwn(String text, String code, String address, Severity severity) {
+    void messagesOfDriverAndLinksHaveOwnCodes(String text, String code, String address, Severity severity) {
         Signal signal = read("[  123.456789] " + text);
         assertThat(signal.kind()).isEqualTo(Kind.MESSAGE);
         assertThat(signal.code()).isEqualTo(code);
@@ -384,7 +384,7 @@ class KernelLogParserTest {
     }
 
     @Test
-    void aStuckProcessIsNamed() {
+    void hungTaskNamesItsProcess() {
         Signal signal = read("[ 242.1] INFO: task nvidia-smi:12345 blocked for more than 120 seconds.");
         assertThat(signal.code()).isEqualTo("hung-task");
         assertThat(signal.process()).contains("nvidia-smi");
@@ -395,7 +395,7 @@ class KernelLogParserTest {
     @ValueSource(
             strings = {"", "[ 242.13] ", "Nov 21 02:00:02 node-1 kernel: ", "Nov 21 02:00:02 node-1 kernel: [ 242.13] "
             })
-    void aCrashInsideNcclNamesItsProcess(String prefix) {
+    void crashInsideNcclNamesItsProcess(String prefix) {
         Signal signal =
                 read(prefix + "pt main: x[2536443]: segfault at 7f797fe00000 ip 00007f7c7ac69996 sp 00007f7c12fd7c30"
                         + " error 4 in libnccl.so.2[7f7c7ac00000+d3d3000]");
@@ -405,7 +405,7 @@ class KernelLogParserTest {
     }
 
     @Test
-    void messagesOverSeveralRecordsArePutTogether() {
+    void messagesOverSeveralRecordsAreJoined() {
         WrappedMessage wrapped = new WrappedMessage();
         String[] lines = {
             "[ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0",
@@ -423,7 +423,7 @@ class KernelLogParserTest {
     }
 
     @Test
-    void aMessageThatNeverEndsIsForgotten() {
+    void unfinishedMessageIsDropped() {
         WrappedMessage wrapped = new WrappedMessage();
         wrapped.join("NVRM: The NVIDIA GPU 0000:b3:00.0");
         for (int i = 0; i < 10; i++) {

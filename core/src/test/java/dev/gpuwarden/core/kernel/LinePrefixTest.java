@@ -13,7 +13,7 @@ class LinePrefixTest {
     private static final String MESSAGE =
             "NVRM: Xid (PCI:0000:3b:00): 79, pid=1, name=a: b, GPU has fallen off the bus.";
 
-    /** Prefix as it is found in the field | stamp | tag. */
+    /** Prefix of a real log | stamp | tag. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     '' | '' | ''
@@ -50,7 +50,7 @@ class LinePrefixTest {
                     'Nov 21 02:00:02 node-1 kubelet[1234]: ' | Nov 21 02:00:02 | kubelet
                     'Nov 21 02:00:02 node-1 nvsentinel-gpu-reset: ' | Nov 21 02:00:02 | nvsentinel-gpu-reset
                     """)
-    void comesOffInEveryForm(String prefix, String stamp, String tag) {
+    void everyFormOfAPrefixIsSplitOff(String prefix, String stamp, String tag) {
         assertThat(LinePrefix.of(prefix + MESSAGE)).isEqualTo(new LinePrefix(stamp, tag, MESSAGE));
     }
 
@@ -71,7 +71,7 @@ class LinePrefixTest {
                 "",
                 "1 2024"
             })
-    void aMessageIsLeftAlone(String message) {
+    void messageIsNotSplit(String message) {
         assertThat(LinePrefix.of(message)).isEqualTo(new LinePrefix("", "", message));
         assertThat(LinePrefix.of("[   12.000001] " + message).text()).isEqualTo(message);
         assertThat(LinePrefix.of("Jun 12 16:30:32 host kernel: " + message).text())
@@ -79,14 +79,14 @@ class LinePrefixTest {
     }
 
     @Test
-    void whatOtherProgramsLogIsTheirs() {
+    void linesOfProgramsHaveTheirTag() {
         LinePrefix line = LinePrefix.of("Nov 21 02:00:02 node-1 app[7]: kernel: " + MESSAGE);
         assertThat(line.tag()).isEqualTo("app");
         assertThat(line.text()).isEqualTo("kernel: " + MESSAGE);
     }
 
     @Test
-    void takesAnyText() {
+    void anyTextIsAccepted() {
         Random random = new Random(7);
         String alphabet = " []<>:.,-T019aKkernel\t\n\u00e9\ud83d";
         for (int i = 0; i < 100_000; i++) {

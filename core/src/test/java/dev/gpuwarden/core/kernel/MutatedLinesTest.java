@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever a log holds, the parser neither fails nor stalls, and says nothing that could not be an entity. */
+/** With any text the parser neither fails nor stalls, and its signals are valid entities. */
 class MutatedLinesTest {
 
     private static final String ALPHABET =
@@ -22,7 +22,7 @@ class MutatedLinesTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 20261121, -7})
-    void mutationsAreReadOrLeft(long seed) {
+    void mutatedLinesAreReadOrIgnored(long seed) {
         Random random = new Random(seed);
         WrappedMessage wrapped = new WrappedMessage();
         int read = 0;
@@ -86,7 +86,7 @@ class MutatedLinesTest {
                 "0000:",
                 "4,1,2,"
             })
-    void longLinesDoNotStall(String part) {
+    void longLinesAreReadInTime(String part) {
         for (String head : new String[] {
             "", "NVRM: ", "NVRM: Xid (PCI:0000:3b:00): 31, ", "mlx5_core Link down ", "pcieport Correct "
         }) {
@@ -97,7 +97,7 @@ class MutatedLinesTest {
     }
 
     @Test
-    void aMissAllocatesNothing() {
+    void lineWithoutMessageAllocatesNothing() {
         var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
         String[] misses = {
             "Nov 21 02:00:02 node-1 systemd[1]: Started Session 42 of user root.",

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Each rule of the table by lines made from it: the table is read here in a second way. */
+/** Each rule of the table, by lines made from it. This test reads the table with a second parser. */
 class NvlinkRulesTest {
 
     private static final KernelLogParser PARSER = KernelLogParser.standard();
@@ -85,7 +85,7 @@ class NvlinkRulesTest {
 
     @ParameterizedTest
     @MethodSource("cases")
-    void eachRuleIsFoundWhateverTheOtherBits(Case rule) {
+    void eachRuleIsFoundWithAnyFreeBits(Case rule) {
         Random random = new Random(7);
         for (int i = 0; i < 20; i++) {
             int word = rule.word(i == 0 ? 0 : i == 1 ? -1 : random.nextInt());
@@ -106,10 +106,10 @@ class NvlinkRulesTest {
         }
     }
 
-    /** Xid 150's patterns have no bit that tells the layouts apart. */
+    /** The patterns of XID 150 have no bit that distinguishes the layouts. */
     @ParameterizedTest
     @MethodSource("cases")
-    void theBranchOfTheDriverDecidesOnTheLayout(Case rule) {
+    void driverBranchSelectsTheLayout(Case rule) {
         KernelLogParser other = PARSER.withDriverBranch(rule.second() ? 550 : 580);
         String status = rule.status().equals("any") ? "0x00000000" : rule.status();
         Signal signal = other.parse(rule.line(rule.word(0), status)).orElseThrow();
@@ -122,7 +122,7 @@ class NvlinkRulesTest {
     }
 
     @Test
-    void noWordsFitTwoRulesThatDiffer() {
+    void wordsFitAtMostOneRule() {
         Random random = new Random(11);
         List<Case> all = cases().toList();
         for (int i = 0; i < 20_000; i++) {
@@ -155,7 +155,7 @@ class NvlinkRulesTest {
 
     @ParameterizedTest
     @MethodSource("undecided")
-    void whatNoRuleKnowsGoesByWhatTheDriverCallsIt(String rest, Resolution expected) {
+    void errorWithoutARuleHasThePrintedSeverity(String rest, Resolution expected) {
         Signal signal = PARSER.parse("NVRM: Xid (PCI:0000:04:00): " + rest).orElseThrow();
         assertThat(new Resolution(signal.severity(), signal.action())).isEqualTo(expected);
     }
@@ -167,7 +167,7 @@ class NvlinkRulesTest {
                 "RLW_REMAP Nonfatal XC1 i0 Link 10 (0X00000082, 0X00000040)",
                 "RLW_REMAP Non-fatal XC1 i0 Link 10 (82 40)"
             })
-    void spacesAndCaseDoNotMatter(String rest) {
+    void spacesAndCaseAreIgnored(String rest) {
         Signal signal = PARSER.parse("NVRM: Xid (PCI:0000:04:00): 145, " + rest).orElseThrow();
         assertThat(signal.code()).isEqualTo("145.RLW_REMAP");
         assertThat(signal.details())
