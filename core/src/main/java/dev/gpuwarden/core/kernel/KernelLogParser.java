@@ -4,16 +4,17 @@ import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.model.PciAddress;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * A parser for messages of the NVIDIA driver, of PCIe and of network cards, with or without the prefixes of dmesg, syslog and
  * journalctl. It ignores a message that a program quotes.
  *
- * <p>Nearly all lines have no such message. For them the parser reads the beginning of each word and allocates nothing.
+ * <p>Thread-safe. Nearly all lines have no such message. For them the parser reads the beginning of each word and allocates nothing.
  */
-public final class KernelLogParser implements LogParser {
+public final class KernelLogParser {
 
-    private static final KernelLogParser STANDARD = new KernelLogParser(Optional.empty());
+    private static final KernelLogParser STANDARD = new KernelLogParser(Optional::empty);
 
     private static final String FALLEN_OFF = "GPU_FALLEN_OFF_BUS";
     private static final String HUNG_TASK = "INFO: task ";
@@ -30,7 +31,7 @@ public final class KernelLogParser implements LogParser {
 
     private final XidReader xids;
 
-    private KernelLogParser(Optional<Integer> driverBranch) {
+    private KernelLogParser(Supplier<Optional<Integer>> driverBranch) {
         xids = new XidReader(driverBranch);
     }
 
@@ -45,10 +46,19 @@ public final class KernelLogParser implements LogParser {
      * @param major the major version of the driver, for example 550
      */
     public KernelLogParser withDriverBranch(int major) {
-        return new KernelLogParser(Optional.of(major));
+        return withDriverBranch(() -> Optional.of(major));
     }
 
-    @Override
+    /**
+     * Returns a parser that looks up the driver branch for each NVLink 5 error.
+     *
+     * @param major returns the major version; empty where it is unknown
+     */
+    public KernelLogParser withDriverBranch(Supplier<Optional<Integer>> major) {
+        return new KernelLogParser(major);
+    }
+
+    /** Returns the message of a record or line; empty for one without a known message. Never throws. */
     public Optional<Signal> parse(String text) {
         // No program writes a longer prefix, so a message that begins later is a quotation.
         int last = Math.min(text.length() - 1, LinePrefix.LONGEST);

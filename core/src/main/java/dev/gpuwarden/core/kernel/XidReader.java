@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -20,9 +21,9 @@ final class XidReader {
             Pattern.compile("faulted @ (0x[0-9a-fA-F_]{1,20})\\. Fault is of type (\\w{1,40})");
     private static final Pattern LINK = Pattern.compile("\\blink (\\d{1,3})\\b");
 
-    private final Optional<Integer> driverBranch;
+    private final Supplier<Optional<Integer>> driverBranch;
 
-    XidReader(Optional<Integer> driverBranch) {
+    XidReader(Supplier<Optional<Integer>> driverBranch) {
         this.driverBranch = driverBranch;
     }
 
@@ -47,7 +48,7 @@ final class XidReader {
 
     private Explanation explanation(XidLine line, TreeMap<String, String> details) {
         if (NvlinkRules.about(line.code())) {
-            Optional<Explanation> decoded = NvlinkLine.explain(line, driverBranch, details);
+            Optional<Explanation> decoded = NvlinkLine.explain(line, driverBranch.get(), details);
             if (decoded.isPresent()) {
                 return decoded.get();
             }

@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.RecordRules;
-import dev.gpuwarden.daemon.kernlog.DriverParser;
+import dev.gpuwarden.daemon.kernlog.DriverBranch;
 import dev.gpuwarden.daemon.kernlog.DriverSource;
 import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
@@ -34,7 +34,7 @@ record NodeLog(KernelLogSettings settings, RecordRules others, NodeName node, No
                 new KernelLogMonitor.Surroundings(
                         node,
                         paths,
-                        new DriverParser(() -> sampler.snapshot().driver()),
+                        DriverBranch.parser(() -> sampler.snapshot().driver()),
                         sampler::snapshot,
                         store,
                         store::faults,

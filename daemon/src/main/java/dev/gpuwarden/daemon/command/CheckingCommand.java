@@ -10,7 +10,7 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.Surroundings;
-import dev.gpuwarden.daemon.kernlog.DriverParser;
+import dev.gpuwarden.daemon.kernlog.DriverBranch;
 import dev.gpuwarden.daemon.kernlog.KernelLogScan;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.node.NodeName;
@@ -71,7 +71,7 @@ abstract class CheckingCommand extends NodeCommand {
         }
         long start = System.nanoTime();
         KernelLogScan.Result log =
-                KernelLogScan.sinceBoot(kernelLog, others, paths, DriverParser.of(seen.driver()), seen, node.get());
+                KernelLogScan.sinceBoot(kernelLog, others, paths, DriverBranch.parser(seen.driver()), seen, node.get());
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         return CheckRunner.once(plan, around.withKernelLog(log::status)).stream()
                 .map(result -> result.check().id().equals(KernelLogFindings.CHECK)

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.command;
 
-import dev.gpuwarden.core.kernel.LogParser;
+import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.WrappedMessage;
@@ -19,7 +19,7 @@ final class XidDecoder {
     /** What dmesg --color puts around times and names of subsystems. */
     private static final Pattern COLOUR = Pattern.compile("\u001b\\[[0-9;]{0,16}m");
 
-    private final LogParser parser;
+    private final KernelLogParser parser;
     private final WrappedMessage wrapped = new WrappedMessage();
     private final Map<PciAddress, String> uuids = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
@@ -31,7 +31,7 @@ final class XidDecoder {
     };
     private long lines;
 
-    XidDecoder(LogParser parser) {
+    XidDecoder(KernelLogParser parser) {
         this.parser = parser;
     }
 

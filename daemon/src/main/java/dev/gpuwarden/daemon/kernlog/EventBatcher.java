@@ -52,7 +52,6 @@ final class EventBatcher {
     private static final Duration CLEAR_PAUSE = Duration.ofSeconds(10);
 
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
-
     private static final System.Logger LOG = System.getLogger(KernelLogMonitor.class.getName());
 
     /**

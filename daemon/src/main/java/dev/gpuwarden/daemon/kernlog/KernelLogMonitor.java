@@ -4,9 +4,9 @@ import dev.gpuwarden.core.event.EventIntake;
 import dev.gpuwarden.core.event.EventIntake.Position;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelRecord;
-import dev.gpuwarden.core.kernel.LogParser;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.PciAddress;
@@ -69,7 +69,7 @@ public final class KernelLogMonitor implements AutoCloseable {
     public record Surroundings(
             NodeName node,
             NodePaths paths,
-            LogParser parser,
+            KernelLogParser parser,
             Supplier<NodeSnapshot> nodes,
             EventIntake intake,
             Supplier<List<Fault>> faults,

@@ -3,9 +3,9 @@ package dev.gpuwarden.daemon.kernlog;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelRecord;
-import dev.gpuwarden.core.kernel.LogParser;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
@@ -49,7 +49,7 @@ public final class KernelLogScan {
             KernelLogSettings settings,
             RecordRules others,
             NodePaths paths,
-            LogParser parser,
+            KernelLogParser parser,
             NodeSnapshot node,
             String nodeName) {
         settings.validate();

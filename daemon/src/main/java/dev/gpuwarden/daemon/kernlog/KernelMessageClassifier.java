@@ -4,9 +4,9 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
-import dev.gpuwarden.core.kernel.LogParser;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Kind;
@@ -45,7 +45,7 @@ final class KernelMessageClassifier {
     private static final Duration AHEAD = Duration.ofMinutes(1);
 
     private final String nodeName;
-    private final LogParser parser;
+    private final KernelLogParser parser;
     private final Rules.Evaluator rules;
     private final GpuNames names;
     private final XidHistory xids = new XidHistory();
@@ -56,7 +56,7 @@ final class KernelMessageClassifier {
 
     KernelMessageClassifier(
             String nodeName,
-            LogParser parser,
+            KernelLogParser parser,
             Rules rules,
             GpuNames names,
             KernelLogStats.Counters counters,

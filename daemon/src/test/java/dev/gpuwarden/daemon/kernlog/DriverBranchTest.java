@@ -11,7 +11,7 @@ import dev.gpuwarden.core.port.DriverInfo;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class DriverParserTest {
+class DriverBranchTest {
 
     /** Drivers before R575 and since read these words differently. */
     private static final String LINE = "NVRM: Xid (PCI:0000:04:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 00"
@@ -21,7 +21,7 @@ class DriverParserTest {
     private DriverState driver = new DriverState.Opening();
     private int asked;
 
-    private final DriverParser parser = new DriverParser(
+    private final KernelLogParser parser = DriverBranch.parser(
             () -> {
                 asked++;
                 return driver;
@@ -61,6 +61,6 @@ class DriverParserTest {
 
     @Test
     void unknownVersionYieldsTheStandardParser() {
-        assertThat(DriverParser.of(running("dev"))).isSameAs(KernelLogParser.standard());
+        assertThat(DriverBranch.parser(running("dev"))).isSameAs(KernelLogParser.standard());
     }
 }
