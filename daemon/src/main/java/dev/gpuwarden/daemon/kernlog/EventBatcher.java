@@ -21,11 +21,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Collects events of the kernel log and stores them in batches, each with the position up to which the log was read.
- *
- * <p>The first event of a fault is due immediately. Its repetitions within the window are counted; they become one event at the
- * window's end, or with the next batch. A batch takes everything that waits, so the stored position never lies ahead of the stored
- * events.
+ * A buffer of kernel-log events, which it stores in batches with the position in the log. The first event of a fault is due
+ * immediately. Its repetitions within the window are counted, and become one event at the window's end or with the next batch. A
+ * batch takes everything that waits, so the stored position never lies ahead of the stored events.
  *
  * <p>Thread-safe with one lock. One thread adds events and waits in {@link #awaitRoom}; another runs {@link #run}.
  */
@@ -167,18 +165,15 @@ final class EventBatcher {
 
     /** Adds an event that clears faults, behind all that waits for its entities; without entities, behind all that waits. */
     private void addRecovery(HealthEvent event) {
-        Iterator<Map.Entry<Repetitions.Key, Repetitions>> all =
-                repetitions.entrySet().iterator();
-        while (all.hasNext()) {
-            Map.Entry<Repetitions.Key, Repetitions> entry = all.next();
+        repetitions.entrySet().removeIf(entry -> {
             boolean concerned = event.entities().isEmpty()
                     || entry.getKey().entities().stream().anyMatch(event.entities()::contains);
             if (concerned) {
+                // Without its entry, the next occurrence is a first one, and due immediately.
                 flush(entry.getValue());
-                // The next occurrence is a first one, and due immediately.
-                all.remove();
             }
-        }
+            return concerned;
+        });
         ready.add(event);
         due = nanoTime.getAsLong();
     }
@@ -259,8 +254,8 @@ final class EventBatcher {
         Batch batch;
         do {
             batch = take();
-            deliver(batch, target);
-        } while (!batch.last());
+            // After a failure a later batch must not store its position: it lies ahead of these events.
+        } while (deliver(batch, target) && !batch.last());
     }
 
     /** Makes the next batch the last one. Any thread may call it. */
@@ -306,19 +301,23 @@ final class EventBatcher {
         }
     }
 
-    /** Retries until the store accepts the batch. The store itself keeps what it cannot write. */
-    private void deliver(Batch batch, Target target) {
-        do {
+    /** Retries until the store accepts the batch; once more after the stop. The store itself keeps what it cannot write. */
+    private boolean deliver(Batch batch, Target target) {
+        while (true) {
+            boolean lastTry = retry.isClosed();
             try {
                 store(batch, target);
                 retry.reset();
-                return;
+                return true;
             } catch (RuntimeException e) {
                 LOG.log(Level.ERROR, "events of the kernel log could not be stored", e);
                 target.error.accept("events could not be stored: " + e);
             }
+            if (lastTry) {
+                return false;
+            }
             retry.await();
-        } while (!retry.isClosed());
+        }
     }
 
     private void store(Batch batch, Target target) {

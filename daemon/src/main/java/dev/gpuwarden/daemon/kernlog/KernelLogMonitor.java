@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows the kernel log and stores its messages as health events, each batch with the position up to which the log was read.
+ * The follower of the kernel log. It stores the log's messages as health events in batches, each with the position in the log.
  *
  * <p>One thread reads and classifies; another stores. The first goes on while the second waits for the disk, so a burst shares one
  * sync. Both sleep while the log is silent and no event is due.

@@ -25,8 +25,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Classifies records of the kernel log: each record yields the health events that follow from it. An event stands for one
- * occurrence and has no id; {@link EventBatcher} counts repetitions. Does no I/O. Not thread-safe.
+ * A classifier of kernel-log records: each record yields the health events that follow from it. An event stands for one occurrence
+ * and has no id; {@link EventBatcher} counts repetitions. Does no I/O. Not thread-safe.
  */
 final class KernelMessageClassifier {
 

@@ -250,6 +250,22 @@ class KernelLogMonitorTest {
     }
 
     @Test
+    void eventsSurviveAFailureOfTheStoreDuringTheShutdown() throws IOException {
+        try (KernelLogMonitor monitor = start()) {
+            await(() -> status(monitor).records() == 1);
+            store.fail(1);
+            write(ClassifierFixture.XID79);
+            await(() -> status(monitor).lastError().isPresent());
+            write("nothing");
+            await(() -> status(monitor).records() == 3);
+        }
+        try (KernelLogMonitor monitor = start()) {
+            await(() -> status(monitor).unreadable().isEmpty());
+        }
+        assertThat(store.occurrences()).containsEntry("79 0000:3b:00", 1L);
+    }
+
+    @Test
     void quietFaultIsCleared() throws IOException {
         settings.stormWindow = Duration.ofMillis(100);
         settings.quiet = Duration.ofSeconds(1);

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.kernlog.logfile;
 
-/** Splits bytes into lines, and skips the part of a line beyond {@link #LONGEST}. Not thread-safe. */
+/** A splitter of bytes into lines. It skips the part of a line beyond {@link #LONGEST}. Not thread-safe. */
 public final class LineSplitter {
 
     /** The longest line, in bytes: four times a record of the kernel, for prefixes and escapes. */
