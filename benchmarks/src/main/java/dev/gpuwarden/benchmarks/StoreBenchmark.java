@@ -2,7 +2,7 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.daemon.store.EventStore;

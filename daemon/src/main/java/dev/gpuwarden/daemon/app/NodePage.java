@@ -5,7 +5,7 @@ import dev.gpuwarden.cli.web.GuardedHandler;
 import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.node.NodeSnapshot;
@@ -88,7 +88,7 @@ record NodePage(
     }
 
     @Override
-    public EventBook events() {
+    public EventReader events() {
         return store;
     }
 

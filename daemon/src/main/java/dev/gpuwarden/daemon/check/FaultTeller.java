@@ -9,8 +9,8 @@ import dev.gpuwarden.core.check.FaultChange.Kind;
 import dev.gpuwarden.core.check.FaultChange.Meaning;
 import dev.gpuwarden.core.check.FindingEvents;
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.EventBook;
-import dev.gpuwarden.core.event.EventIntake;
+import dev.gpuwarden.core.event.EventReader;
+import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.health.Subject;
@@ -37,11 +37,11 @@ public final class FaultTeller {
     private volatile List<Damping> damping = List.of();
     private final Map<String, CheckInfo> byEventName = new HashMap<>();
     private final List<CheckInfo> off;
-    private final EventIntake intake;
-    private final EventBook book;
+    private final EventWriter intake;
+    private final EventReader book;
     private final String nodeName;
 
-    public FaultTeller(CheckPlan plan, EventIntake intake, EventBook book, String nodeName) {
+    public FaultTeller(CheckPlan plan, EventWriter intake, EventReader book, String nodeName) {
         plan.planned().forEach(planned -> byEventName.put(planned.info().eventName(), planned.info()));
         this.off = plan.off();
         this.intake = intake;
@@ -82,10 +82,10 @@ public final class FaultTeller {
         List<HealthEvent> events = changes.stream()
                 .map(change -> FindingEvents.of(change, nodeName))
                 .toList();
-        List<EventIntake.Receipt> receipts = intake.accept(events, Optional.empty());
+        List<EventWriter.Receipt> receipts = intake.accept(events, Optional.empty());
         for (int i = 0; i < changes.size(); i++) {
             // The store says for itself when it is full; the next round tells the fault again.
-            if (receipts.get(i) != EventIntake.Receipt.REFUSED) {
+            if (receipts.get(i) != EventWriter.Receipt.REFUSED) {
                 log(changes.get(i), events.get(i));
             }
         }

@@ -4,7 +4,7 @@ import com.google.protobuf.Timestamp;
 import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.v1.ListEventsRequest;
 import dev.gpuwarden.api.v1.ListEventsResponse;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.StoredEvent;
 import io.grpc.Status;
@@ -24,9 +24,9 @@ final class EventPages {
     /** A page ends with the event that passes this, so that one of long messages stays a message of gRPC's default size. */
     private static final int MAX_BYTES = 1 << 20;
 
-    private final EventBook book;
+    private final EventReader book;
 
-    EventPages(EventBook book) {
+    EventPages(EventReader book) {
         this.book = book;
     }
 

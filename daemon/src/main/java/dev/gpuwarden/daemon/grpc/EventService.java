@@ -4,8 +4,8 @@ import com.google.protobuf.Empty;
 import dev.gpuwarden.api.EventRules;
 import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
-import dev.gpuwarden.core.event.EventIntake;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.HealthEvent;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -18,7 +18,7 @@ import java.util.Optional;
 final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase {
 
     private final String nodeName;
-    private final EventIntake intake;
+    private final EventWriter intake;
     private final Access access;
     private final Work work;
     private final Clock clock;
@@ -66,7 +66,7 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
     }
 
     /** @throws StatusRuntimeException where the store refuses one of the events */
-    static List<Receipt> accept(EventIntake intake, List<HealthEvent> events) {
+    static List<Receipt> accept(EventWriter intake, List<HealthEvent> events) {
         try {
             return intake.accept(events, Optional.empty());
         } catch (IllegalArgumentException e) {

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.grpc;
 
 import dev.gpuwarden.core.check.CheckRegistry;
-import dev.gpuwarden.core.event.EventBook;
-import dev.gpuwarden.core.event.EventIntake;
+import dev.gpuwarden.core.event.EventReader;
+import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import java.time.Clock;
@@ -27,8 +27,8 @@ public record NodeSources(
         Identity identity,
         Supplier<NodeSnapshot> node,
         Function<NodeSnapshot, List<GpuMemoryUse>> memory,
-        EventIntake intake,
-        EventBook events,
+        EventWriter intake,
+        EventReader events,
         CheckRegistry checks,
         BooleanSupplier storing,
         Supplier<Map<String, String>> unreached,

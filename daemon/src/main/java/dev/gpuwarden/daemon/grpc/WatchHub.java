@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.api.CheckCodec;
 import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.GpuCodec;
@@ -9,7 +10,7 @@ import dev.gpuwarden.api.v1.WatchKind;
 import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.check.CheckResult;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -35,7 +36,7 @@ final class WatchHub implements AutoCloseable {
     private final ScheduledExecutorService loop;
     private final CallStats stats;
     private final List<Watcher<Change>> watchers = new CopyOnWriteArrayList<>();
-    private final EventBook.Subscription subscription;
+    private final EventReader.Subscription subscription;
     /** These belong to the event loop. */
     private final FaultMessages faults;
 
@@ -46,7 +47,7 @@ final class WatchHub implements AutoCloseable {
     /** Something that watchers may want to know. */
     private sealed interface Change {}
 
-    private record Event(EventBook.Told told) implements Change {}
+    private record Event(EventChange told) implements Change {}
 
     private record Check(CheckResult result) implements Change {}
 
@@ -61,7 +62,7 @@ final class WatchHub implements AutoCloseable {
     }
 
     /** On the store's thread. */
-    private void told(EventBook.Told told) {
+    private void told(EventChange told) {
         if (!watchers.isEmpty()) {
             offer(new Event(told));
         }

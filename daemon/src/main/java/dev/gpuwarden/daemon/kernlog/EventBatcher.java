@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.core.event.EventIntake;
-import dev.gpuwarden.core.event.EventIntake.Position;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.lang.System.Logger.Level;
@@ -60,7 +60,7 @@ final class EventBatcher {
      * @param error receives the description of a failure to store
      */
     record Target(
-            EventIntake intake, Supplier<List<Fault>> faults, Duration quiet, Clock clock, Consumer<String> error) {}
+            EventWriter intake, Supplier<List<Fault>> faults, Duration quiet, Clock clock, Consumer<String> error) {}
 
     /**
      * One hand-over to the store.

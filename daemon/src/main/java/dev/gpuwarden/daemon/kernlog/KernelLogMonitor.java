@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.core.event.EventIntake;
-import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.EventWriter;
+import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.kernel.KernelLogParser;
@@ -71,7 +71,7 @@ public final class KernelLogMonitor implements AutoCloseable {
             NodePaths paths,
             KernelLogParser parser,
             Supplier<NodeSnapshot> nodes,
-            EventIntake intake,
+            EventWriter intake,
             Supplier<List<Fault>> faults,
             Consumer<Duration> awaitNodes,
             DriverSource.Feed driver,

@@ -1,7 +1,8 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.api.kube.EventObject;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.util.Collections;
@@ -24,8 +25,8 @@ final class EventNews {
     private final Set<Long> idle = new LinkedHashSet<>();
     private final Set<String> single = new LinkedHashSet<>();
 
-    /** For {@link EventBook#listen}. */
-    synchronized void hear(EventBook.Told told) {
+    /** For {@link EventReader#listen}. */
+    synchronized void hear(EventChange told) {
         StoredEvent stored = told.stored();
         if (stored.event().healthy()) {
             if (told.change().effect() == Effect.REPEATED) {

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.kube;
 
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
 import dev.gpuwarden.daemon.uplink.Forwarder;
@@ -35,7 +35,7 @@ public final class KubernetesNode implements AutoCloseable {
     }
 
     /** Events from now on, or from where the last daemon ended. Blocks until the outbox knows of it. */
-    public Optional<Forwarder> startEvents(Outbox outbox, EventBook book) {
+    public Optional<Forwarder> startEvents(Outbox outbox, EventReader book) {
         if (!parts.contains(Part.events)) {
             return Optional.empty();
         }

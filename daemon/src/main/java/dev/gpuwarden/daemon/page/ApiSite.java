@@ -7,7 +7,7 @@ import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeVerdict;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
@@ -61,7 +61,7 @@ public final class ApiSite implements HttpHandler {
 
         CheckRegistry checks();
 
-        EventBook events();
+        EventReader events();
 
         /** What was recorded around an event: JSON, gzip'd. */
         Optional<byte[]> recording(StoredEvent event);

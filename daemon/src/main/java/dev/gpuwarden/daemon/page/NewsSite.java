@@ -4,7 +4,7 @@ import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import java.time.Duration;
 import java.util.Map;
 
@@ -21,7 +21,7 @@ public final class NewsSite implements HttpHandler, AutoCloseable {
 
     private final NewsWire news;
 
-    public NewsSite(EventBook events) {
+    public NewsSite(EventReader events) {
         news = new NewsWire(events);
     }
 

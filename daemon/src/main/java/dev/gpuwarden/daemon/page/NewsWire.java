@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.page;
 
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -10,10 +10,10 @@ final class NewsWire implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
-    private final EventBook.Subscription subscription;
+    private final EventReader.Subscription subscription;
     private long told;
 
-    NewsWire(EventBook book) {
+    NewsWire(EventReader book) {
         subscription = book.listen(event -> ring());
     }
 

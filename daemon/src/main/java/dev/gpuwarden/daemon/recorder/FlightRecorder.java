@@ -1,7 +1,8 @@
 package dev.gpuwarden.daemon.recorder;
 
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.cli.Output;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.health.Subject;
@@ -45,7 +46,7 @@ public final class FlightRecorder implements AutoCloseable {
     private final ScheduledExecutorService timer;
     private final LongSupplier nanoTime;
     private final Duration after;
-    private final EventBook.Subscription subscription;
+    private final EventReader.Subscription subscription;
     /** Touched by the timer's thread alone. */
     private final Map<String, Pending> pending = new HashMap<>();
 
@@ -75,12 +76,12 @@ public final class FlightRecorder implements AutoCloseable {
      * @param grid the sampling interval
      * @param timer of one thread, which this may keep busy for some milliseconds
      */
-    public FlightRecorder(EventBook book, Sources sources, Duration grid, ScheduledExecutorService timer) {
+    public FlightRecorder(EventReader book, Sources sources, Duration grid, ScheduledExecutorService timer) {
         this(book, sources, grid, timer, System::nanoTime, Recording.AFTER);
     }
 
     FlightRecorder(
-            EventBook book,
+            EventReader book,
             Sources sources,
             Duration grid,
             ScheduledExecutorService timer,
@@ -94,7 +95,7 @@ public final class FlightRecorder implements AutoCloseable {
         this.subscription = book.listen(this::told);
     }
 
-    private void told(EventBook.Told told) {
+    private void told(EventChange told) {
         if (told.stored().event().healthy() || told.change().effect() != Effect.RAISED) {
             return;
         }

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventBook.Told;
-import dev.gpuwarden.core.event.EventIntake.Position;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventChange;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -14,7 +14,7 @@ class Acceptance extends Job<List<Receipt>> {
 
     private final List<Incoming> events;
     private final List<Fingerprint> merged = new ArrayList<>();
-    private final List<Told> told = new ArrayList<>();
+    private final List<EventChange> told = new ArrayList<>();
     private Optional<Position> position;
     private List<Receipt> receipts = List.of();
     private boolean held;
@@ -70,7 +70,7 @@ class Acceptance extends Job<List<Receipt>> {
     }
 
     /** What listeners hear once it is committed. */
-    List<Told> told() {
+    List<EventChange> told() {
         return told;
     }
 

@@ -1,8 +1,9 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventChange;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventFilter;
-import dev.gpuwarden.core.event.EventIntake;
+import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -24,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** Keeps events in SQLite. Everything that says it waits does so for the writer's thread; what is current is in memory. */
-public final class EventStore implements EventIntake, EventBook, Outbox, AutoCloseable {
+public final class EventStore implements EventWriter, EventReader, Outbox, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(EventStore.class.getName());
     private static final long CLOSE_SECONDS = 2;
@@ -39,7 +40,7 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
     private final SessionKeeper keeper;
     private final StoreStats stats = new StoreStats();
     private final EventCounts counts = new EventCounts();
-    private final CopyOnWriteArrayList<Consumer<Told>> listeners = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<Consumer<EventChange>> listeners = new CopyOnWriteArrayList<>();
     private final Thread thread;
 
     private EventStore(StorePlace place, StoreSettings settings, Clock clock) {
@@ -131,20 +132,20 @@ public final class EventStore implements EventIntake, EventBook, Outbox, AutoClo
     }
 
     @Override
-    public Subscription listen(Consumer<Told> listener) {
+    public Subscription listen(Consumer<EventChange> listener) {
         // So that the same listener can be there twice, and each goes by itself.
-        Consumer<Told> own = listener::accept;
+        Consumer<EventChange> own = listener::accept;
         listeners.add(own);
         return () -> listeners.remove(own);
     }
 
     /** Those that listen at this moment. */
-    private Consumer<Told> listening() {
-        List<Consumer<Told>> all = List.copyOf(listeners);
+    private Consumer<EventChange> listening() {
+        List<Consumer<EventChange>> all = List.copyOf(listeners);
         return told -> all.forEach(listener -> tell(listener, told));
     }
 
-    private static void tell(Consumer<Told> listener, Told told) {
+    private static void tell(Consumer<EventChange> listener, EventChange told) {
         try {
             listener.accept(told);
         } catch (RuntimeException e) {

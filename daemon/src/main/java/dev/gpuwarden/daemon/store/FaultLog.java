@@ -1,7 +1,8 @@
 package dev.gpuwarden.daemon.store;
 
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.check.FindingEvents;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.PartNames;
@@ -32,7 +33,7 @@ public final class FaultLog implements AutoCloseable {
     private final Supplier<PartNames> names;
     private final BiConsumer<Level, String> log;
     private final LongSupplier nanoTime;
-    private final EventBook.Subscription subscription;
+    private final EventReader.Subscription subscription;
     private long minuteBegan;
     private long leftOut;
 
@@ -43,11 +44,11 @@ public final class FaultLog implements AutoCloseable {
     private record Share(String agent, boolean fatal) {}
 
     /** @param names what people call the node's parts now */
-    public FaultLog(EventBook book, Supplier<PartNames> names) {
+    public FaultLog(EventReader book, Supplier<PartNames> names) {
         this(book, names, LOG::log, System::nanoTime);
     }
 
-    FaultLog(EventBook book, Supplier<PartNames> names, BiConsumer<Level, String> log, LongSupplier nanoTime) {
+    FaultLog(EventReader book, Supplier<PartNames> names, BiConsumer<Level, String> log, LongSupplier nanoTime) {
         this.names = names;
         this.log = log;
         this.nanoTime = nanoTime;
@@ -55,7 +56,7 @@ public final class FaultLog implements AutoCloseable {
         this.subscription = book.listen(this::told);
     }
 
-    private void told(EventBook.Told told) {
+    private void told(EventChange told) {
         Effect effect = told.change().effect();
         HealthEvent event = told.stored().event();
         if (effect == Effect.REPEATED || event.agent().equals(FindingEvents.AGENT)) {

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventIntake.Position;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Effect;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventBook.Told;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventChange;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,7 +11,7 @@ import java.util.Optional;
 /** Raises faults from the history that found no room before. Nobody handed them in, so they are not counted as taken again. */
 final class RaiseAgain extends Acceptance {
 
-    private final List<Told> told = new ArrayList<>();
+    private final List<EventChange> told = new ArrayList<>();
 
     RaiseAgain() {
         super(List.of(), Optional.empty());
@@ -25,7 +25,7 @@ final class RaiseAgain extends Acceptance {
     }
 
     @Override
-    List<Told> told() {
+    List<EventChange> told() {
         return told;
     }
 }

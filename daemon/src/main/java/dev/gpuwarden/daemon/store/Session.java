@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventBook.Told;
-import dev.gpuwarden.core.event.EventIntake.Position;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventChange;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.FaultTable;
@@ -51,7 +51,7 @@ final class Session implements AutoCloseable {
     private List<Fault> published = List.of();
 
     /** What became of one event, and what listeners hear of it. */
-    record Filed(Receipt receipt, Optional<Told> told) {}
+    record Filed(Receipt receipt, Optional<EventChange> told) {}
 
     private final boolean isNew;
 
@@ -114,7 +114,7 @@ final class Session implements AutoCloseable {
             events.remember(incoming.telling());
             Change change = table.apply(incoming.event(), same.get(), now);
             touched.addAll(change.keys());
-            return new Filed(Receipt.COUNTED, events.get(same.get()).map(stored -> new Told(stored, change)));
+            return new Filed(Receipt.COUNTED, events.get(same.get()).map(stored -> new EventChange(stored, change)));
         }
         Incoming own = incoming.idIsGiven() && events.hasId(incoming.event().id()) ? incoming.withOwnId(now) : incoming;
         StoredEvent stored = insert(own, now, now);
@@ -122,7 +122,7 @@ final class Session implements AutoCloseable {
         faults.stored(change.keys(), stored.sequence());
         touched.addAll(change.keys());
         leftOut.stored(stored, change);
-        return new Filed(Receipt.STORED, Optional.of(new Told(stored, change)));
+        return new Filed(Receipt.STORED, Optional.of(new EventChange(stored, change)));
     }
 
     /** Whether faults that found no room may have room now. */

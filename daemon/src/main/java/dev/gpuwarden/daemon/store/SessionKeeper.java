@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.EventWriter.Position;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;

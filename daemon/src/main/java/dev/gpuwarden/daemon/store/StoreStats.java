@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

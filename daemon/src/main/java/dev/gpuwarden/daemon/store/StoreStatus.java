@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox.Lag;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventBook.Told;
-import dev.gpuwarden.core.event.EventIntake.Position;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventChange;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.limit.Backoff;
@@ -38,7 +38,7 @@ final class StoreWriter implements Runnable {
     private final Clock clock;
     private final StoreStats stats;
     private final EventCounts counts;
-    private final Supplier<Consumer<Told>> listeners;
+    private final Supplier<Consumer<EventChange>> listeners;
     private final Runnable hourly;
     private final LinkedBlockingQueue<Job<?>> jobs = new LinkedBlockingQueue<>();
     private final Holding holding = new Holding();
@@ -71,7 +71,7 @@ final class StoreWriter implements Runnable {
             Clock clock,
             StoreStats stats,
             EventCounts counts,
-            Supplier<Consumer<Told>> listeners,
+            Supplier<Consumer<EventChange>> listeners,
             Runnable hourly,
             Duration roomInterval) {
         this.keeper = keeper;
@@ -272,7 +272,7 @@ final class StoreWriter implements Runnable {
         retention.committed();
         publish(session);
         // Before any sender is answered: who listens after that hears of none of these.
-        Consumer<Told> listening = listeners.get();
+        Consumer<EventChange> listening = listeners.get();
         for (Job<?> job : todo) {
             job.committed();
             if (job instanceof Acceptance acceptance) {
@@ -286,7 +286,7 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    private void tell(Told told, Consumer<Told> listening) {
+    private void tell(EventChange told, Consumer<EventChange> listening) {
         HealthEvent event = told.stored().event();
         int leftOut =
                 event.healthy() ? 0 : event.keys().size() - told.change().keys().size();

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox.Lag;

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.uplink;
 
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.util.ArrayDeque;
@@ -13,7 +13,7 @@ final class EventFlow {
     /** Read at once; 16 of the largest are 256,000 characters. */
     private static final int SLICE = 16;
 
-    private final EventBook book;
+    private final EventReader book;
     private final Deque<StoredEvent> read = new ArrayDeque<>();
     private final Deque<Long> sent = new ArrayDeque<>();
     private int refused;
@@ -24,7 +24,7 @@ final class EventFlow {
     private boolean paced;
     private long notBeforeNanos;
 
-    EventFlow(EventBook book) {
+    EventFlow(EventReader book) {
         this.book = book;
     }
 

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.uplink;
 
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.limit.Backoff;
@@ -28,7 +28,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
     private final Sink sink;
     private final Outbox outbox;
     private final Semaphore news = new Semaphore(1);
-    private final EventBook.Subscription subscription;
+    private final EventReader.Subscription subscription;
     private final Thread thread;
     private final CountDownLatch ended = new CountDownLatch(1);
     private int failuresInARow;
@@ -39,7 +39,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
     private volatile long failures;
     private volatile String lastError = "";
 
-    private Forwarder(Sink sink, Outbox outbox, EventBook book) {
+    private Forwarder(Sink sink, Outbox outbox, EventReader book) {
         this.sink = sink;
         this.outbox = outbox;
         this.subscription = book.listen(told -> ring());
@@ -47,7 +47,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
     }
 
     /** Begins where the sink left off, or with the next event if it is new. */
-    public static Forwarder start(Sink sink, Outbox outbox, EventBook book) {
+    public static Forwarder start(Sink sink, Outbox outbox, EventReader book) {
         outbox.register(sink.name());
         Forwarder forwarder = new Forwarder(sink, outbox, book);
         forwarder.thread.start();

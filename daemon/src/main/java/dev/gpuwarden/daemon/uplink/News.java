@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.uplink;
 
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventFilter;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,9 +12,9 @@ final class News implements AutoCloseable {
     private final AtomicBoolean unread = new AtomicBoolean();
     private final AtomicBoolean fatal = new AtomicBoolean();
     private final AtomicLong last = new AtomicLong();
-    private final EventBook.Subscription subscription;
+    private final EventReader.Subscription subscription;
 
-    private News(EventBook book) {
+    private News(EventReader book) {
         // Told after the faults are up to date. Repetitions that are only counted change no fault and are nothing to
         // send.
         subscription = book.listen(told -> {

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.uplink;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Outbox;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -36,7 +36,7 @@ public final class SinkSettings {
     @Nullable Path webhookTokenFile;
 
     /** Starts a forwarder for each sink that is set. */
-    public List<Forwarder> start(String node, Outbox outbox, EventBook book) {
+    public List<Forwarder> start(String node, Outbox outbox, EventReader book) {
         List<Sink> sinks = new ArrayList<>();
         if (file != null) {
             sinks.add(new FileSink(file, FILE_BYTES));

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.uplink;
 
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.GpuIdentity;
@@ -21,7 +21,7 @@ public record UplinkNode(
         String name,
         String bootId,
         String version,
-        EventBook book,
+        EventReader book,
         Outbox outbox,
         Clock clock,
         Supplier<List<GpuIdentity>> gpus,

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.check;
 
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventFilter;
-import dev.gpuwarden.core.event.EventIntake;
+import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Events in memory, for tests: faults as {@link FaultTable} has them, and a disk that can be full. */
-final class MemoryBook implements EventIntake, EventBook {
+final class MemoryBook implements EventWriter, EventReader {
 
     private final FaultTable table = new FaultTable();
     private final List<HealthEvent> events = new ArrayList<>();

@@ -6,7 +6,7 @@ import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.EventIntake;
+import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
@@ -152,7 +152,7 @@ final class ServedNode implements AutoCloseable {
     }
 
     /** The store, behind a disk that a test can fill. */
-    private final class Intake implements EventIntake {
+    private final class Intake implements EventWriter {
         @Override
         public List<Receipt> accept(List<HealthEvent> events, Optional<Position> position) {
             return full.get() ? events.stream().map(event -> Receipt.HELD).toList() : store.accept(events, position);

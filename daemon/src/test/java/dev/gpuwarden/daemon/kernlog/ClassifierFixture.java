@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelLogStatus;

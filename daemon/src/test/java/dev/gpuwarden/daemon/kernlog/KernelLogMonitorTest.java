@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.kernlog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.KernelLogParser;

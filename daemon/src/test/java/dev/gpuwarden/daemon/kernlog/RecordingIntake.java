@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.core.event.EventIntake;
+import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** A store in memory with the guarantees of the real one: events and position together, each event once, faults as levels. */
-final class RecordingIntake implements EventIntake {
+final class RecordingIntake implements EventWriter {
 
     private final Clock clock;
     private final FaultTable table = new FaultTable();

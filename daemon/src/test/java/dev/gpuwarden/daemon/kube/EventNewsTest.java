@@ -1,12 +1,13 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.core.event.EventChange;
 import static dev.gpuwarden.core.event.Told.NOON;
 import static dev.gpuwarden.core.event.Told.stored;
 import static dev.gpuwarden.core.event.Told.xid79;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.kube.EventObject;
-import dev.gpuwarden.core.event.EventBook;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.FaultTable.Change;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.ProcessingStrategy;
@@ -21,7 +22,7 @@ class EventNewsTest {
     private final EventNews news = new EventNews();
 
     private void hear(StoredEvent stored, Effect effect) {
-        news.hear(new EventBook.Told(stored, new Change(effect, Set.of())));
+        news.hear(new EventChange(stored, new Change(effect, Set.of())));
     }
 
     private static StoredEvent again(long sequence, long times) {

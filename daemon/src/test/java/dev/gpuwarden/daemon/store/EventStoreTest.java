@@ -1,15 +1,15 @@
 package dev.gpuwarden.daemon.store;
 
+import dev.gpuwarden.core.event.EventChange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.EventBook.Subscription;
-import dev.gpuwarden.core.event.EventBook.Told;
+import dev.gpuwarden.core.event.EventReader.Subscription;
 import dev.gpuwarden.core.event.EventFilter;
-import dev.gpuwarden.core.event.EventIntake.Position;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
@@ -236,7 +236,7 @@ class EventStoreTest extends StoreFixture {
 
     @Test
     void listenersHearEverythingInOrderAfterItIsStored() {
-        List<Told> told = Collections.synchronizedList(new ArrayList<>());
+        List<EventChange> told = Collections.synchronizedList(new ArrayList<>());
         List<Boolean> readable = Collections.synchronizedList(new ArrayList<>());
         Subscription subscription = store().listen(one -> {
             told.add(one);
@@ -336,7 +336,7 @@ class EventStoreTest extends StoreFixture {
         CountDownLatch listening = new CountDownLatch(1);
         store().listen(told -> awaitUninterruptibly(listening));
         store().accept(List.of(Events.xid("79", 1), Events.xid("79", 2)), Optional.empty());
-        List<Told> told = Collections.synchronizedList(new ArrayList<>());
+        List<EventChange> told = Collections.synchronizedList(new ArrayList<>());
         store().listen(told::add);
         listening.countDown();
         store().accept(Events.xid("48", 3));

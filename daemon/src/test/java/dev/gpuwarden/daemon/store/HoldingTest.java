@@ -2,8 +2,8 @@ package dev.gpuwarden.daemon.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.core.event.EventIntake.Position;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.EventIntake.Position;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;

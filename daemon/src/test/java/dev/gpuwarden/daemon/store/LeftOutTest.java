@@ -1,11 +1,11 @@
 package dev.gpuwarden.daemon.store;
 
+import dev.gpuwarden.core.event.EventChange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeVerdict;
-import dev.gpuwarden.core.event.EventBook.Told;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Effect;
@@ -48,7 +48,7 @@ class LeftOutTest extends StoreFixture {
         flood();
         store().accept(noise("late"));
         reopen();
-        List<Told> heard = Collections.synchronizedList(new ArrayList<>());
+        List<EventChange> heard = Collections.synchronizedList(new ArrayList<>());
         store().listen(heard::add);
         store().accept(over("code7"));
         await(() -> heard.size() > 1);
@@ -77,7 +77,7 @@ class LeftOutTest extends StoreFixture {
         for (int i = 0; i < 450; i++) {
             store().accept(noise("late" + i));
         }
-        List<Told> heard = Collections.synchronizedList(new ArrayList<>());
+        List<EventChange> heard = Collections.synchronizedList(new ArrayList<>());
         store().listen(heard::add);
         long commits = commits();
         store().accept(over("code7"));

@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.core.event.EventIntake.Position;
+import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.StoredEvent;

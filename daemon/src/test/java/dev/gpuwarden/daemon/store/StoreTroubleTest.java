@@ -1,14 +1,14 @@
 package dev.gpuwarden.daemon.store;
 
+import dev.gpuwarden.core.event.EventChange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.core.event.EventBook.Told;
 import dev.gpuwarden.core.event.EventFilter;
-import dev.gpuwarden.core.event.EventIntake.Position;
-import dev.gpuwarden.core.event.EventIntake.Receipt;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.io.IOException;
@@ -201,7 +201,7 @@ class StoreTroubleTest extends StoreFixture {
 
     @Test
     void whatCannotBeWrittenIsHeldAndWrittenInOrderWhenItCan() throws Exception {
-        List<Told> told = Collections.synchronizedList(new ArrayList<>());
+        List<EventChange> told = Collections.synchronizedList(new ArrayList<>());
         store().accept(Events.xid("79", 1));
         store().listen(told::add);
         try (Connection other = DriverManager.getConnection("jdbc:sqlite:" + file());

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Where events are handed in. Thread-safe. */
-public interface EventIntake {
+public interface EventWriter {
 
     /**
      * Keeps the events and how far their source was read, both or neither. Blocks until that is committed and synced: only

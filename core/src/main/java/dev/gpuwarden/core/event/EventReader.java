@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** What the node knows of events and faults. Thread-safe. */
-public interface EventBook {
+public interface EventReader {
 
     /** The current faults, oldest first. From memory: never waits for the disk. */
     List<Fault> faults();
@@ -24,10 +24,7 @@ public interface EventBook {
      * Tells the listener of each event that is stored or counted from now on, in order, after it is committed. Listeners are
      * called on the store's thread and must neither block nor throw.
      */
-    Subscription listen(Consumer<Told> listener);
-
-    /** One thing that the store did. */
-    record Told(StoredEvent stored, FaultTable.Change change) {}
+    Subscription listen(Consumer<EventChange> listener);
 
     /** Ends when closed. */
     interface Subscription extends AutoCloseable {
