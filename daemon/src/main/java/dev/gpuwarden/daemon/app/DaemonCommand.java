@@ -22,8 +22,9 @@ import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
-import dev.gpuwarden.daemon.holders.HolderLook;
-import dev.gpuwarden.daemon.holders.RecentHolders;
+import dev.gpuwarden.daemon.holders.CachedGpuHolders;
+import dev.gpuwarden.daemon.holders.GpuHolderLookup;
+import dev.gpuwarden.daemon.kernlog.BootId;
 import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
@@ -49,21 +50,21 @@ import dev.gpuwarden.daemon.node.CpuModel;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
-import dev.gpuwarden.daemon.page.PageDoor;
+import dev.gpuwarden.daemon.page.PageGuard;
 import dev.gpuwarden.daemon.page.PageOptions;
-import dev.gpuwarden.daemon.page.TokenReview;
+import dev.gpuwarden.daemon.page.TokenReviewer;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
-import dev.gpuwarden.daemon.recorder.RecentLines;
+import dev.gpuwarden.daemon.recorder.RecentKernelLines;
+import dev.gpuwarden.daemon.sink.SinkSettings;
+import dev.gpuwarden.daemon.sink.SinkStats;
 import dev.gpuwarden.daemon.store.EventStore;
-import dev.gpuwarden.daemon.store.FaultLog;
+import dev.gpuwarden.daemon.store.FaultLogger;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.telemetry.GpuMemory;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
-import dev.gpuwarden.daemon.uplink.AccessQuestions;
-import dev.gpuwarden.daemon.uplink.SinkSettings;
-import dev.gpuwarden.daemon.uplink.SinkStats;
+import dev.gpuwarden.daemon.uplink.TokenReviewRequests;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;
 import java.time.Clock;
@@ -157,9 +158,9 @@ public final class DaemonCommand implements Callable<Integer> {
         LOG.log(System.Logger.Level.INFO, GivenSettings.line(spec));
         web.validate();
         uplink.validate();
-        AccessQuestions access = new AccessQuestions();
-        Optional<TokenReview> review = uplink.isEncrypted() ? Optional.of(access) : Optional.empty();
-        Optional<PageDoor> door = web.pages() ? Optional.of(pages.door(review)) : Optional.empty();
+        TokenReviewRequests access = new TokenReviewRequests();
+        Optional<TokenReviewer> review = uplink.isEncrypted() ? Optional.of(access) : Optional.empty();
+        Optional<PageGuard> door = web.pages() ? Optional.of(pages.door(review)) : Optional.empty();
         Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted());
         NodeChecks wanted = NodeChecks.of(checks, node.get());
         NodeLog kernel = NodeLog.of(kernelLog, checks.logRules(), node, paths);
@@ -173,9 +174,9 @@ public final class DaemonCommand implements Callable<Integer> {
             // The driver opens meanwhile. Whoever hands events in comes after the store, and so closes before it.
             EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
             sampler.remember(new GpuMemory(store.gpus(), store::keepGpus));
-            parts.add(new FaultLog(store, () -> PartNames.of(sampler.snapshot())));
+            parts.add(new FaultLogger(store, () -> PartNames.of(sampler.snapshot())));
             cluster.ifPresent(parts::add);
-            HolderLook holders = new HolderLook(paths, sampler::snapshot, Clock.systemUTC());
+            GpuHolderLookup holders = new GpuHolderLookup(paths, sampler::snapshot, Clock.systemUTC());
             UplinkNode self = new UplinkNode(
                     node.get(),
                     BootId.read(paths.procfs()),
@@ -188,7 +189,7 @@ public final class DaemonCommand implements Callable<Integer> {
                     checkpoint.signals(Providers::signals)::send,
                     access);
             Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, cluster, self, store, parts);
-            RecentLines lines = new RecentLines(Clock.systemUTC());
+            RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
             KernelLogMonitor follower = parts.add(kernel.start(sampler, store, lines));
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, paths));
             cluster.ifPresent(target -> NodeState.keep(target, store, runner, parts));
@@ -224,7 +225,7 @@ public final class DaemonCommand implements Callable<Integer> {
             CheckRunner runner,
             EventStore store,
             KernelLogMonitor follower,
-            HolderLook holders,
+            GpuHolderLookup holders,
             Optional<GrpcServer> calls,
             Supplier<List<SinkStats>> sending,
             Optional<KubernetesNode> cluster,
@@ -239,7 +240,7 @@ public final class DaemonCommand implements Callable<Integer> {
         calls.map(GrpcServer::stats).map(GrpcCollector::new).ifPresent(collectors::add);
         cluster.map(target -> new KubernetesCollector(target::stats)).ifPresent(collectors::add);
         if (metrics.dcgmNames()) {
-            collectors.add(new DcgmCollector(node::get, follower::lastXids, new RecentHolders(holders)));
+            collectors.add(new DcgmCollector(node::get, follower::lastXids, new CachedGpuHolders(holders)));
         }
         if (metrics.autopilot()) {
             collectors.add(new AutopilotCollector(node::get, CpuModel.of(paths)));

@@ -14,14 +14,14 @@ import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.history.RecentSamples;
-import dev.gpuwarden.daemon.page.ApiSite;
+import dev.gpuwarden.daemon.page.ApiHandler;
+import dev.gpuwarden.daemon.page.LongPollHandler;
 import dev.gpuwarden.daemon.page.MemoryHistory;
-import dev.gpuwarden.daemon.page.NewsSite;
-import dev.gpuwarden.daemon.page.PageDoor;
-import dev.gpuwarden.daemon.page.PageSite;
+import dev.gpuwarden.daemon.page.PageGuard;
+import dev.gpuwarden.daemon.page.PageHandler;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.recorder.FlightRecorder;
-import dev.gpuwarden.daemon.recorder.RecentLines;
+import dev.gpuwarden.daemon.recorder.RecentKernelLines;
 import dev.gpuwarden.daemon.recorder.SupportArchive;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
@@ -47,14 +47,14 @@ record NodePage(
         NodeMemory attribution,
         CheckRegistry checks,
         EventStore store,
-        RecentLines lines)
-        implements ApiSite.Sources, FlightRecorder.Sources {
+        RecentKernelLines lines)
+        implements ApiHandler.Sources, FlightRecorder.Sources {
 
     /** So seldom that attribution costs nothing to speak of, so often that a tenant of minutes shows. */
     private static final Duration MEMORY_INTERVAL = Duration.ofSeconds(30);
 
     /** Starts the recorder, and where there is to be a page, what fills its charts. */
-    List<HttpHandler> start(Closer parts, Duration samplingInterval, Optional<PageDoor> door) {
+    List<HttpHandler> start(Closer parts, Duration samplingInterval, Optional<PageGuard> door) {
         ScheduledExecutorService timer = timer();
         parts.add(timer::shutdownNow);
         parts.add(new FlightRecorder(store, this, samplingInterval, timer));
@@ -70,7 +70,7 @@ record NodePage(
         long nanos = MEMORY_INTERVAL.toNanos();
         timer.scheduleAtFixedRate(
                 () -> memory.note(Instant.now(), memory(node())), nanos / 10, nanos, TimeUnit.NANOSECONDS);
-        return List.of(parts.add(new NewsSite(store)), new ApiSite(this, memory), new PageSite());
+        return List.of(parts.add(new LongPollHandler(store)), new ApiHandler(this, memory), new PageHandler());
     }
 
     private static ScheduledExecutorService timer() {

@@ -5,17 +5,17 @@ import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
-import dev.gpuwarden.daemon.kube.NodeFacts;
-import dev.gpuwarden.daemon.kube.NodeWriter;
+import dev.gpuwarden.daemon.kube.NodeReconciler;
+import dev.gpuwarden.daemon.kube.NodeStatusSource;
 import dev.gpuwarden.daemon.store.EventStore;
 import java.util.List;
 
 /** What this node knows of itself, for whoever keeps its Node in Kubernetes up to date. */
-record NodeState(EventStore store, CheckRunner runner) implements NodeFacts {
+record NodeState(EventStore store, CheckRunner runner) implements NodeStatusSource {
 
     /** Has the node written from now on, and whenever faults or results change. */
     static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Closer parts) {
-        NodeWriter writer = parts.add(kubernetes.start(new NodeState(store, runner)));
+        NodeReconciler writer = parts.add(kubernetes.start(new NodeState(store, runner)));
         parts.add(store.listen(told -> writer.look()));
         runner.whenLooked(writer::look);
     }

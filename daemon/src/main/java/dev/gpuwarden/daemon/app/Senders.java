@@ -2,10 +2,10 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
+import dev.gpuwarden.daemon.sink.Forwarder;
+import dev.gpuwarden.daemon.sink.SinkSettings;
+import dev.gpuwarden.daemon.sink.SinkStats;
 import dev.gpuwarden.daemon.store.EventStore;
-import dev.gpuwarden.daemon.uplink.Forwarder;
-import dev.gpuwarden.daemon.uplink.SinkSettings;
-import dev.gpuwarden.daemon.uplink.SinkStats;
 import dev.gpuwarden.daemon.uplink.Uplink;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;

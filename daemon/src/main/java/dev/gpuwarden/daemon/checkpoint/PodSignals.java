@@ -81,7 +81,7 @@ public final class PodSignals {
         if (!(seen instanceof Reading.Present<List<PodProcess>> all)) {
             return new Answer(0, ((Reading.Absent<?>) seen).text());
         }
-        List<PodProcess> mains = ContainerMains.of(all.value());
+        List<PodProcess> mains = MainProcesses.of(all.value());
         if (mains.isEmpty()) {
             return new Answer(0, "no process of this pod runs here");
         }

@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.command;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.daemon.holders.HolderLook;
+import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.time.Clock;
 import java.util.function.Supplier;
@@ -29,7 +29,7 @@ public final class VramHoldersCommand extends NodeCommand {
     @Override
     public Integer call() {
         NodeSnapshot node = look(NodeSampler::snapshot);
-        HoldersReport report = new HoldersReport(node, new HolderLook(paths, () -> node, Clock.systemUTC()).get());
+        HoldersReport report = new HoldersReport(node, new GpuHolderLookup(paths, () -> node, Clock.systemUTC()).get());
         show(report.tree(), out -> HoldersTable.print(report, out));
         return report.complete() ? ExitCode.OK : ExitCode.UNDECIDED;
     }

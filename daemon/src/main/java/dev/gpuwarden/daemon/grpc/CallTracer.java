@@ -14,20 +14,20 @@ final class CallTracer extends ServerStreamTracer {
     private static final Context.Key<CallTracer> CURRENT = Context.key("gpuwarden-call-tracer");
 
     private final CallStats stats;
-    private final HeldBytes.Account account;
+    private final MemoryQuota.Account account;
     private final Executor loop;
     private volatile String method = "";
     private volatile @Nullable ServerCall<?, ?> call;
     private volatile boolean over;
 
-    private CallTracer(CallStats stats, HeldBytes.Account account, Executor loop) {
+    private CallTracer(CallStats stats, MemoryQuota.Account account, Executor loop) {
         this.stats = stats;
         this.account = account;
         this.loop = loop;
         stats.began();
     }
 
-    static ServerStreamTracer.Factory factory(CallStats stats, HeldBytes held, Executor loop) {
+    static ServerStreamTracer.Factory factory(CallStats stats, MemoryQuota held, Executor loop) {
         return new ServerStreamTracer.Factory() {
             @Override
             public ServerStreamTracer newServerStreamTracer(String fullMethodName, Metadata headers) {
@@ -58,7 +58,7 @@ final class CallTracer extends ServerStreamTracer {
     /** From now on the call can be ended where it holds too much. */
     void watch(ServerCall<?, ?> served) {
         call = served;
-        account.on(served.getAttributes().get(Doorkeeper.CONNECTION));
+        account.on(served.getAttributes().get(ConnectionLimiter.CONNECTION));
     }
 
     /** The call has so much more; it is ended where there is no room for that. */

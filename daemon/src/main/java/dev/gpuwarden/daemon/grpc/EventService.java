@@ -19,13 +19,13 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
 
     private final String nodeName;
     private final EventWriter intake;
-    private final Access access;
-    private final Work work;
+    private final AccessPolicy access;
+    private final WorkerPool work;
     private final Clock clock;
     private final Runnable refused;
 
     /** @param refused run when the store did not take a call */
-    EventService(NodeSources sources, Access access, Work work, Runnable refused) {
+    EventService(NodeSources sources, AccessPolicy access, WorkerPool work, Runnable refused) {
         this.nodeName = sources.identity().nodeName();
         this.intake = sources.intake();
         this.clock = sources.clock();
@@ -47,7 +47,7 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
         }
         List<HealthEvent> events = ((EventRules.Taken) judgement).events();
         if (events.isEmpty()) {
-            Work.answer(client, Empty::getDefaultInstance);
+            WorkerPool.answer(client, Empty::getDefaultInstance);
         } else {
             work.answerLater(client, () -> store(events));
         }

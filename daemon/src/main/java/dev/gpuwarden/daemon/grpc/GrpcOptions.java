@@ -132,7 +132,7 @@ public final class GrpcOptions {
     public boolean wanted() {
         return querySocket().isPresent()
                 || eventSocket().isPresent()
-                || TcpDoor.of(this).wanted();
+                || TcpListener.of(this).wanted();
     }
 
     Set<Integer> admins() {

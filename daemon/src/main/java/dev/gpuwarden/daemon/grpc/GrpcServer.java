@@ -49,21 +49,21 @@ public final class GrpcServer implements AutoCloseable {
     private static final long LAST_CALLS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final EventLoop loop = new EventLoop();
-    private final HeldBytes held = new HeldBytes(System::nanoTime);
+    private final MemoryQuota held = new MemoryQuota(System::nanoTime);
     private final CallStats stats = new CallStats(held::held);
-    private final Work storing = new Work("intake", 2, 32, stats);
-    private final Work reading = new Work("queries", 2, 64, stats);
-    private final Work checking = new Work("checks", 2, 4, stats);
+    private final WorkerPool storing = new WorkerPool("intake", 2, 32, stats);
+    private final WorkerPool reading = new WorkerPool("queries", 2, 64, stats);
+    private final WorkerPool checking = new WorkerPool("checks", 2, 4, stats);
     private final List<Server> servers = new ArrayList<>();
-    private final List<Serving> servings = new CopyOnWriteArrayList<>();
+    private final List<HealthService> servings = new CopyOnWriteArrayList<>();
     private final List<SocketFile> files = new ArrayList<>();
     private final List<String> addresses = new ArrayList<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final NodeSources sources;
-    private final Access access;
+    private final AccessPolicy access;
     private final WatchHub hub;
 
-    private GrpcServer(NodeSources sources, Access access) {
+    private GrpcServer(NodeSources sources, AccessPolicy access) {
         this.sources = sources;
         this.access = access;
         this.hub = new WatchHub(sources, loop.executor(), stats);
@@ -71,8 +71,8 @@ public final class GrpcServer implements AutoCloseable {
 
     /** Starts serving. Throws {@link UserError} where the user asked for something that cannot be had. */
     public static GrpcServer start(GrpcOptions options, NodeSources sources) {
-        TcpDoor tcp = TcpDoor.of(options);
-        GrpcServer server = new GrpcServer(sources, new Access(OwnUser.uid(), options.admins()));
+        TcpListener tcp = TcpListener.of(options);
+        GrpcServer server = new GrpcServer(sources, new AccessPolicy(OwnUser.uid(), options.admins()));
         try {
             options.querySocket().ifPresent(socket -> server.listen(socket, "--grpc.socket", true));
             options.eventSocket().ifPresent(socket -> server.listen(socket, "--events.socket", false));
@@ -116,7 +116,7 @@ public final class GrpcServer implements AutoCloseable {
         }
     }
 
-    private void listen(TcpDoor tcp) {
+    private void listen(TcpListener tcp) {
         try {
             Server server = start(tcp.address(), EpollServerSocketChannel.class, tcp.negotiator(loop.executor()), true);
             addresses.add(tcp.host() + ":" + server.getPort());
@@ -132,10 +132,11 @@ public final class GrpcServer implements AutoCloseable {
             InternalProtocolNegotiator.ProtocolNegotiator negotiator,
             boolean queries)
             throws IOException {
-        Serving serving = new Serving(queries, sources.storing());
+        HealthService serving = new HealthService(queries, sources.storing());
         NettyServerBuilder builder = NettyServerBuilder.forAddress(
                         address,
-                        InternalNettyServerCredentials.create(new Doorkeeper(negotiator, stats, MAX_CONNECTIONS)))
+                        InternalNettyServerCredentials.create(
+                                new ConnectionLimiter(negotiator, stats, MAX_CONNECTIONS)))
                 .channelType(channel)
                 .withOption(ChannelOption.SO_BACKLOG, MAX_CONNECTIONS)
                 .bossEventLoopGroup(loop.group())
@@ -161,8 +162,8 @@ public final class GrpcServer implements AutoCloseable {
         return server;
     }
 
-    private LateServices services(Serving serving, boolean queries) {
-        LateServices services = new LateServices();
+    private LazyServices services(HealthService serving, boolean queries) {
+        LazyServices services = new LazyServices();
         services.add(HealthGrpc.SERVICE_NAME, serving::service);
         services.add(
                 ServerReflectionGrpc.SERVICE_NAME, () -> RequestGuard.before(ProtoReflectionServiceV1.newInstance()));
@@ -170,11 +171,11 @@ public final class GrpcServer implements AutoCloseable {
         services.add(
                 PlatformConnectorGrpc.SERVICE_NAME,
                 () -> RequestGuard.before(
-                        new EventService(sources, access, storing, () -> servings.forEach(Serving::look))));
+                        new EventService(sources, access, storing, () -> servings.forEach(HealthService::look))));
         if (queries) {
             services.add(
                     NodeServiceGrpc.SERVICE_NAME,
-                    () -> RequestGuard.before(new NodeQueries(sources, access, reading, checking, hub)));
+                    () -> RequestGuard.before(new NodeService(sources, access, reading, checking, hub)));
         }
         return services;
     }
@@ -208,7 +209,7 @@ public final class GrpcServer implements AutoCloseable {
         if (closed.getAndSet(true)) {
             return;
         }
-        servings.forEach(Serving::stop);
+        servings.forEach(HealthService::stop);
         hub.close();
         servers.forEach(Server::shutdown);
         awaitEnd();

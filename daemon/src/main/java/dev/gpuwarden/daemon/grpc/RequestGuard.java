@@ -89,7 +89,7 @@ final class RequestGuard implements ServerInterceptor {
             }
             try {
                 byte[] bytes = ((InputStream) message).readAllBytes();
-                if (tracer.take(WireScan.fields(bytes, type()) * OBJECT_BYTES)) {
+                if (tracer.take(FieldCounter.fields(bytes, type()) * OBJECT_BYTES)) {
                     super.onMessage((Q) new ByteArrayInputStream(bytes));
                 } else {
                     refused = true;

@@ -1,6 +1,5 @@
 package dev.gpuwarden.daemon.grpc;
 
-import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.api.CheckCodec;
 import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.GpuCodec;
@@ -10,6 +9,7 @@ import dev.gpuwarden.api.v1.WatchKind;
 import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import io.grpc.Status;

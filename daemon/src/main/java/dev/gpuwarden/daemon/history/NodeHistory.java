@@ -18,7 +18,7 @@ public final class NodeHistory implements Supplier<FrameListener> {
 
     private final LongSupplier clock;
     private final Duration fastInterval;
-    private final Map<String, GpuTrail> byName = new ConcurrentHashMap<>();
+    private final Map<String, GpuSeries> byName = new ConcurrentHashMap<>();
 
     public NodeHistory(Duration fastInterval) {
         this(fastInterval, System::nanoTime);
@@ -33,23 +33,23 @@ public final class NodeHistory implements Supplier<FrameListener> {
     /** A listener for one more GPU, which its first sample names. */
     @Override
     public FrameListener get() {
-        return new GpuTrail(this, clock, fastInterval);
+        return new GpuSeries(this, clock, fastInterval);
     }
 
     /** What is known of this GPU; of one that was never sampled, nothing. */
     public GpuHistory of(GpuIdentity gpu) {
-        GpuTrail trail = byName.get(gpu.selector());
+        GpuSeries trail = byName.get(gpu.selector());
         return trail == null ? GpuHistory.NONE : trail;
     }
 
     /** This GPU's quick readings of the last 90 s. A copy of some ten kilobytes. */
     public RecentSamples recent(GpuIdentity gpu) {
-        GpuTrail trail = byName.get(gpu.selector());
+        GpuSeries trail = byName.get(gpu.selector());
         return trail == null ? RecentSamples.NONE : trail.recent();
     }
 
     /** The newest that claims a name has it: so one trail is kept for each GPU that was ever named. */
-    void rename(GpuTrail trail, @Nullable GpuIdentity before, GpuIdentity now) {
+    void rename(GpuSeries trail, @Nullable GpuIdentity before, GpuIdentity now) {
         if (before != null && !before.selector().equals(now.selector())) {
             byName.remove(before.selector(), trail);
         }
@@ -58,6 +58,6 @@ public final class NodeHistory implements Supplier<FrameListener> {
 
     /** Memory held by rings. */
     int bytes() {
-        return byName.values().stream().mapToInt(GpuTrail::bytes).sum();
+        return byName.values().stream().mapToInt(GpuSeries::bytes).sum();
     }
 }

@@ -8,14 +8,14 @@ import java.util.List;
 /** One GPU's quick readings of the last 90 s, oldest first: a copy. */
 public final class RecentSamples {
 
-    private static final List<GpuMetric> METRICS = List.of(SampleTrail.METRICS);
+    private static final List<GpuMetric> METRICS = List.of(SampleSeries.METRICS);
 
     /** Of a GPU that nothing is known of. */
-    public static final RecentSamples NONE = new RecentSamples(new Ring(1, 1));
+    public static final RecentSamples NONE = new RecentSamples(new RingBuffer(1, 1));
 
-    private final Ring ring;
+    private final RingBuffer ring;
 
-    RecentSamples(Ring ring) {
+    RecentSamples(RingBuffer ring) {
         this.ring = ring;
     }
 
@@ -30,7 +30,7 @@ public final class RecentSamples {
 
     /** When a sample was taken, in the sampler's clock, which is System.nanoTime. */
     public long nanos(int sample) {
-        return ring.getLong(age(sample), SampleTrail.TIME);
+        return ring.getLong(age(sample), SampleSeries.TIME);
     }
 
     /** @param metric one of {@link #metrics()} */
@@ -39,10 +39,10 @@ public final class RecentSamples {
         if (place < 0) {
             throw new IllegalArgumentException("samples do not have " + metric.label());
         }
-        int causes = ring.get(age(sample), SampleTrail.CAUSES + place / 4);
+        int causes = ring.get(age(sample), SampleSeries.CAUSES + place / 4);
         Absence cause = Absence.of(causes >>> 8 * (place % 4) & 0xff);
         return cause == Absence.PRESENT
-                ? Reading.of(ring.getLong(age(sample), SampleTrail.VALUES + 2 * place))
+                ? Reading.of(ring.getLong(age(sample), SampleSeries.VALUES + 2 * place))
                 : Reading.absent(cause);
     }
 

@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.kube;
 
 import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.StoredEvent;
-import dev.gpuwarden.daemon.uplink.Sink;
+import dev.gpuwarden.daemon.sink.Sink;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -23,11 +23,11 @@ final class EventSink implements Sink {
     private final String node;
     private final boolean dryRun;
     private final KubeClient client;
-    private final EventNews news;
-    private final Pace pace = new Pace(BURST, EACH, System.nanoTime());
+    private final EventRepeats news;
+    private final RateLimiter pace = new RateLimiter(BURST, EACH, System.nanoTime());
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    EventSink(String node, boolean dryRun, KubeClient client, EventNews news) {
+    EventSink(String node, boolean dryRun, KubeClient client, EventRepeats news) {
         this.node = node;
         this.dryRun = dryRun;
         this.client = client;
@@ -56,8 +56,8 @@ final class EventSink implements Sink {
             throw new InterruptedException("the daemon ends");
         }
         pace.take(System.nanoTime());
-        boolean made =
-                client.ask(Request.event(event.body(node, Request.MANAGER))).isPresent();
+        boolean made = client.ask(ApiRequest.event(event.body(node, ApiRequest.MANAGER)))
+                .isPresent();
         news.sent(event);
         if (dryRun) {
             LOG.log(
@@ -66,7 +66,7 @@ final class EventSink implements Sink {
                             + event.message() + ")");
         } else if (!made) {
             // Sent before, and not noted: since then it may stand for more.
-            var unused = client.ask(Request.event(event.name(), event.told()));
+            var unused = client.ask(ApiRequest.event(event.name(), event.told()));
         }
     }
 

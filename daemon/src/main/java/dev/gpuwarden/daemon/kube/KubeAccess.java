@@ -19,13 +19,17 @@ import java.util.Optional;
  * @param origin where all this was found, for messages
  */
 record KubeAccess(
-        URI server, Optional<Material> ca, Optional<Identity> identity, Optional<Material> token, String origin) {
+        URI server,
+        Optional<CredentialSource> ca,
+        Optional<Identity> identity,
+        Optional<CredentialSource> token,
+        String origin) {
 
     /** kubernetes.io/docs: where every pod finds its ServiceAccount. */
     static final Path SERVICE_ACCOUNT = Path.of("/var/run/secrets/kubernetes.io/serviceaccount");
 
     /** A certificate chain and its key, both in PEM. */
-    record Identity(Material certificate, Material key) {}
+    record Identity(CredentialSource certificate, CredentialSource key) {}
 
     /** The pod's own account; empty outside of a pod. Kubernetes sets the two variables in every pod. */
     static Optional<KubeAccess> ofPod(Map<String, String> environment, Path account) {
@@ -38,9 +42,9 @@ record KubeAccess(
         String bracketed = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
         return Optional.of(new KubeAccess(
                 address("https://" + bracketed + ":" + port, "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT"),
-                Optional.of(Material.of(account.resolve("ca.crt"))),
+                Optional.of(CredentialSource.of(account.resolve("ca.crt"))),
                 Optional.empty(),
-                Optional.of(Material.of(token)),
+                Optional.of(CredentialSource.of(token)),
                 "the ServiceAccount of this pod"));
     }
 

@@ -42,7 +42,7 @@ final class KubeClient implements AutoCloseable {
     private final KubeAccess access;
     private final boolean dryRun;
     private final Clock clock;
-    private final KubeTally tally;
+    private final KubeCounters tally;
     private final ThreadPoolExecutor threads;
     private final ReentrantLock turn = new ReentrantLock();
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -51,7 +51,7 @@ final class KubeClient implements AutoCloseable {
     private long notBefore = System.nanoTime();
 
     /** @param dryRun have the server check each write, rights and admission included, and keep nothing */
-    KubeClient(KubeAccess access, boolean dryRun, Clock clock, KubeTally tally) {
+    KubeClient(KubeAccess access, boolean dryRun, Clock clock, KubeCounters tally) {
         this.access = access;
         this.dryRun = dryRun;
         this.clock = clock;
@@ -72,11 +72,11 @@ final class KubeClient implements AutoCloseable {
      *
      * @throws KubeException for every other answer, and for none
      */
-    Optional<Fields> ask(Request request) throws KubeException, InterruptedException {
+    Optional<JsonObject> ask(ApiRequest request) throws KubeException, InterruptedException {
         turn.lockInterruptibly();
         try {
             pause();
-            Optional<Fields> answer = answer(request);
+            Optional<JsonObject> answer = answer(request);
             tally.worked(request.kind(), clock.instant());
             return answer;
         } catch (KubeException e) {
@@ -92,10 +92,10 @@ final class KubeClient implements AutoCloseable {
         }
     }
 
-    private Optional<Fields> answer(Request request) throws IOException, InterruptedException {
+    private Optional<JsonObject> answer(ApiRequest request) throws IOException, InterruptedException {
         HttpRequest.Builder message = HttpRequest.newBuilder(uri(request))
                 .header("Accept", "application/json")
-                .header("User-Agent", Request.MANAGER)
+                .header("User-Agent", ApiRequest.MANAGER)
                 .method(
                         request.method(),
                         request.body().isEmpty()
@@ -112,14 +112,14 @@ final class KubeClient implements AutoCloseable {
         int status = response.statusCode();
         boolean there = status == CONFLICT && request.method().equals("POST");
         boolean gone = status == NOT_FOUND
-                && request.kind() == Request.Kind.events
+                && request.kind() == ApiRequest.Kind.events
                 && !request.method().equals("POST");
         if (there || gone) {
             return Optional.empty();
         }
         InputStream body = new java.io.ByteArrayInputStream(response.body());
         if (status >= 200 && status < 300) {
-            return Optional.of(Fields.json(body));
+            return Optional.of(JsonObject.json(body));
         }
         throw KubeException.answered(status, said(body), request, access, retryAfter(status, response));
     }
@@ -138,7 +138,7 @@ final class KubeClient implements AutoCloseable {
         }
     }
 
-    private URI uri(Request request) {
+    private URI uri(ApiRequest request) {
         String dry = dryRun && request.writes() ? "&dryRun=All" : "";
         return URI.create(access.server() + request.path() + dry);
     }
@@ -146,7 +146,7 @@ final class KubeClient implements AutoCloseable {
     /** Every error of Kubernetes is an object with a message; proxies on the way answer with anything. */
     private static String said(InputStream body) {
         try {
-            return Fields.json(body).text("message");
+            return JsonObject.json(body).text("message");
         } catch (IOException e) {
             return "";
         }

@@ -28,7 +28,7 @@ final class KubeException extends IOException {
 
     /** @param said the `message` of the Status that the server answered with; empty where it answered with something else */
     static KubeException answered(
-            int status, String said, Request request, KubeAccess access, Optional<Duration> retryAfter) {
+            int status, String said, ApiRequest request, KubeAccess access, Optional<Duration> retryAfter) {
         String words = said.isEmpty() ? "" : ": " + shortened(said);
         return new KubeException(
                 "the API server answers " + status + words + hint(status, said, request, access),
@@ -37,11 +37,12 @@ final class KubeException extends IOException {
                 new IOException(request.method() + " " + request.path()));
     }
 
-    private static String hint(int status, String said, Request request, KubeAccess access) {
+    private static String hint(int status, String said, ApiRequest request, KubeAccess access) {
         boolean policy = said.contains("ValidatingAdmissionPolicy");
         return switch (status) {
             case 401 ->
-                "; it does not know " + access.token().map(Material::toString).orElse(access.origin())
+                "; it does not know "
+                        + access.token().map(CredentialSource::toString).orElse(access.origin())
                         + ", which is read again for each request";
             case FORBIDDEN ->
                 policy
@@ -49,7 +50,7 @@ final class KubeException extends IOException {
                         : "; to allow " + request.method() + " of " + request.kind()
                                 + ", apply gpuwarden-node.yaml (daemon/docs/kubernetes.md)";
             case 404 ->
-                request.kind() == Request.Kind.events
+                request.kind() == ApiRequest.Kind.events
                         ? ""
                         : "; --kubernetes.node or NODE_NAME must be one of `kubectl get nodes`";
             default -> "";

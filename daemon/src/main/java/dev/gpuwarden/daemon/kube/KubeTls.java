@@ -65,7 +65,7 @@ final class KubeTls {
     }
 
     private TrustManager @Nullable [] trust() throws IOException, GeneralSecurityException {
-        Optional<Material> ca = access.ca();
+        Optional<CredentialSource> ca = access.ca();
         if (ca.isEmpty()) {
             return null;
         }
@@ -102,7 +102,7 @@ final class KubeTls {
     }
 
     /** At least one. Keys between them, as in a kubelet's file, are passed over. */
-    private static Collection<? extends Certificate> certificates(byte[] pem, Material from)
+    private static Collection<? extends Certificate> certificates(byte[] pem, CredentialSource from)
             throws IOException, GeneralSecurityException {
         String text = new String(pem, java.nio.charset.StandardCharsets.ISO_8859_1)
                 .replaceAll("-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----", "");

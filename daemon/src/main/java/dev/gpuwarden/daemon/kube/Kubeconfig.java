@@ -36,9 +36,9 @@ final class Kubeconfig {
             "supported are client-certificate and client-key (or their -data), token and tokenFile";
 
     private final Path file;
-    private final Fields root;
+    private final JsonObject root;
 
-    private Kubeconfig(Path file, Fields root) {
+    private Kubeconfig(Path file, JsonObject root) {
         this.file = file;
         this.root = root;
     }
@@ -50,7 +50,7 @@ final class Kubeconfig {
                             LoadSettings.builder().setLabel(file.toString()).build())
                     .loadFromString(Files.readString(file));
             if (root instanceof Map<?, ?> map) {
-                return new Kubeconfig(file.toAbsolutePath(), Fields.of(map)).access();
+                return new Kubeconfig(file.toAbsolutePath(), JsonObject.of(map)).access();
             }
             throw new UserError(file + ": expected a kubeconfig, that is, a YAML mapping");
         } catch (YamlEngineException e) {
@@ -67,9 +67,9 @@ final class Kubeconfig {
         if (current.isEmpty()) {
             throw wrong("current-context", "expected the name of a context, but it is empty");
         }
-        Fields context = named("contexts", current).object("context");
-        Fields cluster = named("clusters", context.text("cluster")).object("cluster");
-        Fields user = named("users", context.text("user")).object("user");
+        JsonObject context = named("contexts", current).object("context");
+        JsonObject cluster = named("clusters", context.text("cluster")).object("cluster");
+        JsonObject user = named("users", context.text("user")).object("user");
         if (cluster.text("insecure-skip-tls-verify").equals("true")) {
             throw wrong(
                     "insecure-skip-tls-verify",
@@ -77,8 +77,8 @@ final class Kubeconfig {
         }
         onlyKnown(cluster, CLUSTER, "supported are server, certificate-authority and certificate-authority-data");
         onlyKnown(user, USER, SUPPORTED);
-        Optional<Material> certificate = material(user, "client-certificate");
-        Optional<Material> key = material(user, "client-key");
+        Optional<CredentialSource> certificate = material(user, "client-certificate");
+        Optional<CredentialSource> key = material(user, "client-key");
         if (certificate.isPresent() != key.isPresent()) {
             throw wrong("client-certificate", "goes together with client-key");
         }
@@ -90,43 +90,43 @@ final class Kubeconfig {
                 file.toString());
     }
 
-    private Optional<Material> token(Fields user) {
+    private Optional<CredentialSource> token(JsonObject user) {
         // As kubectl: the file wins, since it is renewed.
         if (!user.text("tokenFile").isEmpty()) {
-            return Optional.of(Material.of(path(user.text("tokenFile"))));
+            return Optional.of(CredentialSource.of(path(user.text("tokenFile"))));
         }
         String token = user.text("token");
         return token.isEmpty()
                 ? Optional.empty()
-                : Optional.of(Material.of(token.getBytes(StandardCharsets.ISO_8859_1)));
+                : Optional.of(CredentialSource.of(token.getBytes(StandardCharsets.ISO_8859_1)));
     }
 
     /** As kubectl: the data win over the file. */
-    private Optional<Material> material(Fields fields, String name) {
+    private Optional<CredentialSource> material(JsonObject fields, String name) {
         String data = fields.text(name + "-data");
         if (!data.isEmpty()) {
             try {
-                return Optional.of(Material.of(Base64.getDecoder().decode(data.replaceAll("\\s", ""))));
+                return Optional.of(CredentialSource.of(Base64.getDecoder().decode(data.replaceAll("\\s", ""))));
             } catch (IllegalArgumentException e) {
                 throw wrong(name + "-data", "is no base64");
             }
         }
         String path = fields.text(name);
-        return path.isEmpty() ? Optional.empty() : Optional.of(Material.of(path(path)));
+        return path.isEmpty() ? Optional.empty() : Optional.of(CredentialSource.of(path(path)));
     }
 
     private Path path(String text) {
         return file.resolveSibling(text);
     }
 
-    private Fields named(String list, String name) {
+    private JsonObject named(String list, String name) {
         return root.objects(list).stream()
                 .filter(each -> each.text("name").equals(name))
                 .findFirst()
                 .orElseThrow(() -> wrong(list, "expected one called '" + name + "', but there is none"));
     }
 
-    private void onlyKnown(Fields fields, Set<String> known, String supported) {
+    private void onlyKnown(JsonObject fields, Set<String> known, String supported) {
         Set<String> unknown = new TreeSet<>(fields.names());
         unknown.removeAll(known);
         if (!unknown.isEmpty()) {

@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.kube;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
-import dev.gpuwarden.daemon.uplink.Forwarder;
+import dev.gpuwarden.daemon.sink.Forwarder;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
@@ -21,8 +21,8 @@ public final class KubernetesNode implements AutoCloseable {
     private final boolean dryRun;
     private final KubeAccess access;
     private final Clock clock;
-    private final KubeTally tally = new KubeTally();
-    private final EventNews news = new EventNews();
+    private final KubeCounters tally = new KubeCounters();
+    private final EventRepeats news = new EventRepeats();
     private final KubeClient client;
 
     KubernetesNode(String name, Set<Part> parts, boolean dryRun, KubeAccess access, Clock clock) {
@@ -45,13 +45,13 @@ public final class KubernetesNode implements AutoCloseable {
         return Optional.of(Forwarder.start(sink, outbox, book));
     }
 
-    /** Conditions and labels, and counts of Events. Whoever knows that something changed calls {@link NodeWriter#look}. */
-    public NodeWriter start(NodeFacts facts) {
-        return start(facts, NodeWriter.LOOK_AGAIN);
+    /** Conditions and labels, and counts of Events. Whoever knows that something changed calls {@link NodeReconciler#look}. */
+    public NodeReconciler start(NodeStatusSource facts) {
+        return start(facts, NodeReconciler.LOOK_AGAIN);
     }
 
-    NodeWriter start(NodeFacts facts, Duration lookAgain) {
-        NodeWriter writer = new NodeWriter(this, client, tally, news, facts, clock, lookAgain);
+    NodeReconciler start(NodeStatusSource facts, Duration lookAgain) {
+        NodeReconciler writer = new NodeReconciler(this, client, tally, news, facts, clock, lookAgain);
         writer.start();
         return writer;
     }
@@ -71,7 +71,7 @@ public final class KubernetesNode implements AutoCloseable {
     /** Why conditions or labels are not as they must be; empty while they are. Events are told of as those of a sink. */
     public Optional<String> trouble() {
         return stats().entrySet().stream()
-                .filter(kind -> !kind.getKey().equals(Request.Kind.events.name()))
+                .filter(kind -> !kind.getKey().equals(ApiRequest.Kind.events.name()))
                 .map(kind -> kind.getValue().lastError())
                 .filter(error -> !error.isEmpty())
                 .findFirst();

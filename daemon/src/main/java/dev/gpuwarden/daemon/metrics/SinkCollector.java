@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.metrics;
 
-import dev.gpuwarden.daemon.uplink.SinkStats;
+import dev.gpuwarden.daemon.sink.SinkStats;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 import java.util.function.Supplier;

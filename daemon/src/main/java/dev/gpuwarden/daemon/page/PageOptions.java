@@ -37,12 +37,12 @@ public final class PageOptions {
      *
      * @param review whom to ask about Kubernetes tokens, where there is somebody
      */
-    public PageDoor door(Optional<TokenReview> review) {
+    public PageGuard door(Optional<TokenReviewer> review) {
         if (tokenReview == Switch.on && review.isEmpty()) {
             throw new UserError(
                     "--web.token-review=on: expected an aggregator over TLS, which checks the tokens, found none:"
                             + " set --uplink.address without --uplink.insecure");
         }
-        return new PageDoor(Optional.ofNullable(tokenFile), review.filter(any -> tokenReview == Switch.on));
+        return new PageGuard(Optional.ofNullable(tokenFile), review.filter(any -> tokenReview == Switch.on));
     }
 }

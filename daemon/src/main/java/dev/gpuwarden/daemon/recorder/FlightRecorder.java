@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.recorder;
 
-import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -59,7 +59,7 @@ public final class FlightRecorder implements AutoCloseable {
 
         RecentSamples samples(GpuIdentity gpu);
 
-        RecentLines lines();
+        RecentKernelLines lines();
 
         /** Keeps a recording with an event, in place of one that is there. */
         void keep(long sequence, byte[] gzip);

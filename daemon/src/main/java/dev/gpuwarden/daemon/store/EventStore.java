@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.EventChange;
-import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventFilter;
-import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.EventLimits;
+import dev.gpuwarden.core.event.EventReader;
+import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.LeftOut;
@@ -33,21 +33,21 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
     /** Of one event: what a flight recorder writes, compressed. */
     public static final int LARGEST_RECORDING = 1 << 20;
 
-    private final StorePlace place;
+    private final DatabaseFile place;
     private final Clock clock;
     private final StoreReader reader;
     private final StoreWriter writer;
-    private final SessionKeeper keeper;
+    private final ConnectionManager keeper;
     private final StoreStats stats = new StoreStats();
     private final EventCounts counts = new EventCounts();
     private final CopyOnWriteArrayList<Consumer<EventChange>> listeners = new CopyOnWriteArrayList<>();
     private final Thread thread;
 
-    private EventStore(StorePlace place, StoreSettings settings, Clock clock) {
+    private EventStore(DatabaseFile place, StoreSettings settings, Clock clock) {
         this.place = place;
         this.clock = clock;
         reader = new StoreReader(place, this::inspect);
-        keeper = new SessionKeeper(place, settings, clock, stats, reader::close);
+        keeper = new ConnectionManager(place, settings, clock, stats, reader::close);
         Retention retention = new Retention(settings.retention, settings.maxSizeBytes, stats, System.nanoTime());
         writer = new StoreWriter(
                 keeper, retention, clock, stats, counts, this::listening, reader::closeIfUnused, settings.roomInterval);
@@ -63,10 +63,10 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
      */
     public static EventStore open(StoreSettings settings, Clock clock) {
         settings.validate();
-        return open(StorePlace.claim(settings.path, settings.named()), settings, clock);
+        return open(DatabaseFile.claim(settings.path, settings.named()), settings, clock);
     }
 
-    static EventStore open(StorePlace place, StoreSettings settings, Clock clock) {
+    static EventStore open(DatabaseFile place, StoreSettings settings, Clock clock) {
         EventStore store = new EventStore(place, settings, clock);
         try {
             store.writer.prepare();
@@ -90,8 +90,8 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
             });
         }
         Instant now = clock.instant();
-        List<Receipt> receipts = writer.submit(new Acceptance(
-                events.stream().map(event -> Incoming.of(event, now)).toList(), position));
+        List<Receipt> receipts = writer.submit(new AppendRequest(
+                events.stream().map(event -> PreparedEvent.of(event, now)).toList(), position));
         return place.fellBack()
                 ? receipts.stream()
                         .map(each -> each == Receipt.REFUSED ? each : Receipt.HELD)
@@ -163,7 +163,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
             throw new IllegalArgumentException(
                     "expected a recording of at most " + LARGEST_RECORDING + " bytes, but it has " + recording.length);
         }
-        return writer.submit(new Job<Boolean>() {
+        return writer.submit(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 return session.attach(sequence, recording);
@@ -191,7 +191,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     /** Keeps that for the next start. Does not wait: what the disk does not take is learned again from the driver. */
     public void keepGpus(KnownGpus known) {
-        writer.later(new Job<Boolean>() {
+        writer.later(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 session.keep(known);
@@ -208,7 +208,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
     @Override
     public void register(String receiver) {
         keeper.register(receiver);
-        writer.submit(new Job<Boolean>() {
+        writer.submit(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 session.outbox().register(receiver, session.lastSequence(), 0);
@@ -226,7 +226,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
     /** Forgets all other receivers: nothing is kept for those that the user configured away. Blocks as registering does. */
     public void keepReceivers(Set<String> names) {
         keeper.keep(names);
-        writer.submit(new Job<Boolean>() {
+        writer.submit(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 session.outbox().keep(names);
@@ -243,7 +243,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     @Override
     public void acknowledge(String receiver, long sequence) {
-        writer.submit(new Job<Boolean>() {
+        writer.submit(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 session.outbox().acknowledge(receiver, sequence, session.lastSequence());
@@ -259,7 +259,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     /** How the store is. Cheap, and from memory but for the file's size. */
     public StoreStatus status() {
-        View view = writer.view();
+        CommittedState view = writer.view();
         return new StoreStatus(
                 place.name(),
                 Optional.of(place.memoryCause()).filter(cause -> !cause.isEmpty()),
@@ -290,7 +290,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
             return reader.read(query);
         }
         // A database in memory belongs to its one connection.
-        return writer.submit(new Job<T>() {
+        return writer.submit(new WriteRequest<T>() {
             @Override
             T write(Session session, Instant now) throws SQLException {
                 return query.run(session.sql());
@@ -300,12 +300,12 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     /** A reader met something broken: the writer looks at all of it. */
     private void inspect(SQLException error) {
-        writer.later(new Job<Boolean>() {
+        writer.later(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 String complaint = Schema.complaint(session.sql());
                 if (!complaint.isEmpty()) {
-                    throw Trouble.corrupt(complaint);
+                    throw SqliteErrorKind.corrupt(complaint);
                 }
                 LOG.log(Level.WARNING, "a reader found the event store broken, the writer finds it sound", error);
                 return true;

@@ -54,7 +54,7 @@ final class EventTable {
         return sql.first("SELECT " + COLUMNS + " FROM events WHERE sequence = ?", EventTable::read, sequence);
     }
 
-    void insert(long sequence, Incoming incoming, Instant received, Instant lastSeen) throws SQLException {
+    void insert(long sequence, PreparedEvent incoming, Instant received, Instant lastSeen) throws SQLException {
         HealthEvent event = incoming.event();
         sql.update(
                 "INSERT INTO events (" + COLUMNS + ", telling, subject)"
@@ -100,7 +100,7 @@ final class EventTable {
         try {
             return Optional.of(read(row));
         } catch (SQLException e) {
-            if (Trouble.of(e) != Trouble.CORRUPT) {
+            if (SqliteErrorKind.of(e) != SqliteErrorKind.CORRUPT) {
                 throw e;
             }
             LOG.log(System.Logger.Level.WARNING, "left out: {0}", e.getMessage());
@@ -126,7 +126,7 @@ final class EventTable {
                     Micros.instant(row.getLong(3)),
                     row.getLong(4));
         } catch (IOException | RuntimeException e) {
-            throw Trouble.corrupt("event " + row.getLong(1) + " cannot be read: " + e);
+            throw SqliteErrorKind.corrupt("event " + row.getLong(1) + " cannot be read: " + e);
         }
     }
 }

@@ -35,7 +35,8 @@ final class FaultRows {
             if (cause == null) {
                 cause = events.get(stored.cause)
                         .map(StoredEvent::event)
-                        .orElseThrow(() -> Trouble.corrupt("event " + stored.cause + " of a current fault is missing"));
+                        .orElseThrow(() ->
+                                SqliteErrorKind.corrupt("event " + stored.cause + " of a current fault is missing"));
                 causes.put(stored.cause, cause);
             }
             restore(stored.fault(cause), stored.latest);

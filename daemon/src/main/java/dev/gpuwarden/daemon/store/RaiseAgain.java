@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Raises faults from the history that found no room before. Nobody handed them in, so they are not counted as taken again. */
-final class RaiseAgain extends Acceptance {
+final class RaiseAgain extends AppendRequest {
 
     private final List<EventChange> told = new ArrayList<>();
 

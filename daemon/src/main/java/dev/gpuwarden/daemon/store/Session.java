@@ -84,7 +84,7 @@ final class Session implements AutoCloseable {
             boolean isNew = Schema.prepare(sql, place, beginAt);
             String complaint = Schema.complaint(sql);
             if (!complaint.isEmpty()) {
-                throw Trouble.corrupt(complaint);
+                throw SqliteErrorKind.corrupt(complaint);
             }
             Session session = new Session(sql, isNew, repeatWindow);
             sql.transactions();
@@ -104,7 +104,7 @@ final class Session implements AutoCloseable {
     }
 
     /** Writes an event, or counts it, and applies it to the faults. */
-    Filed file(Incoming incoming, Instant now) throws SQLException {
+    Filed file(PreparedEvent incoming, Instant now) throws SQLException {
         if (events.has(incoming.telling())) {
             return new Filed(Receipt.DUPLICATE, Optional.empty());
         }
@@ -116,7 +116,8 @@ final class Session implements AutoCloseable {
             touched.addAll(change.keys());
             return new Filed(Receipt.COUNTED, events.get(same.get()).map(stored -> new EventChange(stored, change)));
         }
-        Incoming own = incoming.idIsGiven() && events.hasId(incoming.event().id()) ? incoming.withOwnId(now) : incoming;
+        PreparedEvent own =
+                incoming.idIsGiven() && events.hasId(incoming.event().id()) ? incoming.withOwnId(now) : incoming;
         StoredEvent stored = insert(own, now, now);
         Change change = table.apply(own.event(), stored.sequence(), now);
         faults.stored(change.keys(), stored.sequence());
@@ -143,7 +144,7 @@ final class Session implements AutoCloseable {
         List<Filed> filed = new ArrayList<>();
         for (MissedFaults.Waiting waiting : leftOut.look(faults.table()).orElse(List.of())) {
             for (HealthEvent event : waiting.fitting(faults.table(), now)) {
-                filed.add(file(Incoming.of(event, now), now));
+                filed.add(file(PreparedEvent.of(event, now), now));
             }
             if (filed.size() >= MOST_AGAIN) {
                 leftOut.lookAgain();
@@ -153,7 +154,7 @@ final class Session implements AutoCloseable {
         return filed;
     }
 
-    private StoredEvent insert(Incoming incoming, Instant received, Instant lastSeen) throws SQLException {
+    private StoredEvent insert(PreparedEvent incoming, Instant received, Instant lastSeen) throws SQLException {
         lastSequence++;
         count++;
         events.insert(lastSequence, incoming, received, lastSeen);
@@ -162,7 +163,7 @@ final class Session implements AutoCloseable {
     }
 
     /** The event to count this one with; empty where it says something new. */
-    private Optional<Long> toCount(Incoming incoming, Change preview, Instant now) throws SQLException {
+    private Optional<Long> toCount(PreparedEvent incoming, Change preview, Instant now) throws SQLException {
         if (preview.effect() != Effect.REPEATED) {
             return Optional.empty();
         }
@@ -207,7 +208,7 @@ final class Session implements AutoCloseable {
     void adopt(List<Fault> orphans, Instant now) throws SQLException {
         for (List<Fault> ofEvent : FaultRows.byCause(orphans).values()) {
             Fault first = ofEvent.get(0);
-            StoredEvent stored = insert(Incoming.of(first.cause(), now), first.since(), first.lastSeen());
+            StoredEvent stored = insert(PreparedEvent.of(first.cause(), now), first.since(), first.lastSeen());
             for (Fault fault : ofEvent) {
                 Fault moved = new Fault(
                         fault.key(),

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /** Reads beside the writer, which goes on meanwhile. One connection, opened when somebody asks. Thread-safe. */
 final class StoreReader {
 
-    private final StorePlace place;
+    private final DatabaseFile place;
     private final Consumer<SQLException> onCorrupt;
     private @Nullable Sql sql;
     private boolean used;
 
-    StoreReader(StorePlace place, Consumer<SQLException> onCorrupt) {
+    StoreReader(DatabaseFile place, Consumer<SQLException> onCorrupt) {
         this.place = place;
         this.onCorrupt = onCorrupt;
     }
@@ -30,7 +30,7 @@ final class StoreReader {
             return query.run(open());
         } catch (SQLException e) {
             close();
-            if (Trouble.of(e) == Trouble.CORRUPT) {
+            if (SqliteErrorKind.of(e) == SqliteErrorKind.CORRUPT) {
                 onCorrupt.accept(e);
             }
             throw new UncheckedIOException(new IOException("the event store cannot be read: " + e.getMessage(), e));

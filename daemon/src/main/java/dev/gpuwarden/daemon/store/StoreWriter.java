@@ -33,15 +33,15 @@ final class StoreWriter implements Runnable {
     private static final int MOST_JOBS = 256;
     private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(100), Duration.ofSeconds(5));
 
-    private final SessionKeeper keeper;
+    private final ConnectionManager keeper;
     private final Retention retention;
     private final Clock clock;
     private final StoreStats stats;
     private final EventCounts counts;
     private final Supplier<Consumer<EventChange>> listeners;
     private final Runnable hourly;
-    private final LinkedBlockingQueue<Job<?>> jobs = new LinkedBlockingQueue<>();
-    private final Holding holding = new Holding();
+    private final LinkedBlockingQueue<WriteRequest<?>> jobs = new LinkedBlockingQueue<>();
+    private final PendingBuffer holding = new PendingBuffer();
     private final Map<String, Position> positions = new ConcurrentHashMap<>();
 
     /** A pause after a look is so many times as long as the look. */
@@ -58,7 +58,7 @@ final class StoreWriter implements Runnable {
 
     private volatile boolean ending;
     private volatile @Nullable Thread thread;
-    private volatile View view = View.EMPTY;
+    private volatile CommittedState view = CommittedState.EMPTY;
     private volatile List<Fault> faults = List.of();
     private volatile @Nullable String trouble;
     private volatile int heldEvents;
@@ -66,7 +66,7 @@ final class StoreWriter implements Runnable {
     private volatile boolean ended;
 
     StoreWriter(
-            SessionKeeper keeper,
+            ConnectionManager keeper,
             Retention retention,
             Clock clock,
             StoreStats stats,
@@ -93,7 +93,7 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    <T> T submit(Job<T> job) {
+    <T> T submit(WriteRequest<T> job) {
         if (Thread.currentThread() == thread) {
             throw new IllegalStateException("a listener must not wait for the event store: it is on its thread");
         }
@@ -102,7 +102,7 @@ final class StoreWriter implements Runnable {
     }
 
     /** Does it with the others; nobody waits for it. */
-    void later(Job<?> job) {
+    void later(WriteRequest<?> job) {
         if (!ended) {
             jobs.add(job);
         }
@@ -114,7 +114,7 @@ final class StoreWriter implements Runnable {
     /** Everything that waits now is written, or given up; then the thread ends. */
     void end() {
         ending = true;
-        jobs.add(new Job<Boolean>() {
+        jobs.add(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) {
                 return true;
@@ -125,7 +125,7 @@ final class StoreWriter implements Runnable {
     @Override
     public void run() {
         thread = Thread.currentThread();
-        List<Job<?>> batch = new ArrayList<>();
+        List<WriteRequest<?>> batch = new ArrayList<>();
         try {
             while (!ending || !jobs.isEmpty()) {
                 take(batch);
@@ -142,7 +142,7 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    private void take(List<Job<?>> batch) {
+    private void take(List<WriteRequest<?>> batch) {
         long now = System.nanoTime();
         long wake = trouble == null ? retention.dueNanos() : retryAtNanos;
         if (trouble == null && lookDue && lookAtNanos - wake < 0) {
@@ -150,7 +150,7 @@ final class StoreWriter implements Runnable {
         }
         boolean atOnce = trouble == null && retention.due(now);
         try {
-            Job<?> first = jobs.poll(atOnce ? 0 : wake - now, TimeUnit.NANOSECONDS);
+            WriteRequest<?> first = jobs.poll(atOnce ? 0 : wake - now, TimeUnit.NANOSECONDS);
             if (first != null) {
                 batch.add(first);
                 jobs.drainTo(batch, MOST_JOBS - 1);
@@ -162,7 +162,7 @@ final class StoreWriter implements Runnable {
     }
 
     /** One round: what is held, what is new, a little housekeeping. What cannot be written is held, or its caller told. */
-    private void turn(List<Job<?>> batch) {
+    private void turn(List<WriteRequest<?>> batch) {
         boolean patient = trouble != null && !ending && System.nanoTime() - retryAtNanos < 0;
         if (!patient) {
             try {
@@ -178,8 +178,8 @@ final class StoreWriter implements Runnable {
         batch.clear();
     }
 
-    private void recover(List<Job<?>> batch, SQLException e) {
-        if (Trouble.of(e) != Trouble.CORRUPT || !keeper.setAside(String.valueOf(e.getMessage()))) {
+    private void recover(List<WriteRequest<?>> batch, SQLException e) {
+        if (SqliteErrorKind.of(e) != SqliteErrorKind.CORRUPT || !keeper.setAside(String.valueOf(e.getMessage()))) {
             troubled(e);
             return;
         }
@@ -191,14 +191,14 @@ final class StoreWriter implements Runnable {
     }
 
     /** Writes everything; what is written goes from the batch. */
-    private void write(List<Job<?>> batch) throws SQLException {
+    private void write(List<WriteRequest<?>> batch) throws SQLException {
         try {
             Session session = keeper.open(view);
-            if (view == View.EMPTY) {
+            if (view == CommittedState.EMPTY) {
                 publish(session);
             }
             while (!holding.isEmpty()) {
-                List<Acceptance> held = holding.first(MOST_JOBS);
+                List<AppendRequest> held = holding.first(MOST_JOBS);
                 commit(new ArrayList<>(held));
                 holding.remove(held);
                 publish(keeper.open(view));
@@ -232,7 +232,7 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    private void commit(List<Job<?>> todo) throws SQLException {
+    private void commit(List<WriteRequest<?>> todo) throws SQLException {
         if (todo.isEmpty()) {
             return;
         }
@@ -241,7 +241,7 @@ final class StoreWriter implements Runnable {
             transaction(session, todo);
         } catch (SQLException | RuntimeException e) {
             keeper.close();
-            if (e instanceof SQLException sql && Trouble.of(sql) != Trouble.MISTAKE) {
+            if (e instanceof SQLException sql && SqliteErrorKind.of(sql) != SqliteErrorKind.MISTAKE) {
                 throw sql;
             }
             separate(todo, e);
@@ -250,7 +250,7 @@ final class StoreWriter implements Runnable {
     }
 
     /** One of them is to blame, and must not take the others along. */
-    private void separate(List<Job<?>> todo, Exception mistake) throws SQLException {
+    private void separate(List<WriteRequest<?>> todo, Exception mistake) throws SQLException {
         if (todo.size() == 1) {
             LOG.log(Level.ERROR, "the event store cannot do what it was asked for", mistake);
             todo.get(0).fail(mistake instanceof RuntimeException e ? e : new IllegalStateException(mistake));
@@ -261,10 +261,10 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    private void transaction(Session session, List<Job<?>> todo) throws SQLException {
+    private void transaction(Session session, List<WriteRequest<?>> todo) throws SQLException {
         long start = System.nanoTime();
         Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
-        for (Job<?> job : todo) {
+        for (WriteRequest<?> job : todo) {
             job.run(session, now);
         }
         session.commit();
@@ -273,14 +273,14 @@ final class StoreWriter implements Runnable {
         publish(session);
         // Before any sender is answered: who listens after that hears of none of these.
         Consumer<EventChange> listening = listeners.get();
-        for (Job<?> job : todo) {
+        for (WriteRequest<?> job : todo) {
             job.committed();
-            if (job instanceof Acceptance acceptance) {
+            if (job instanceof AppendRequest acceptance) {
                 acceptance.count(stats, counts);
             }
         }
-        for (Job<?> job : todo) {
-            if (job instanceof Acceptance acceptance) {
+        for (WriteRequest<?> job : todo) {
+            if (job instanceof AppendRequest acceptance) {
                 acceptance.told().forEach(told -> tell(told, listening));
             }
         }
@@ -300,7 +300,7 @@ final class StoreWriter implements Runnable {
     }
 
     private void publish(Session session) {
-        view = View.of(session);
+        view = CommittedState.of(session);
         lookDue = session.mayRaiseAgain();
         positions.putAll(view.positions());
         faults = holding.isEmpty() ? view.faults() : holding.faults();
@@ -322,7 +322,7 @@ final class StoreWriter implements Runnable {
             publish(session);
         } catch (SQLException e) {
             keeper.close();
-            if (Trouble.of(e) == Trouble.CORRUPT) {
+            if (SqliteErrorKind.of(e) == SqliteErrorKind.CORRUPT) {
                 throw e;
             }
             LOG.log(Level.WARNING, "old events of the event store cannot be deleted now: " + e.getMessage());
@@ -330,12 +330,12 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    private void postpone(Job<?> job) {
-        if (!(job instanceof Acceptance acceptance)) {
+    private void postpone(WriteRequest<?> job) {
+        if (!(job instanceof AppendRequest acceptance)) {
             job.unwritten("the event store takes nothing now: " + trouble);
             return;
         }
-        List<Incoming> events = List.copyOf(acceptance.events());
+        List<PreparedEvent> events = List.copyOf(acceptance.events());
         List<Receipt> receipts = holding.add(acceptance, view.faults(), clock.instant());
         faults = holding.faults();
         heldEvents = holding.events();
@@ -352,7 +352,7 @@ final class StoreWriter implements Runnable {
         if (trouble == null) {
             LOG.log(
                     Level.WARNING,
-                    "the event store cannot be written (" + cause + "): up to " + Holding.MOST_EVENTS
+                    "the event store cannot be written (" + cause + "): up to " + PendingBuffer.MOST_EVENTS
                             + " events are held in memory until it can");
         }
         trouble = cause;
@@ -376,7 +376,7 @@ final class StoreWriter implements Runnable {
         return Optional.ofNullable(positions.get(source));
     }
 
-    View view() {
+    CommittedState view() {
         return view;
     }
 

@@ -5,6 +5,7 @@ import dev.gpuwarden.api.v1.UplinkGrpc;
 import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.grpc.EventLoop;
+import dev.gpuwarden.daemon.sink.SinkStats;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.stub.ClientCallStreamObserver;
@@ -31,26 +32,26 @@ public final class Uplink implements AutoCloseable {
 
     private final UplinkNode node;
     private final UplinkAddress address;
-    private final Patience patience;
+    private final Timeouts patience;
     private final Backoff backoff;
-    private final UplinkTally tally = new UplinkTally();
+    private final UplinkCounters tally = new UplinkCounters();
     private final EventLoop loop = new EventLoop();
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final News news;
+    private final EventCursor news;
     private final Thread thread;
     private int failures;
     private String logged = "";
 
-    private Uplink(UplinkNode node, UplinkAddress address, Patience patience) {
+    private Uplink(UplinkNode node, UplinkAddress address, Timeouts patience) {
         this.node = node;
         this.address = address;
         this.patience = patience;
         this.backoff = new Backoff(patience.retry(), LONGEST_RETRY, 0.5);
-        this.news = News.of(node);
+        this.news = EventCursor.of(node);
         this.thread = Threads.daemon("gpuwarden-uplink", this::run);
     }
 
-    static Uplink start(UplinkNode node, UplinkAddress address, Patience patience) {
+    static Uplink start(UplinkNode node, UplinkAddress address, Timeouts patience) {
         Uplink uplink = new Uplink(node, address, patience);
         uplink.thread.start();
         return uplink;
@@ -63,7 +64,7 @@ public final class Uplink implements AutoCloseable {
     private void run() {
         try {
             while (ended.getCount() > 0) {
-                Ending ending = connect();
+                Disconnect ending = connect();
                 failures++;
                 Duration wait = backoff.pause(failures).multipliedBy(ending.slowness());
                 if (ended.getCount() > 0) {
@@ -78,13 +79,13 @@ public final class Uplink implements AutoCloseable {
         }
     }
 
-    private Ending connect() throws InterruptedException {
+    private Disconnect connect() throws InterruptedException {
         ManagedChannel channel = null;
         try {
             channel = address.channel(loop.group());
             return session(channel).run();
         } catch (IOException | RuntimeException e) {
-            return Ending.local(e);
+            return Disconnect.local(e);
         } finally {
             node.access().end();
             if (channel != null) {
@@ -94,7 +95,7 @@ public final class Uplink implements AutoCloseable {
     }
 
     private UplinkSession session(ManagedChannel channel) throws IOException {
-        Inbox inbox = new Inbox(news.bell());
+        AckQueue inbox = new AckQueue(news.bell());
         var call = (ClientCallStreamObserver<NodeReport>) UplinkGrpc.newStub(channel)
                 .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(address.credentials()))
                 .report(inbox);
@@ -116,7 +117,7 @@ public final class Uplink implements AutoCloseable {
         logged = "";
     }
 
-    private void note(Ending ending) {
+    private void note(Disconnect ending) {
         if (!ending.failed()) {
             return;
         }

@@ -27,4 +27,4 @@ public record UplinkNode(
         Supplier<List<GpuIdentity>> gpus,
         Supplier<Reading<GpuHolders>> holders,
         SignalSender signals,
-        AccessQuestions access) {}
+        TokenReviewRequests access) {}

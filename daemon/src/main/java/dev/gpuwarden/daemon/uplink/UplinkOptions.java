@@ -66,6 +66,6 @@ public final class UplinkOptions {
 
     /** Starts reporting if that is wanted. */
     public Optional<Uplink> start(UplinkNode node) {
-        return target().map(target -> Uplink.start(node, target, Patience.USUAL));
+        return target().map(target -> Uplink.start(node, target, Timeouts.USUAL));
     }
 }

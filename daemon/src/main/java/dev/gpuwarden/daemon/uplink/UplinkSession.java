@@ -25,18 +25,18 @@ final class UplinkSession {
     private static final long TELL_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final UplinkNode node;
-    private final News news;
-    private final Inbox inbox;
+    private final EventCursor news;
+    private final AckQueue inbox;
     private final ClientCallStreamObserver<NodeReport> call;
-    private final Patience patience;
-    private final UplinkTally tally;
+    private final Timeouts patience;
+    private final UplinkCounters tally;
     private final Runnable welcomed;
     private final Runnable proven;
-    private final NameTelling names;
-    private final FaultTelling faults;
-    private final EventFlow events;
-    private final HolderAnswers holders;
-    private final SignalAnswers signals;
+    private final NameReports names;
+    private final FaultReports faults;
+    private final EventWindow events;
+    private final HolderResponder holders;
+    private final SignalResponder signals;
 
     private boolean knows;
     private boolean again;
@@ -50,7 +50,7 @@ final class UplinkSession {
     private long spokenNanos = heardNanos;
     private long leavingNanos;
     private boolean leaves;
-    private Limits limits = Limits.of(FlowLimits.getDefaultInstance());
+    private SendLimits limits = SendLimits.of(FlowLimits.getDefaultInstance());
 
     /**
      * @param welcomed run when the aggregator knows the node
@@ -58,11 +58,11 @@ final class UplinkSession {
      */
     UplinkSession(
             UplinkNode node,
-            News news,
-            Inbox inbox,
+            EventCursor news,
+            AckQueue inbox,
             ClientCallStreamObserver<NodeReport> call,
-            Patience patience,
-            UplinkTally tally,
+            Timeouts patience,
+            UplinkCounters tally,
             Runnable welcomed,
             Runnable proven) {
         this.node = node;
@@ -73,28 +73,28 @@ final class UplinkSession {
         this.tally = tally;
         this.welcomed = welcomed;
         this.proven = proven;
-        this.names = new NameTelling(node.gpus());
-        this.faults = new FaultTelling(node, news::lastSequence);
-        this.events = new EventFlow(node.book());
-        this.holders = new HolderAnswers(node.holders(), node.clock(), news.bell());
-        this.signals = new SignalAnswers(node.signals(), news.bell());
+        this.names = new NameReports(node.gpus());
+        this.faults = new FaultReports(node, news::lastSequence);
+        this.events = new EventWindow(node.book());
+        this.holders = new HolderResponder(node.holders(), node.clock(), news.bell());
+        this.signals = new SignalResponder(node.signals(), news.bell());
     }
 
-    Ending run() throws InterruptedException {
+    Disconnect run() throws InterruptedException {
         hello();
         while (true) {
             Optional<Status> end = inbox.end();
             hear(inbox.take());
             if (end.isPresent()) {
-                return Ending.of(end.get());
+                return Disconnect.of(end.get());
             }
             long now = System.nanoTime();
             String owed = owed();
             if (!owed.isEmpty() && now - heardNanos >= patience(owed).toNanos()) {
-                return Ending.silent(owed, patience(owed));
+                return Disconnect.silent(owed, patience(owed));
             }
             if (inbox.leaving() && left(now)) {
-                return Ending.leaving();
+                return Disconnect.leaving();
             }
             if (knows) {
                 speak(now);
@@ -127,7 +127,7 @@ final class UplinkSession {
                 case WELCOME -> welcome(one.getWelcome());
                 case SEQUENCE -> sequence = Math.max(sequence, one.getSequence());
                 case GENERATION -> faults.acknowledged(one.getGeneration());
-                case LIMITS -> limits = Limits.of(one.getLimits());
+                case LIMITS -> limits = SendLimits.of(one.getLimits());
                 case TELL_AGAIN -> again = true;
                 case REFUSED -> sequence = Math.max(sequence, refused(one.getRefused()));
                 case LOOKUP -> holders.asked(one.getLookup().getId());
@@ -158,7 +158,7 @@ final class UplinkSession {
             return;
         }
         knows = true;
-        limits = Limits.of(welcome.getLimits());
+        limits = SendLimits.of(welcome.getLimits());
         node.access().welcome(welcome.getAnswersAccessReviews(), news.bell());
         // It may know more than the node, which was killed before it noted an acknowledgement.
         long has = Math.min(welcome.getAcknowledgedSequence(), news.lastSequence());
@@ -178,7 +178,7 @@ final class UplinkSession {
         LOG.log(
                 Level.WARNING,
                 "the aggregator refuses event number " + refusal.getSequence() + ", which it will not get: "
-                        + Ending.shortened(refusal.getReason()));
+                        + Disconnect.shortened(refusal.getReason()));
         return refusal.getSequence();
     }
 

@@ -1,7 +1,8 @@
 package dev.gpuwarden.daemon.check;
 
-import dev.gpuwarden.core.event.EventReader;
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.EventFilter;
+import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
@@ -59,7 +60,7 @@ final class MemoryBook implements EventWriter, EventReader {
     }
 
     @Override
-    public Subscription listen(Consumer<Told> listener) {
+    public Subscription listen(Consumer<EventChange> listener) {
         return () -> {};
     }
 }

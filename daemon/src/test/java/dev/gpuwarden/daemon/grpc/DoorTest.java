@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
-import static dev.gpuwarden.daemon.grpc.NodeQueriesTest.refused;
+import static dev.gpuwarden.daemon.grpc.NodeServiceTest.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -58,7 +58,7 @@ class DoorTest {
     @ParameterizedTest
     @MethodSource("peers")
     void whoMayDoWhat(Peer peer, boolean report, boolean administer) {
-        Access access = new Access(998, Set.of(1000));
+        AccessPolicy access = new AccessPolicy(998, Set.of(1000));
         assertThat(access.mayReport(peer)).isEqualTo(report);
         assertThat(access.mayAdminister(peer)).isEqualTo(administer);
     }
@@ -79,7 +79,7 @@ class DoorTest {
                     .get(1)
                     .event()
                     .metadata()
-                    .get(Mending.REQUESTED_BY);
+                    .get(ClearFaults.REQUESTED_BY);
             assertThat(by)
                     .isEqualTo("uid " + OwnUser.uid() + ", pid "
                             + ProcessHandle.current().pid());
@@ -224,7 +224,7 @@ class DoorTest {
                                 .get(1)
                                 .event()
                                 .metadata())
-                        .containsEntry(Mending.REQUESTED_BY, "certificate CN=operator");
+                        .containsEntry(ClearFaults.REQUESTED_BY, "certificate CN=operator");
                 refused(
                         Status.Code.UNAVAILABLE,
                         "",
@@ -261,7 +261,7 @@ class DoorTest {
         GrpcOptions options = new GrpcOptions();
         options.listen = listen;
         options.tlsCert = certificate == null ? null : Path.of(certificate);
-        assertThatThrownBy(() -> TcpDoor.of(options))
+        assertThatThrownBy(() -> TcpListener.of(options))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining(why);
     }

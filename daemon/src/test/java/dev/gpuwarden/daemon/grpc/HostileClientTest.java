@@ -295,7 +295,7 @@ class HostileClientTest {
         }
         // Of 32 at most three find room; where all came bit by bit, none of them.
         while (ended.size() < 29) {
-            assertThat(node.server.stats().heldBytes()).isLessThanOrEqualTo(HeldBytes.ROOM);
+            assertThat(node.server.stats().heldBytes()).isLessThanOrEqualTo(MemoryQuota.ROOM);
             TimeUnit.MILLISECONDS.sleep(5);
         }
         assertThat(ended).allMatch(status -> status.getCode() == Status.Code.RESOURCE_EXHAUSTED);

@@ -97,7 +97,7 @@ class NodeHistoryTest {
 
     @Test
     void fasterSamplingIsThinnedOut() {
-        SampleTrail trail = new SampleTrail(Duration.ofMillis(10));
+        SampleSeries trail = new SampleSeries(Duration.ofMillis(10));
         for (int i = 0; i < 20_000; i++) {
             trail.note(i * 10_000_000L, frame);
         }

@@ -16,8 +16,8 @@ class TrailsTest {
 
     private static final int BEGIN = 1000;
 
-    private final CounterTrail counters = new CounterTrail(2);
-    private final FlagTrail flags = new FlagTrail();
+    private final CounterSeries counters = new CounterSeries(2);
+    private final FlagSeries flags = new FlagSeries();
 
     private static Absence cause(Reading<?> reading) {
         return ((Reading.Absent<?>) reading).cause();
@@ -53,10 +53,10 @@ class TrailsTest {
 
     @Test
     void theLongestWindowForgetsNothingAndNoMore() {
-        for (int step = 0; step <= 3 * Step.MOST; step++) {
+        for (int step = 0; step <= 3 * TimeStep.MOST; step++) {
             at(step, 10L * step);
         }
-        assertThat(increase(3 * Step.MOST, Step.MOST)).isEqualTo(Reading.of(10L * Step.MOST));
+        assertThat(increase(3 * TimeStep.MOST, TimeStep.MOST)).isEqualTo(Reading.of(10L * TimeStep.MOST));
     }
 
     @Test
@@ -133,7 +133,7 @@ class TrailsTest {
     @Test
     void moreCombinationsThanThereIsRoomForAreLeftOut() {
         flags.present(BEGIN - 1, 0);
-        for (int i = 0; i < 2 * FlagTrail.COMBINATIONS; i++) {
+        for (int i = 0; i < 2 * FlagSeries.COMBINATIONS; i++) {
             flags.present(BEGIN, i);
         }
         flags.present(BEGIN, 0);
@@ -154,13 +154,13 @@ class TrailsTest {
     @ParameterizedTest
     @CsvSource({"15, 1", "60, 4", "600, 40", "900, 60", "29, 1"})
     void windowsAreWholeSteps(int seconds, int steps) {
-        assertThat(Step.count(Duration.ofSeconds(seconds))).isEqualTo(steps);
+        assertThat(TimeStep.count(Duration.ofSeconds(seconds))).isEqualTo(steps);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {14, 0, -60, 901})
     void otherWindowsAreRefused(int seconds) {
-        assertThatThrownBy(() -> Step.count(Duration.ofSeconds(seconds)))
+        assertThatThrownBy(() -> TimeStep.count(Duration.ofSeconds(seconds)))
                 .hasMessage("expected a window from 15 s to 900 s, but was " + seconds + " s");
     }
 }

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.EventLimits;
+import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;

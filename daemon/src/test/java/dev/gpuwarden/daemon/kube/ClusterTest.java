@@ -11,9 +11,9 @@ import dev.gpuwarden.core.event.Told;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
+import dev.gpuwarden.daemon.sink.Forwarder;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
-import dev.gpuwarden.daemon.uplink.Forwarder;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
 import java.io.IOException;
@@ -50,7 +50,7 @@ class ClusterTest {
     private EventStore store;
     private KubernetesNode kubernetes;
     private Forwarder events;
-    private NodeWriter writer;
+    private NodeReconciler writer;
     private volatile boolean complete = true;
 
     @BeforeEach
@@ -68,7 +68,7 @@ class ClusterTest {
     }
 
     private void start() {
-        start(options(), NodeWriter.LOOK_AGAIN);
+        start(options(), NodeReconciler.LOOK_AGAIN);
     }
 
     /** As the daemon does. */
@@ -78,7 +78,7 @@ class ClusterTest {
         events = kubernetes.startEvents(store, store).orElse(null);
         EventStore open = store;
         writer = kubernetes.start(
-                new NodeFacts() {
+                new NodeStatusSource() {
                     @Override
                     public List<Fault> faults() {
                         return open.faults();
@@ -100,7 +100,7 @@ class ClusterTest {
                     }
                 },
                 lookAgain);
-        NodeWriter rung = writer;
+        NodeReconciler rung = writer;
         var unused = store.listen(told -> rung.look());
     }
 
@@ -129,7 +129,7 @@ class ClusterTest {
         return TestCluster.events(plane, node);
     }
 
-    private KubeStats stats(Request.Kind kind) {
+    private KubeStats stats(ApiRequest.Kind kind) {
         return kubernetes.stats().getOrDefault(kind.name(), new KubeStats(0, 0, 0, "", java.util.Optional.empty()));
     }
 
@@ -186,20 +186,20 @@ class ClusterTest {
         String since = plane.client().get("node/" + node, transition);
         complete = false;
         start();
-        await(() -> stats(Request.Kind.read).ok() == 1);
+        await(() -> stats(ApiRequest.Kind.read).ok() == 1);
         accept(Told.fatal("Other").fatal(false).healthy(true));
         await(() -> told().lines().count() == 3);
         assertThat(condition("Other")).as("not before all checks have looked").startsWith("True");
-        assertThat(stats(Request.Kind.conditions).ok()).isZero();
+        assertThat(stats(ApiRequest.Kind.conditions).ok()).isZero();
         complete = true;
         writer.look();
         await(() -> condition("Other").startsWith("False"));
-        await(() -> stats(Request.Kind.conditions).ok() == 1);
-        assertThat(stats(Request.Kind.labels).ok()).isZero();
+        await(() -> stats(ApiRequest.Kind.conditions).ok() == 1);
+        assertThat(stats(ApiRequest.Kind.labels).ok()).isZero();
         assertThat(condition(XID)).startsWith("True");
         assertThat(plane.client().get("node/" + node, transition)).isEqualTo(since);
         assertThat(told().lines().count()).isEqualTo(3);
-        assertThat(stats(Request.Kind.conditions).ok()).isEqualTo(1);
+        assertThat(stats(ApiRequest.Kind.conditions).ok()).isEqualTo(1);
     }
 
     @Test
@@ -223,14 +223,14 @@ class ClusterTest {
             Files.writeString(kubeconfig, direct.replace(plane.url(), "https://127.0.0.1:" + relay.port()));
             start();
             // Not by the label there: its answer may be on the way still, and would be what fails.
-            await(() -> stats(Request.Kind.labels).ok() == 1);
+            await(() -> stats(ApiRequest.Kind.labels).ok() == 1);
             relay.away();
             accept(Told.xid79("0000:3b:00"));
             accept(Told.fatal("Other"));
             accept(Told.fatal("Other").fatal(false).healthy(true));
-            await(() -> stats(Request.Kind.conditions).failed() > 0
+            await(() -> stats(ApiRequest.Kind.conditions).failed() > 0
                     && events.stats().failures() > 0);
-            assertThat(stats(Request.Kind.conditions).lastError()).contains("cannot be asked");
+            assertThat(stats(ApiRequest.Kind.conditions).lastError()).contains("cannot be asked");
             relay.back();
             await(() -> condition(XID).startsWith("True"));
             await(() -> told().lines().count() == 3);
@@ -249,15 +249,15 @@ class ClusterTest {
             Files.writeString(kubeconfig, direct.replace(plane.url(), "https://127.0.0.1:" + relay.port()));
             start();
             // Not by the label there: its answer may be on the way still, and would be what fails.
-            await(() -> stats(Request.Kind.labels).ok() == 1);
+            await(() -> stats(ApiRequest.Kind.labels).ok() == 1);
             relay.away();
             accept(Told.xid79("0000:3b:00"));
-            await(() -> stats(Request.Kind.conditions).failed() == 1
+            await(() -> stats(ApiRequest.Kind.conditions).failed() == 1
                     && kubernetes.trouble().isPresent());
             accept(Told.xid79("0000:3b:00").fatal(false).healthy(true));
             relay.back();
             await(() -> kubernetes.trouble().isEmpty());
-            assertThat(stats(Request.Kind.conditions).ok())
+            assertThat(stats(ApiRequest.Kind.conditions).ok())
                     .as("nothing to write")
                     .isZero();
         }
@@ -268,8 +268,8 @@ class ClusterTest {
         start();
         accept(Told.xid79("0000:3b:00"));
         await(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 1\n"));
-        KubeClient client = new KubeClient(Kubeconfig.read(kubeconfig), false, Clock.systemUTC(), new KubeTally());
-        EventSink sink = new EventSink(node, false, client, new EventNews());
+        KubeClient client = new KubeClient(Kubeconfig.read(kubeconfig), false, Clock.systemUTC(), new KubeCounters());
+        EventSink sink = new EventSink(node, false, client, new EventRepeats());
         var stored = store.events(dev.gpuwarden.core.event.EventFilter.all());
         sink.send(stored);
         assertThat(told()).isEqualTo("Warning SysLogsXIDErrorIsNotHealthy 1\n");
@@ -283,7 +283,7 @@ class ClusterTest {
         await(() -> events.stats().sent() == 1);
         accept(Told.xid79("0000:3b:00"));
         await(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 2\n"));
-        assertThat(stats(Request.Kind.events).refused()).isZero();
+        assertThat(stats(ApiRequest.Kind.events).refused()).isZero();
     }
 
     @Test
@@ -296,12 +296,12 @@ class ClusterTest {
         kubeconfig = plane.kubeconfig(plane.token("default", "nobody"));
         start();
         accept(Told.xid79("0000:3b:00"));
-        await(() -> stats(Request.Kind.read).refused() > 0
-                && stats(Request.Kind.events).refused() > 0);
-        assertThat(stats(Request.Kind.read).lastError())
+        await(() -> stats(ApiRequest.Kind.read).refused() > 0
+                && stats(ApiRequest.Kind.events).refused() > 0);
+        assertThat(stats(ApiRequest.Kind.read).lastError())
                 .contains("403", "system:serviceaccount:default:nobody", "cannot get resource \"nodes\"")
                 .contains("gpuwarden-node.yaml");
-        assertThat(stats(Request.Kind.events).lastError())
+        assertThat(stats(ApiRequest.Kind.events).lastError())
                 .contains("cannot create resource \"events\"", "gpuwarden-node.yaml");
     }
 
@@ -310,14 +310,14 @@ class ClusterTest {
         TestCluster.node(plane, node + "-other");
         KubernetesOptions options = options();
         options.node = node + "-other";
-        start(options, NodeWriter.LOOK_AGAIN);
+        start(options, NodeReconciler.LOOK_AGAIN);
         accept(Told.xid79("0000:3b:00"));
-        await(() -> stats(Request.Kind.conditions).refused() > 0
-                && stats(Request.Kind.events).refused() > 0);
-        assertThat(stats(Request.Kind.conditions).lastError())
+        await(() -> stats(ApiRequest.Kind.conditions).refused() > 0
+                && stats(ApiRequest.Kind.events).refused() > 0);
+        assertThat(stats(ApiRequest.Kind.conditions).lastError())
                 .contains("this token is of a pod on " + node + ", not on " + node + "-other")
                 .endsWith("this daemon may write on its own Node alone (--kubernetes.node)");
-        assertThat(stats(Request.Kind.events).lastError()).contains("this token is of a pod on " + node);
+        assertThat(stats(ApiRequest.Kind.events).lastError()).contains("this token is of a pod on " + node);
         assertThat(TestCluster.condition(plane, node + "-other", XID)).isEmpty();
     }
 
@@ -352,9 +352,9 @@ class ClusterTest {
         assertThat(ask(patch("", "merge", label))).isEmpty();
     }
 
-    private Request patch(String below, String kind, String body) {
-        return new Request(
-                Request.Kind.conditions,
+    private ApiRequest patch(String below, String kind, String body) {
+        return new ApiRequest(
+                ApiRequest.Kind.conditions,
                 "PATCH",
                 "/api/v1/nodes/" + node + below + "?fieldManager=x",
                 "application/" + kind + "-patch+json",
@@ -362,9 +362,9 @@ class ClusterTest {
     }
 
     /** The error; empty if there is none. */
-    private String ask(Request request) {
+    private String ask(ApiRequest request) {
         try (KubeClient client =
-                new KubeClient(Kubeconfig.read(kubeconfig), false, Clock.systemUTC(), new KubeTally())) {
+                new KubeClient(Kubeconfig.read(kubeconfig), false, Clock.systemUTC(), new KubeCounters())) {
             return client.ask(request).isPresent() ? "" : "conflict";
         } catch (KubeException e) {
             return String.valueOf(e.getMessage());
@@ -379,7 +379,7 @@ class ClusterTest {
         Path file = folder.resolve("token");
         Files.writeString(kubeconfig, Files.readString(kubeconfig).replaceAll("token: .*", "tokenFile: " + file));
         start();
-        await(() -> stats(Request.Kind.read).lastError().contains(file + " cannot be read"));
+        await(() -> stats(ApiRequest.Kind.read).lastError().contains(file + " cannot be read"));
         Files.writeString(file, token);
         await(() -> TestCluster.label(plane, node).equals("PASS"));
     }
@@ -388,9 +388,9 @@ class ClusterTest {
     void aNodeThatIsNotThereIsNamed() {
         KubernetesOptions options = options();
         options.node = "no-such-node";
-        start(options, NodeWriter.LOOK_AGAIN);
-        await(() -> stats(Request.Kind.read).refused() > 0);
-        assertThat(stats(Request.Kind.read).lastError())
+        start(options, NodeReconciler.LOOK_AGAIN);
+        await(() -> stats(ApiRequest.Kind.read).refused() > 0);
+        assertThat(stats(ApiRequest.Kind.read).lastError())
                 .contains("nodes \"no-such-node\" not found")
                 .endsWith("--kubernetes.node or NODE_NAME must be one of `kubectl get nodes`");
     }
@@ -419,8 +419,9 @@ class ClusterTest {
                 .replaceAll("certificate-authority-data: .*", "certificate-authority: " + other);
         Files.writeString(kubeconfig, text);
         start();
-        await(() -> stats(Request.Kind.read).failed() > 0);
-        assertThat(stats(Request.Kind.read).lastError()).contains("TLS: ", "unable to find valid certification path");
+        await(() -> stats(ApiRequest.Kind.read).failed() > 0);
+        assertThat(stats(ApiRequest.Kind.read).lastError())
+                .contains("TLS: ", "unable to find valid certification path");
     }
 
     @Test
@@ -430,14 +431,14 @@ class ClusterTest {
         options.dryRun = true;
         start(options, Duration.ofMillis(100));
         accept(Told.xid79("0000:3b:00"));
-        await(() -> stats(Request.Kind.conditions).ok() == 1
-                && stats(Request.Kind.labels).ok() > 0
-                && stats(Request.Kind.events).ok() == 1);
+        await(() -> stats(ApiRequest.Kind.conditions).ok() == 1
+                && stats(ApiRequest.Kind.labels).ok() > 0
+                && stats(ApiRequest.Kind.events).ok() == 1);
         writer.look();
         assertThat(told()).isEmpty();
         assertThat(plane.client().get("node/" + node, ".metadata.resourceVersion"))
                 .isEqualTo(before);
-        assertThat(stats(Request.Kind.conditions).ok()).isEqualTo(1);
+        assertThat(stats(ApiRequest.Kind.conditions).ok()).isEqualTo(1);
     }
 
     @Test
@@ -446,6 +447,6 @@ class ClusterTest {
         start();
         await(() -> TestCluster.label(plane, node).equals("PASS"));
         assertThat(kubernetes.stats()).containsOnlyKeys("labels", "read");
-        assertThat(Map.of("up", stats(Request.Kind.labels).lastError())).containsEntry("up", "");
+        assertThat(Map.of("up", stats(ApiRequest.Kind.labels).lastError())).containsEntry("up", "");
     }
 }

@@ -41,7 +41,7 @@ class KubeClientTest {
     private final List<String> asked = new ArrayList<>();
     private HttpServer server;
     private Path token;
-    private KubeTally tally;
+    private KubeCounters tally;
     private KubeClient client;
 
     private interface Answer {
@@ -77,9 +77,9 @@ class KubeClientTest {
                 URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/below"),
                 Optional.empty(),
                 Optional.empty(),
-                Optional.of(Material.of(token)),
+                Optional.of(CredentialSource.of(token)),
                 "the test");
-        tally = new KubeTally();
+        tally = new KubeCounters();
         return new KubeClient(access, dryRun, Clock.systemUTC(), tally);
     }
 
@@ -94,7 +94,7 @@ class KubeClientTest {
         };
     }
 
-    private KubeException refused(Request request) {
+    private KubeException refused(ApiRequest request) {
         return catchThrowableOfType(KubeException.class, () -> client.ask(request));
     }
 
@@ -102,13 +102,13 @@ class KubeClientTest {
     void aServerThatWantsToBeLeftAloneIsLeftAlone() throws Exception {
         answers.add(answer(429, "{\"message\": \"too many\"}", "Retry-After", "1"));
         answers.add(answer(200, "{\"kind\": \"Node\"}"));
-        KubeException cause = refused(Request.read("n"));
+        KubeException cause = refused(ApiRequest.read("n"));
         long answered = System.nanoTime();
         assertThat(cause)
                 .hasMessage("the API server answers 429: too many")
                 .extracting(KubeException::retryAfter)
                 .isEqualTo(Optional.of(Duration.ofSeconds(1)));
-        assertThat(client.ask(Request.read("n")).orElseThrow().text("kind")).isEqualTo("Node");
+        assertThat(client.ask(ApiRequest.read("n")).orElseThrow().text("kind")).isEqualTo("Node");
         assertThat(System.nanoTime() - answered)
                 .isGreaterThan(Duration.ofMillis(900).toNanos());
         assertThat(tally.stats().get("read"))
@@ -120,11 +120,11 @@ class KubeClientTest {
     void theTokenIsReadForEachRequest() throws Exception {
         answers.add(answer(401, "{\"message\": \"Unauthorized\"}"));
         answers.add(answer(200, "{}"));
-        assertThat(refused(Request.read("n")))
+        assertThat(refused(ApiRequest.read("n")))
                 .hasMessageContaining("401: Unauthorized; it does not know " + token)
                 .hasMessageNotContaining("one");
         Files.writeString(token, "two");
-        assertThat(client.ask(Request.read("n"))).isPresent();
+        assertThat(client.ask(ApiRequest.read("n"))).isPresent();
         assertThat(asked)
                 .containsExactly("GET /below/api/v1/nodes/n Bearer one", "GET /below/api/v1/nodes/n Bearer two");
     }
@@ -143,7 +143,7 @@ class KubeClientTest {
                 // The client has closed.
             }
         });
-        assertThat(refused(Request.read("n"))).hasMessageContaining("expected an answer of at most");
+        assertThat(refused(ApiRequest.read("n"))).hasMessageContaining("expected an answer of at most");
     }
 
     @Test
@@ -155,10 +155,10 @@ class KubeClientTest {
             ended.await();
         });
         List<Throwable> ends = Collections.synchronizedList(new ArrayList<>());
-        Thread first = new Thread(() -> ends.add(catchThrowable(() -> client.ask(Request.read("n")))));
+        Thread first = new Thread(() -> ends.add(catchThrowable(() -> client.ask(ApiRequest.read("n")))));
         first.start();
         here.await();
-        Thread second = new Thread(() -> ends.add(catchThrowable(() -> client.ask(Request.read("n")))));
+        Thread second = new Thread(() -> ends.add(catchThrowable(() -> client.ask(ApiRequest.read("n")))));
         second.start();
         second.interrupt();
         second.join();
@@ -171,15 +171,15 @@ class KubeClientTest {
     @Test
     void whatAProxyAnswersIsNoSuccess() {
         answers.add(answer(200, "<html>please log in</html>"));
-        assertThat(refused(Request.read("n"))).hasMessageContaining("cannot be asked");
+        assertThat(refused(ApiRequest.read("n"))).hasMessageContaining("cannot be asked");
         answers.add(answer(302, "", "Location", "http://127.0.0.1:1/"));
-        assertThat(refused(Request.read("n"))).hasMessage("the API server answers 302");
+        assertThat(refused(ApiRequest.read("n"))).hasMessage("the API server answers 302");
     }
 
     @Test
     void aServerThatIsNotThereIsNamed() {
         server.stop(0);
-        assertThat(refused(Request.read("n")))
+        assertThat(refused(ApiRequest.read("n")))
                 .hasMessageStartingWith("the API server http://127.0.0.1:")
                 .hasMessageContaining("cannot be asked: ");
         assertThat(tally.stats().get("read").failed()).isEqualTo(1);
@@ -191,8 +191,8 @@ class KubeClientTest {
         client = client(true);
         answers.add(answer(200, "{}"));
         answers.add(answer(200, "{}"));
-        var unused =
-                List.of(client.ask(Request.read("n")), client.ask(Request.labels("n", Map.of("metadata", Map.of()))));
+        var unused = List.of(
+                client.ask(ApiRequest.read("n")), client.ask(ApiRequest.labels("n", Map.of("metadata", Map.of()))));
         assertThat(asked)
                 .containsExactly(
                         "GET /below/api/v1/nodes/n Bearer one",

@@ -35,13 +35,13 @@ class NodeViewTest {
               "images": [{"names": ["a", "b"], "sizeBytes": 12}], "nodeInfo": {"kubeletVersion": ""}}}
             """;
 
-    private static Fields read(String json) throws IOException {
-        return Fields.json(new ByteArrayInputStream(json.getBytes(StandardCharsets.UTF_8)));
+    private static JsonObject read(String json) throws IOException {
+        return JsonObject.json(new ByteArrayInputStream(json.getBytes(StandardCharsets.UTF_8)));
     }
 
     @Test
     void readsConditionsLabelsAndWhoseTheyAre() throws IOException {
-        NodeView view = NodeView.of(read(NODE).map(), Request.MANAGER);
+        NodeView view = NodeView.of(read(NODE).map(), ApiRequest.MANAGER);
         assertThat(view.labels()).isEqualTo(Map.of("autopilot.ibm.com/gpuhealth", "EVICT", "keep", "me"));
         assertThat(view.own()).as("by apply, and there").containsExactly("GpuState");
         assertThat(view.conditions()).containsOnlyKeys("GpuState", "Ready");

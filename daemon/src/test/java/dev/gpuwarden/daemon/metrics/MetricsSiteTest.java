@@ -8,7 +8,7 @@ import dev.gpuwarden.cli.web.ListenAddress;
 import dev.gpuwarden.cli.web.ProbeHandler;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.daemon.page.PageSite;
+import dev.gpuwarden.daemon.page.PageHandler;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.NodeTree;
 import dev.gpuwarden.daemon.process.ProcessOwners;
@@ -77,7 +77,7 @@ class MetricsSiteTest {
                 List.of(
                         new ProbeHandler(() -> pending, () -> storing ? "" : "events are not stored now"),
                         new MetricsSite(scraper),
-                        new PageSite()));
+                        new PageHandler()));
     }
 
     @AfterEach

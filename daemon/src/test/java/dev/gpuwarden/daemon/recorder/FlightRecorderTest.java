@@ -54,7 +54,7 @@ class FlightRecorderTest {
 
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final BlockingQueue<Kept> kept = new LinkedBlockingQueue<>();
-    private final RecentLines lines = new RecentLines(Clock.systemUTC());
+    private final RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
     private final GpuProcess process = NodeFixture.process(4242, 40_000_000_000L);
     private final NodeSnapshot node = NodeFixture.node(
             List.of(NodeFixture.gpu(0, GpuState.ANSWERING, NodeFixture.frame(), List.of(process)), NodeFixture.gpu(1)));
@@ -219,7 +219,7 @@ class FlightRecorderTest {
         }
 
         @Override
-        public RecentLines lines() {
+        public RecentKernelLines lines() {
             return lines;
         }
 

@@ -1,16 +1,16 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventChange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.EventReader.Subscription;
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.EventFilter;
+import dev.gpuwarden.core.event.EventLimits;
+import dev.gpuwarden.core.event.EventReader.Subscription;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
-import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Effect;

@@ -1,11 +1,11 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventChange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Effect;

@@ -130,7 +130,7 @@ class RetentionTest extends StoreFixture {
     }
 
     private long pages(String pragma) {
-        StoreReader reader = new StoreReader(StorePlace.unclaimed(file()), error -> {});
+        StoreReader reader = new StoreReader(DatabaseFile.unclaimed(file()), error -> {});
         try {
             return reader.read(sql -> sql.number("PRAGMA " + pragma));
         } finally {

@@ -134,7 +134,7 @@ class StoreKillTest {
             return;
         }
         EventStore store = EventStore.open(StoreSettings.at(file), Clock.systemUTC());
-        StoreReader reader = new StoreReader(StorePlace.unclaimed(file), error -> {});
+        StoreReader reader = new StoreReader(DatabaseFile.unclaimed(file), error -> {});
         try {
             assertThat(store.status().setAside()).as(round).isZero();
             List<String> complaints = reader.read(sql -> sql.list("PRAGMA integrity_check", row -> row.getString(1)));

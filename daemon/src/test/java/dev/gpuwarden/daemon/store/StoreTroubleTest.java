@@ -1,11 +1,11 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.EventChange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
@@ -166,7 +166,7 @@ class StoreTroubleTest extends StoreFixture {
     void withoutAFolderItIsInMemoryAndSaysSo() throws IOException {
         Path notAFolder = Files.writeString(folder.resolve("file"), "");
         Path file = notAFolder.resolve("events.db");
-        EventStore memory = EventStore.open(StorePlace.claim(file, false), StoreSettings.at(file), clock);
+        EventStore memory = EventStore.open(DatabaseFile.claim(file, false), StoreSettings.at(file), clock);
         try {
             assertThat(memory.status().memoryCause())
                     .hasValueSatisfying(cause -> assertThat(cause).contains("cannot write to " + notAFolder));

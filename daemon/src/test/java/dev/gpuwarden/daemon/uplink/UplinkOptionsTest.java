@@ -104,12 +104,12 @@ class UplinkOptionsTest {
         "1, Infinity, 1e-9, 1, 0, 1000000000"
     })
     void limitsAreMadeSafe(int window, double rate, double heartbeat, int safe, long eventNanos, long heartbeatNanos) {
-        assertThat(Limits.of(FlowLimits.newBuilder()
+        assertThat(SendLimits.of(FlowLimits.newBuilder()
                         .setMaxUnacknowledgedEvents(window)
                         .setMaxEventsPerSecond(rate)
                         .setHeartbeatPeriodSeconds(heartbeat)
                         .build()))
-                .isEqualTo(new Limits(safe, eventNanos, heartbeatNanos));
+                .isEqualTo(new SendLimits(safe, eventNanos, heartbeatNanos));
     }
 
     @ParameterizedTest
@@ -125,7 +125,7 @@ class UplinkOptionsTest {
         "UNIMPLEMENTED, 5"
     })
     void whatSomebodyMustMendIsTriedMoreSlowly(Status.Code code, int slowness) {
-        Ending ending = Ending.of(code.toStatus().withDescription("x".repeat(5000)));
+        Disconnect ending = Disconnect.of(code.toStatus().withDescription("x".repeat(5000)));
         assertThat(ending.slowness()).isEqualTo(slowness);
         assertThat(ending.failed()).isTrue();
         assertThat(ending.why()).startsWith(code + ": xxx").hasSizeLessThan(300);

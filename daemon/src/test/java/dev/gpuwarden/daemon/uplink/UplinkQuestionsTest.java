@@ -17,8 +17,8 @@ import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.checkpoint.PodSignals;
-import dev.gpuwarden.daemon.page.TokenReview.Outcome;
-import dev.gpuwarden.daemon.page.TokenReview.Verdict;
+import dev.gpuwarden.daemon.page.TokenReviewer.Outcome;
+import dev.gpuwarden.daemon.page.TokenReviewer.Verdict;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.uplink.TestAggregator.Connection;
@@ -54,7 +54,7 @@ class UplinkQuestionsTest {
     private final Kept kept = new Kept();
     private Supplier<Reading<GpuHolders>> holders = () -> Reading.absent(Absence.NO_DATA);
     private SignalSender signals = (id, uid, signal) -> new PodSignals.Answer(0, "off");
-    private final AccessQuestions access = new AccessQuestions();
+    private final TokenReviewRequests access = new TokenReviewRequests();
     private EventStore store;
 
     @BeforeEach
@@ -72,7 +72,7 @@ class UplinkQuestionsTest {
         return new TestAggregator(kept, port, null);
     }
 
-    private Uplink uplink(int port, Patience patience) {
+    private Uplink uplink(int port, Timeouts patience) {
         UplinkOptions options = new UplinkOptions();
         options.insecure = true;
         UplinkNode node = new UplinkNode(
@@ -114,7 +114,7 @@ class UplinkQuestionsTest {
             return Reading.of(new GpuHolders(asOf, List.of(holder), List.of(), 0));
         };
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
             assertThat(last().hello.getAnswersLookups()).isTrue();
             assertThat(looks).hasValue(0);
@@ -143,7 +143,7 @@ class UplinkQuestionsTest {
             return Reading.absent(Absence.NO_PERMISSION, 0, "kubelet.sock");
         };
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
             last().lookup("q-1");
             until(() -> looks.get() == 1);
@@ -173,7 +173,7 @@ class UplinkQuestionsTest {
             return new PodSignals.Answer(2, "");
         };
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
             assertThat(last().hello.getAnswersSignals()).isTrue();
             last().signal("s-1", "pod-1", "SIGUSR1");
@@ -197,7 +197,7 @@ class UplinkQuestionsTest {
         kept.acknowledges = false;
         assertThat(asked(TOKEN).why()).isEqualTo("the node has no connection to its aggregator");
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
             tell("a");
             until(() -> last().ids.size() == 1);
@@ -224,7 +224,7 @@ class UplinkQuestionsTest {
         kept.access = ACCESS_OUTCOME_UNSPECIFIED;
         List<CompletableFuture<Verdict>> open = new ArrayList<>();
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
             for (int i = 0; i < AccessCodec.MOST_OPEN; i++) {
                 open.add(access.ask(TOKEN));
@@ -242,7 +242,7 @@ class UplinkQuestionsTest {
     void anAggregatorThatChecksNoTokensGetsNone() throws Exception {
         kept.answersAccessReviews = false;
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
             assertThat(asked(TOKEN)).isEqualTo(Verdict.unknown("the aggregator is of a version that checks no tokens"));
             assertThat(last().tokens).isEmpty();
@@ -256,7 +256,7 @@ class UplinkQuestionsTest {
             throw new IllegalStateException("a bug");
         };
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
             last().lookup("q-1");
             until(() -> last().holdings.size() == 1);
@@ -268,7 +268,7 @@ class UplinkQuestionsTest {
     @Test
     void whatANewerAggregatorSaysBesideIsPassedOver() throws Exception {
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Patience.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
             last().sayOfALaterVersion();
             tell("a");

@@ -41,8 +41,8 @@ import org.junit.jupiter.api.io.TempDir;
 class UplinkTest {
 
     private static final Duration RETRY = Duration.ofMillis(50);
-    private static final Patience QUICK =
-            new Patience(RETRY, Patience.USUAL.welcome(), Patience.USUAL.acknowledgement(), Patience.USUAL.leaving());
+    private static final Timeouts QUICK =
+            new Timeouts(RETRY, Timeouts.USUAL.welcome(), Timeouts.USUAL.acknowledgement(), Timeouts.USUAL.leaving());
 
     @TempDir
     Path folder;
@@ -85,13 +85,13 @@ class UplinkTest {
         return new TestAggregator(kept, port, null);
     }
 
-    private Uplink uplink(int port, Patience patience) {
+    private Uplink uplink(int port, Timeouts patience) {
         UplinkOptions options = new UplinkOptions();
         options.insecure = true;
         return uplink(options, "127.0.0.1:" + port, patience);
     }
 
-    private Uplink uplink(UplinkOptions options, String address, Patience patience) {
+    private Uplink uplink(UplinkOptions options, String address, Timeouts patience) {
         UplinkNode node = new UplinkNode(
                 "node-1",
                 "boot-1",
@@ -102,7 +102,7 @@ class UplinkTest {
                 () -> gpus,
                 () -> Reading.absent(Absence.NO_DATA),
                 (id, uid, signal) -> new PodSignals.Answer(0, "off"),
-                new AccessQuestions());
+                new TokenReviewRequests());
         return Uplink.start(node, UplinkAddress.of(options, address), patience);
     }
 
@@ -289,7 +289,7 @@ class UplinkTest {
     @Test
     void anAggregatorThatNeverAcknowledgesIsLeftAndTriedAgainEverMoreSlowly() throws Exception {
         kept.acknowledges = false;
-        Patience patience = new Patience(RETRY, Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(2));
+        Timeouts patience = new Timeouts(RETRY, Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(2));
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), patience)) {
             until(() -> told(1));
@@ -303,7 +303,7 @@ class UplinkTest {
 
     @Test
     void aServerThatAcceptsAndSaysNothingIsLeft() throws Exception {
-        Patience patience = new Patience(RETRY, Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
+        Timeouts patience = new Timeouts(RETRY, Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
         try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 Uplink uplink = uplink(mute.getLocalPort(), patience)) {
             until(() -> uplink.stats().failures() >= 2);

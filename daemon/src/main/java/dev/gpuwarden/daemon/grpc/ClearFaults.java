@@ -1,0 +1,116 @@
+package dev.gpuwarden.daemon.grpc;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.EventLimits;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Which healthy events say that faults are mended, and no others. Pure. */
+final class ClearFaults {
+
+    /** Metadata keys of such events. */
+    static final String REASON = "gpuwarden.dev/reason";
+
+    static final String REQUESTED_BY = "gpuwarden.dev/requested-by";
+
+    /** Characters. */
+    static final int MAX_REASON = 1024;
+
+    /** Of the entities of one event: the rest is for its other texts. */
+    private static final int MAX_ENTITY_CHARACTERS = EventLimits.CHARACTERS / 2;
+
+    private static final int MAX_ENTITIES = 64;
+
+    private ClearFaults() {}
+
+    /** Which faults are meant: conditions that hold all at once, an empty one always. */
+    record Selection(
+            String agent, String componentClass, String checkName, Set<String> errorCodes, List<Entity> entities) {
+
+        boolean empty() {
+            return agent.isEmpty()
+                    && componentClass.isEmpty()
+                    && checkName.isEmpty()
+                    && errorCodes.isEmpty()
+                    && entities.isEmpty();
+        }
+
+        boolean means(Fault fault) {
+            FaultKey key = fault.key();
+            return (agent.isEmpty() || agent.equals(key.agent()))
+                    && (componentClass.isEmpty() || componentClass.equals(key.componentClass()))
+                    && (checkName.isEmpty() || checkName.equals(key.checkName()))
+                    && (errorCodes.isEmpty() || errorCodes.contains(key.errorCode()))
+                    && (entities.isEmpty() || names(fault));
+        }
+
+        /** As a healthy event does: a GPU is meant under every name that the fault's event gave it. */
+        private boolean names(Fault fault) {
+            return entities.contains(fault.key().entity())
+                    || fault.key().entity().namesGpu()
+                            && fault.cause().entities().stream()
+                                    .anyMatch(entity -> entity.namesGpu() && entities.contains(entity));
+        }
+    }
+
+    /** @param by who asks, for people */
+    record Order(String reason, String by, Instant at) {}
+
+    /** Faults of one check with one code: an event for them clears nothing else. */
+    private record Group(String agent, String componentClass, String checkName, String nodeName, String errorCode) {
+        static Group of(FaultKey key) {
+            return new Group(key.agent(), key.componentClass(), key.checkName(), key.nodeName(), key.errorCode());
+        }
+    }
+
+    /** The events that clear these faults. */
+    static List<HealthEvent> events(List<Fault> meant, Order order) {
+        Map<Group, Set<Entity>> groups = new LinkedHashMap<>();
+        for (Fault fault : meant) {
+            groups.computeIfAbsent(Group.of(fault.key()), group -> new LinkedHashSet<>())
+                    .add(fault.key().entity());
+        }
+        List<HealthEvent> events = new ArrayList<>();
+        groups.forEach((group, entities) -> {
+            List<Entity> some = new ArrayList<>();
+            int characters = 0;
+            for (Entity entity : entities) {
+                characters += entity.type().length() + entity.value().length();
+                if (some.size() == MAX_ENTITIES || !some.isEmpty() && characters > MAX_ENTITY_CHARACTERS) {
+                    events.add(event(group, some, order));
+                    some.clear();
+                    characters = entity.type().length() + entity.value().length();
+                }
+                some.add(entity);
+            }
+            events.add(event(group, some, order));
+        });
+        return events;
+    }
+
+    /**
+     * Names entity and code even where the fault has none, by {@link Entity#WHOLE} and "": an event without any would clear all
+     * others of the check too.
+     */
+    private static HealthEvent event(Group group, List<Entity> entities, Order order) {
+        return HealthEvent.of(group.agent(), group.componentClass(), group.checkName())
+                .healthy(true)
+                .message("set healthy by " + order.by() + ": " + order.reason())
+                .action(RecommendedAction.NONE)
+                .errorCodes(List.of(group.errorCode()))
+                .entities(entities)
+                .metadata(Map.of(REASON, order.reason(), REQUESTED_BY, order.by()))
+                .generated(order.at())
+                .nodeName(group.nodeName())
+                .build();
+    }
+}

@@ -1,0 +1,311 @@
+package dev.gpuwarden.daemon.grpc;
+
+import dev.gpuwarden.api.CheckCodec;
+import dev.gpuwarden.api.FaultCodec;
+import dev.gpuwarden.api.GpuCodec;
+import dev.gpuwarden.api.HealthEventCodec;
+import dev.gpuwarden.api.MemoryCodec;
+import dev.gpuwarden.api.NodeCodec;
+import dev.gpuwarden.api.v1.Check;
+import dev.gpuwarden.api.v1.CheckResult;
+import dev.gpuwarden.api.v1.GetCheckRequest;
+import dev.gpuwarden.api.v1.GetEventRequest;
+import dev.gpuwarden.api.v1.GetEventResponse;
+import dev.gpuwarden.api.v1.GetGpuRequest;
+import dev.gpuwarden.api.v1.GetNodeRequest;
+import dev.gpuwarden.api.v1.Gpu;
+import dev.gpuwarden.api.v1.ListChecksRequest;
+import dev.gpuwarden.api.v1.ListChecksResponse;
+import dev.gpuwarden.api.v1.ListEventsRequest;
+import dev.gpuwarden.api.v1.ListEventsResponse;
+import dev.gpuwarden.api.v1.ListFaultsRequest;
+import dev.gpuwarden.api.v1.ListFaultsResponse;
+import dev.gpuwarden.api.v1.ListGpusRequest;
+import dev.gpuwarden.api.v1.ListGpusResponse;
+import dev.gpuwarden.api.v1.ListPodMemoryRequest;
+import dev.gpuwarden.api.v1.ListPodMemoryResponse;
+import dev.gpuwarden.api.v1.Node;
+import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.api.v1.RunChecksRequest;
+import dev.gpuwarden.api.v1.SetHealthyRequest;
+import dev.gpuwarden.api.v1.SetHealthyResponse;
+import dev.gpuwarden.api.v1.Unreached;
+import dev.gpuwarden.api.v1.WatchRequest;
+import dev.gpuwarden.api.v1.WatchResponse;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.Damping;
+import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.process.GpuMemoryUse;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Answers about the node. What is in memory is answered at once; what waits for a disk is left to other threads. */
+final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
+
+    /** A snapshot copies every reading of every GPU: asked for each call it would keep the collector busy. */
+    private static final Duration SNAPSHOT_GOOD_FOR = Duration.ofMillis(200);
+
+    /** Processes come and go in seconds, and looking them up reads /proc for each. */
+    private static final Duration MEMORY_GOOD_FOR = Duration.ofSeconds(5);
+
+    /** Whose memory it was at one time. */
+    private record MemoryLook(List<GpuMemoryUse> gpus, Instant at) {}
+
+    private final NodeSources sources;
+    private final AccessPolicy access;
+    private final WorkerPool reading;
+    private final WorkerPool checking;
+    private final WatchHub hub;
+    private final CachedSupplier<NodeSnapshot> snapshots;
+    private final CachedSupplier<MemoryLook> memory;
+    private final EventPager pages;
+
+    /**
+     * @param reading for answers from disk
+     * @param checking for runs of checks, which may take minutes
+     */
+    NodeService(NodeSources sources, AccessPolicy access, WorkerPool reading, WorkerPool checking, WatchHub hub) {
+        this.sources = sources;
+        this.access = access;
+        this.reading = reading;
+        this.checking = checking;
+        this.hub = hub;
+        this.snapshots = new CachedSupplier<>(sources.node(), SNAPSHOT_GOOD_FOR, System::nanoTime);
+        this.memory = new CachedSupplier<>(
+                () -> new MemoryLook(
+                        sources.memory().apply(snapshots.get()), sources.clock().instant()),
+                MEMORY_GOOD_FOR,
+                System::nanoTime);
+        this.pages = new EventPager(sources.events());
+    }
+
+    @Override
+    public void getNode(GetNodeRequest request, StreamObserver<Node> client) {
+        WorkerPool.answer(client, this::node);
+    }
+
+    private Node node() {
+        NodeSources.Identity identity = sources.identity();
+        NodeSnapshot now = snapshots.get();
+        List<Fault> faults = sources.events().faults();
+        List<dev.gpuwarden.core.check.CheckResult> results = sources.checks().results();
+        Node.Builder node = Node.newBuilder()
+                .setName(identity.nodeName())
+                .setBootId(identity.bootId())
+                .setVersion(identity.version())
+                .setDriver(NodeCodec.toWire(now.driver()))
+                .setPciGpus(NodeCodec.pciGpus(now.pciGpus()))
+                .setVerdict(CheckCodec.toWire(NodeVerdict.of(results, faults)))
+                .setGpuCount(now.gpus().size())
+                .setFaultCount(faults.size());
+        node.getDaemonStartedBuilder()
+                .setSeconds(identity.started().getEpochSecond())
+                .setNanos(identity.started().getNano());
+        sources.unreached()
+                .get()
+                .forEach((receiver, why) -> node.addUnreached(
+                        Unreached.newBuilder().setReceiver(receiver).setWhy(why)));
+        VerdictReasons.of(results, faults).forEach(finding -> node.addReasons(CheckCodec.toWire(finding)));
+        return node.build();
+    }
+
+    @Override
+    public void listGpus(ListGpusRequest request, StreamObserver<ListGpusResponse> client) {
+        WorkerPool.answer(client, () -> {
+            ListGpusResponse.Builder gpus = ListGpusResponse.newBuilder();
+            snapshots.get().gpus().forEach(gpu -> gpus.addGpus(GpuCodec.toWire(gpu, request.getView())));
+            return gpus.build();
+        });
+    }
+
+    @Override
+    public void getGpu(GetGpuRequest request, StreamObserver<Gpu> client) {
+        WorkerPool.answer(
+                client,
+                () -> GpuNames.find(snapshots.get().gpus(), request.getGpu())
+                        .map(gpu -> GpuCodec.toWire(gpu, request.getView()))
+                        .orElseThrow(() -> status(
+                                Status.NOT_FOUND, "no GPU has that UUID, PCI address or index; ListGpus names all")));
+    }
+
+    @Override
+    public void listChecks(ListChecksRequest request, StreamObserver<ListChecksResponse> client) {
+        WorkerPool.answer(
+                client,
+                () -> ListChecksResponse.newBuilder().addAllChecks(checks()).build());
+    }
+
+    @Override
+    public void getCheck(GetCheckRequest request, StreamObserver<Check> client) {
+        WorkerPool.answer(
+                client,
+                () -> checks().stream()
+                        .filter(check -> check.getId().equals(request.getId()))
+                        .findFirst()
+                        .orElseThrow(() -> status(Status.NOT_FOUND, "no check has that id; ListChecks names all")));
+    }
+
+    private List<Check> checks() {
+        var results = sources.checks().results().stream()
+                .collect(Collectors.toMap(
+                        result -> result.check().id(), Function.identity(), (first, second) -> second));
+        List<Damping> damping = sources.checks().damping();
+        return sources.checks().checks().stream()
+                .map(check -> {
+                    Check.Builder wire = CheckCodec.toWire(check).toBuilder();
+                    damping.stream()
+                            .filter(each -> each.check().id().equals(check.id()))
+                            .forEach(each -> wire.addDamping(CheckCodec.toWire(each)));
+                    var last = results.get(check.id());
+                    return last == null
+                            ? wire.build()
+                            : wire.setLast(CheckCodec.toWire(last)).build();
+                })
+                .toList();
+    }
+
+    @Override
+    public void runChecks(RunChecksRequest request, StreamObserver<CheckResult> client) {
+        if (!access.mayAdminister(Peer.current())) {
+            client.onError(denied("run checks"));
+            return;
+        }
+        Set<String> known =
+                sources.checks().checks().stream().map(CheckInfo::id).collect(Collectors.toSet());
+        if (!known.containsAll(request.getIdsList())) {
+            client.onError(status(Status.INVALID_ARGUMENT, "ids: one that no check has; ListChecks names all"));
+            return;
+        }
+        // Otherwise sending to a client that has gone throws.
+        ((ServerCallStreamObserver<CheckResult>) client).setOnCancelHandler(() -> {});
+        checking.runLater(client, () -> {
+            try {
+                sources.checks().run(List.copyOf(request.getIdsList())).stream()
+                        .map(CheckCodec::toWire)
+                        .forEach(client::onNext);
+                client.onCompleted();
+            } catch (RuntimeException e) {
+                client.onError(WorkerPool.status(e).asRuntimeException());
+            }
+        });
+    }
+
+    @Override
+    public void listPodMemory(ListPodMemoryRequest request, StreamObserver<ListPodMemoryResponse> client) {
+        reading.answerLater(client, () -> {
+            MemoryLook look = memory.get();
+            ListPodMemoryResponse.Builder gpus = ListPodMemoryResponse.newBuilder();
+            look.gpus().forEach(gpu -> gpus.addGpus(MemoryCodec.toWire(gpu, request.getGrouping())));
+            gpus.getAtBuilder()
+                    .setSeconds(look.at().getEpochSecond())
+                    .setNanos(look.at().getNano());
+            return gpus.build();
+        });
+    }
+
+    @Override
+    public void listFaults(ListFaultsRequest request, StreamObserver<ListFaultsResponse> client) {
+        WorkerPool.answer(client, () -> {
+            FaultList list = FaultList.of(sources.events().faults().stream()
+                    .filter(fault -> FaultList.asked(request, fault))
+                    .toList());
+            return ListFaultsResponse.newBuilder()
+                    .addAllFaults(list.faults())
+                    .setLeftOut(list.leftOut())
+                    .build();
+        });
+    }
+
+    @Override
+    public void listEvents(ListEventsRequest request, StreamObserver<ListEventsResponse> client) {
+        reading.answerLater(client, () -> pages.page(request));
+    }
+
+    @Override
+    public void getEvent(GetEventRequest request, StreamObserver<GetEventResponse> client) {
+        reading.answerLater(client, () -> {
+            StoredEvent event = sources.events()
+                    .event(request.getId())
+                    .orElseThrow(() -> status(Status.NOT_FOUND, "the store has no event with that id"));
+            GetEventResponse.Builder response = GetEventResponse.newBuilder().setEvent(FaultCodec.toWire(event));
+            if (request.getWithRecording()) {
+                sources.recordings()
+                        .apply(event.event().id())
+                        .ifPresent(bytes -> response.setRecording(com.google.protobuf.ByteString.copyFrom(bytes)));
+            }
+            return response.build();
+        });
+    }
+
+    @Override
+    public void setHealthy(SetHealthyRequest request, StreamObserver<SetHealthyResponse> client) {
+        Peer peer = Peer.current();
+        if (!access.mayAdminister(peer)) {
+            client.onError(denied("say that faults are mended"));
+            return;
+        }
+        reading.answerLater(client, () -> mend(request, peer));
+    }
+
+    private SetHealthyResponse mend(SetHealthyRequest request, Peer peer) {
+        ClearFaults.Selection selection = new ClearFaults.Selection(
+                request.getAgent(),
+                request.getComponentClass(),
+                request.getCheckName(),
+                Set.copyOf(request.getErrorCodesList()),
+                request.getEntitiesList().stream()
+                        .map(HealthEventCodec::fromWire)
+                        .toList());
+        String reason = request.getReason().strip();
+        if (reason.isEmpty()
+                || reason.length() > ClearFaults.MAX_REASON
+                || reason.chars().anyMatch(Character::isISOControl)) {
+            String expected = "reason: expected 1 to " + ClearFaults.MAX_REASON + " characters in one line";
+            throw status(Status.INVALID_ARGUMENT, expected);
+        }
+        if (selection.empty() != request.getAll()) {
+            throw status(
+                    Status.INVALID_ARGUMENT, "expected either conditions that name the faults that are meant, or all");
+        }
+        List<Fault> meant =
+                sources.events().faults().stream().filter(selection::means).toList();
+        List<HealthEvent> events = ClearFaults.events(
+                meant,
+                new ClearFaults.Order(reason, peer.toString(), sources.clock().instant()));
+        if (!events.isEmpty()
+                && !EventService.accept(sources.intake(), events).stream().allMatch(EventService::kept)) {
+            throw status(Status.UNAVAILABLE, "the store takes nothing now; try again later");
+        }
+        SetHealthyResponse.Builder response = SetHealthyResponse.newBuilder();
+        meant.forEach(fault -> response.addCleared(FaultCodec.toWire(fault.key())));
+        return response.build();
+    }
+
+    @Override
+    public void watch(WatchRequest request, StreamObserver<WatchResponse> client) {
+        hub.add(request, (ServerCallStreamObserver<WatchResponse>) client);
+    }
+
+    private static StatusRuntimeException denied(String what) {
+        return status(
+                Status.PERMISSION_DENIED,
+                "only root, the daemon's user and those of --grpc.admin-uids may " + what + "; this is "
+                        + Peer.current());
+    }
+
+    private static StatusRuntimeException status(Status status, String why) {
+        return status.withDescription(why).asRuntimeException();
+    }
+}

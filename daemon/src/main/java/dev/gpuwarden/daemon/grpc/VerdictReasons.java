@@ -1,0 +1,53 @@
+package dev.gpuwarden.daemon.grpc;
+
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.FindingEvents;
+import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What speaks against the node, beside its verdict. Pure. */
+final class VerdictReasons {
+
+    private static final int MAX = 100;
+
+    private VerdictReasons() {}
+
+    /** Findings that decide, and fatal faults that may be acted on, whoever found them; worst first. */
+    static List<Finding> of(List<CheckResult> results, List<Fault> faults) {
+        List<Finding> all = new ArrayList<>(NodeVerdict.findings(results));
+        for (Fault fault : faults) {
+            // What gpuwarden's own checks find is there already.
+            if (fault.cause().fatal()
+                    && fault.cause().strategy().actedOn()
+                    && !fault.cause().agent().equals(FindingEvents.AGENT)) {
+                all.add(finding(fault));
+            }
+        }
+        List<Finding> reasons = new ArrayList<>();
+        for (Outcome outcome : List.of(Outcome.FAIL, Outcome.UNKNOWN)) {
+            all.stream()
+                    .filter(finding -> finding.outcome() == outcome)
+                    .distinct()
+                    .forEach(reasons::add);
+        }
+        return List.copyOf(reasons.subList(0, Math.min(reasons.size(), MAX)));
+    }
+
+    private static Finding finding(Fault fault) {
+        Entity entity = fault.key().entity();
+        String code = fault.key().errorCode();
+        String name = code.isEmpty() ? fault.key().checkName() : fault.key().checkName() + " " + code;
+        return Finding.fail(
+                "current-fault",
+                entity.equals(Entity.WHOLE) ? Subject.NODE : Subject.of(entity),
+                name + ": " + fault.cause().message(),
+                "",
+                fault.cause().action());
+    }
+}

@@ -1,0 +1,86 @@
+package dev.gpuwarden.daemon.grpc;
+
+import dev.gpuwarden.core.util.Threads;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+/** Answers that may have to wait for a disk: few threads, which go when nobody asks, and a short queue before them. */
+final class WorkerPool implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(WorkerPool.class.getName());
+    private static final AtomicBoolean FAILURE_LOGGED = new AtomicBoolean();
+
+    private final ThreadPoolExecutor threads;
+    private final CallStats stats;
+
+    WorkerPool(String name, int threadCount, int queue, CallStats stats) {
+        this.stats = stats;
+        threads = new ThreadPoolExecutor(
+                threadCount,
+                threadCount,
+                10,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(queue),
+                Threads.numbered("gpuwarden-" + name));
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /** Answers with what the supplier gives, here and now. For answers that wait for nothing. */
+    static <T> void answer(StreamObserver<T> client, Supplier<T> answer) {
+        T message;
+        try {
+            message = answer.get();
+        } catch (RuntimeException e) {
+            client.onError(status(e).asRuntimeException());
+            return;
+        }
+        client.onNext(message);
+        client.onCompleted();
+    }
+
+    /** Answers with what the supplier gives on a thread of these. */
+    <T> void answerLater(StreamObserver<T> client, Supplier<T> answer) {
+        runLater(client, () -> answer(client, answer));
+    }
+
+    /** Does something for a client, unless he goes away before its turn comes. */
+    <T> void runLater(StreamObserver<T> client, Runnable task) {
+        try {
+            threads.execute(() -> {
+                if (!((ServerCallStreamObserver<T>) client).isCancelled()) {
+                    task.run();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            stats.refused(CallStats.Refusal.QUEUE);
+            client.onError(Status.RESOURCE_EXHAUSTED
+                    .withDescription("the daemon has too much to do; try again")
+                    .asRuntimeException());
+        }
+    }
+
+    /** What the client is told of a failure: nothing of our insides. */
+    static Status status(RuntimeException e) {
+        if (e instanceof StatusRuntimeException known) {
+            return known.getStatus();
+        }
+        if (FAILURE_LOGGED.compareAndSet(false, true)) {
+            LOG.log(Level.ERROR, "a call failed; further cases are not logged", e);
+        }
+        return Status.INTERNAL.withDescription("the daemon failed; its log says how");
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

@@ -1,0 +1,82 @@
+package dev.gpuwarden.daemon.holders;
+
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Threads;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who holds the GPUs, for who shows it and acts on nothing. Asks each time, and waits for a moment only: of a kubelet that is
+ * slow or starts again, the answer of the last minute stands. At most one question is under way. Thread-safe.
+ */
+public final class CachedGpuHolders implements Supplier<Reading<GpuHolders>> {
+
+    /** The kubelet answers from memory, within milliseconds. */
+    private static final Duration PATIENCE = Duration.ofMillis(300);
+
+    private static final Duration GOOD_FOR = Duration.ofMinutes(1);
+
+    private final Supplier<Reading<GpuHolders>> look;
+    private final LongSupplier nanoTime;
+    private final Duration patience;
+    private @Nullable CompletableFuture<Reading<GpuHolders>> question;
+    private Reading<GpuHolders> last = Reading.absent(Absence.PENDING);
+    private long lastAt;
+
+    /** @param look may block; is asked by a thread of its own */
+    public CachedGpuHolders(Supplier<Reading<GpuHolders>> look) {
+        this(look, System::nanoTime, PATIENCE);
+    }
+
+    CachedGpuHolders(Supplier<Reading<GpuHolders>> look, LongSupplier nanoTime, Duration patience) {
+        this.look = look;
+        this.nanoTime = nanoTime;
+        this.patience = patience;
+    }
+
+    @Override
+    public synchronized Reading<GpuHolders> get() {
+        CompletableFuture<Reading<GpuHolders>> asked = question;
+        if (asked == null) {
+            asked = CompletableFuture.supplyAsync(look, CachedGpuHolders::launch);
+            question = asked;
+        }
+        Reading<GpuHolders> answer = await(asked);
+        if (asked.isDone()) {
+            question = null;
+        }
+        if (answer instanceof Reading.Present<GpuHolders>) {
+            last = answer;
+            lastAt = nanoTime.getAsLong();
+            return answer;
+        }
+        boolean recent = nanoTime.getAsLong() - lastAt <= GOOD_FOR.toNanos();
+        return last instanceof Reading.Present<GpuHolders> && recent ? last : answer;
+    }
+
+    private Reading<GpuHolders> await(CompletableFuture<Reading<GpuHolders>> asked) {
+        try {
+            return asked.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            return Reading.absent(
+                    Absence.PENDING, 0, "the kubelet has not answered within " + patience.toMillis() + " ms");
+        } catch (ExecutionException e) {
+            return Reading.absent(Absence.FAILED, 0, String.valueOf(e.getCause()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Reading.absent(Absence.FAILED, 0, "interrupted");
+        }
+    }
+
+    private static void launch(Runnable question) {
+        Threads.daemon("gpuwarden-holders", question).start();
+    }
+}

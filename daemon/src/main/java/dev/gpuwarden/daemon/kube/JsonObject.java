@@ -1,0 +1,69 @@
+package dev.gpuwarden.daemon.kube;
+
+import dev.gpuwarden.cli.JsonReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** An object of JSON or YAML by the names of its fields. What is not there, or of another kind than asked for, is empty. */
+record JsonObject(Map<?, ?> map) {
+
+    /** Most of what a Node's JSON is, and nothing that anybody here asks for. */
+    private static final JsonReader JSON =
+            JsonReader.ofDepth(JsonReader.DEEPEST).without(Set.of("images", "annotations"));
+
+    static final JsonObject NONE = new JsonObject(Map.of());
+
+    /** @throws IOException for what is no JSON object */
+    static JsonObject json(InputStream in) throws IOException {
+        return new JsonObject(JSON.readObject(in));
+    }
+
+    /** As YAML gives it: scalars as they are written. */
+    static JsonObject of(Map<?, ?> yaml) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        yaml.forEach((key, value) -> {
+            if (value != null) {
+                fields.put(String.valueOf(key), plain(value));
+            }
+        });
+        return new JsonObject(fields);
+    }
+
+    private static Object plain(Object value) {
+        if (value instanceof Map<?, ?> map) {
+            return of(map).map;
+        }
+        return value instanceof List<?> list
+                ? list.stream()
+                        .filter(java.util.Objects::nonNull)
+                        .map(JsonObject::plain)
+                        .toList()
+                : value.toString();
+    }
+
+    String text(String name) {
+        return map.get(name) instanceof String text ? text : "";
+    }
+
+    JsonObject object(String name) {
+        return map.get(name) instanceof Map<?, ?> fields ? new JsonObject(fields) : NONE;
+    }
+
+    List<JsonObject> objects(String name) {
+        return map.get(name) instanceof List<?> list
+                ? list.stream()
+                        .filter(Map.class::isInstance)
+                        .map(fields -> new JsonObject((Map<?, ?>) fields))
+                        .toList()
+                : List.of();
+    }
+
+    Set<String> names() {
+        return map.keySet().stream().map(String::valueOf).collect(Collectors.toSet());
+    }
+}

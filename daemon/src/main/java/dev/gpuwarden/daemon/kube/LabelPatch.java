@@ -1,0 +1,50 @@
+package dev.gpuwarden.daemon.kube;
+
+import dev.gpuwarden.api.kube.NodeView;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.NodeLabels;
+import dev.gpuwarden.core.event.Fault;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Which labels of a Node must be others. Pure; touches none but those that it owns by contract. */
+final class LabelPatch {
+
+    private static final Set<String> OWN = Set.of(NodeLabels.GPU_HEALTH);
+
+    private LabelPatch() {}
+
+    /**
+     * The new value of each label that must change, null for one that must go; empty where nothing must be written.
+     *
+     * @param complete whether every check has looked since the daemon began: before, a label is put on for a fault and none is
+     *     taken off or bettered for ignorance, so that a restart changes nothing
+     */
+    static Map<String, @Nullable String> of(
+            List<CheckResult> results, boolean complete, List<Fault> faults, NodeView there) {
+        boolean fatal = faults.stream()
+                .anyMatch(fault ->
+                        fault.cause().fatal() && fault.cause().strategy().actedOn());
+        Map<String, @Nullable String> changes = new LinkedHashMap<>();
+        if (!complete && !fatal) {
+            return changes;
+        }
+        Map<String, String> wanted = NodeLabels.of(results, faults);
+        for (String label : OWN) {
+            Optional<String> now = Optional.ofNullable(wanted.get(label));
+            if (!now.equals(Optional.ofNullable(there.labels().get(label)))) {
+                changes.put(label, now.orElse(null));
+            }
+        }
+        return changes;
+    }
+
+    /** The body of a merge patch. */
+    static Map<String, Object> body(Map<String, @Nullable String> changes) {
+        return Map.of("metadata", Map.of("labels", changes));
+    }
+}

@@ -1,0 +1,50 @@
+package dev.gpuwarden.daemon.page;
+
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
+import dev.gpuwarden.cli.web.Request;
+import dev.gpuwarden.core.event.EventReader;
+import java.time.Duration;
+import java.util.Map;
+
+/** `/api/v1/news?seen=N&wait=SECONDS`: answers when an event was stored that the page has not seen, or after that time. */
+public final class LongPollHandler implements HttpHandler, AutoCloseable {
+
+    private static final String PATH = "/api/v1/news";
+
+    /** Below the server's limit for an answer, and what middle boxes bear. */
+    private static final long LONGEST_WAIT_SECONDS = 10;
+
+    /** Each page that is open keeps one waiting. A page that gets none asks every few seconds. */
+    private static final int PAGES = 16;
+
+    private final LongPollHub news;
+
+    public LongPollHandler(EventReader events) {
+        news = new LongPollHub(events);
+    }
+
+    @Override
+    public boolean has(String path) {
+        return path.equals(PATH);
+    }
+
+    @Override
+    public int threads() {
+        return PAGES;
+    }
+
+    @Override
+    public HttpAnswer answer(Request request) throws InterruptedException {
+        long seen = request.number("seen", 0, Long.MAX_VALUE).orElse(0L);
+        long seconds = request.number("wait", 0, LONGEST_WAIT_SECONDS).orElse(0L);
+        news.await(seen, Duration.ofSeconds(seconds));
+        return HttpAnswer.json(Output.json(Map.of("seen", news.count())));
+    }
+
+    @Override
+    public void close() {
+        news.close();
+    }
+}

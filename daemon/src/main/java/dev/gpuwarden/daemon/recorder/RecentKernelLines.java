@@ -1,0 +1,49 @@
+package dev.gpuwarden.daemon.recorder;
+
+import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.util.Text;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** The last lines of the kernel log, as many as fit into {@value #MOST_CHARACTERS} characters. Thread-safe. */
+public final class RecentKernelLines implements Consumer<KernelRecord> {
+
+    static final int MOST_CHARACTERS = 64 * 1024;
+    static final int LONGEST_LINE = 512;
+
+    private final Deque<KernelRecord> lines = new ArrayDeque<>();
+    private int characters;
+
+    private final Clock clock;
+
+    public RecentKernelLines(Clock clock) {
+        this.clock = clock;
+    }
+
+    /** A time that is still to come, as clocks that were set give it, becomes that of reading. */
+    @Override
+    public synchronized void accept(KernelRecord written) {
+        Instant now = clock.instant();
+        KernelRecord record =
+                written.time().isAfter(now) ? new KernelRecord(now, written.writer(), written.text()) : written;
+        KernelRecord kept = record.text().length() <= LONGEST_LINE
+                ? record
+                : new KernelRecord(record.time(), record.writer(), Text.truncate(record.text(), LONGEST_LINE));
+        lines.addLast(kept);
+        characters += kept.text().length();
+        while (characters > MOST_CHARACTERS) {
+            characters -= lines.removeFirst().text().length();
+        }
+    }
+
+    /** Lines of this time, oldest first. A line that tells no time is not among them. */
+    synchronized List<KernelRecord> between(Instant from, Instant until) {
+        return lines.stream()
+                .filter(line -> !line.time().isBefore(from) && !line.time().isAfter(until))
+                .toList();
+    }
+}

@@ -1,0 +1,168 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.event.EventWriter.Position;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has the database open, opens it again after errors, and begins a new one where it is broken or gone, with what is known of
+ * the old one. For the writer's thread.
+ */
+final class ConnectionManager implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ConnectionManager.class.getName());
+    /** No store takes so many events per second of its life, so a new one never repeats numbers of one before it. */
+    private static final long SEQUENCES_PER_SECOND = 1000;
+
+    private final DatabaseFile place;
+    private final StoreSettings settings;
+    private final Clock clock;
+    private final StoreStats stats;
+    /** Receivers that must be known to whatever database is open. */
+    private final Set<String> receivers = ConcurrentHashMap.newKeySet();
+
+    private final Runnable onReopen;
+    private @Nullable Session session;
+    private Optional<Object> identity = Optional.empty();
+    private long lookedAt;
+
+    /** @param onReopen whoever else has the file open may have another one */
+    ConnectionManager(DatabaseFile place, StoreSettings settings, Clock clock, StoreStats stats, Runnable onReopen) {
+        this.onReopen = onReopen;
+        this.place = place;
+        this.settings = settings;
+        this.clock = clock;
+        this.stats = stats;
+    }
+
+    void register(String receiver) {
+        receivers.add(receiver);
+    }
+
+    void keep(Set<String> names) {
+        receivers.retainAll(names);
+    }
+
+    /**
+     * The open database.
+     *
+     * @param known of the database that was open before
+     */
+    Session open(CommittedState known) throws SQLException {
+        Session open = session;
+        if (open != null && gone()) {
+            LOG.log(Level.WARNING, "the file of the event store was taken away from under the daemon");
+            close();
+            open = null;
+        }
+        if (open == null) {
+            place.begin();
+            open = reopen(known);
+            onReopen.run();
+            session = open;
+            identity = place.identity();
+        }
+        return open;
+    }
+
+    private Session reopen(CommittedState known) throws SQLException {
+        Instant now = clock.instant();
+        long first = Math.max(known.lastSequence(), now.getEpochSecond() * SEQUENCES_PER_SECOND);
+        Session opened;
+        try {
+            opened = Session.open(place.name(), settings.repeatWindow, first);
+        } catch (UserError replaced) {
+            if (known == CommittedState.EMPTY) {
+                throw replaced;
+            }
+            throw new SQLException(replaced.getMessage(), null, 14);
+        }
+        try {
+            if (opened.isNew() && known.lastSequence() > 0) {
+                adopt(opened, known, first, now);
+            }
+            for (String receiver : receivers) {
+                opened.outbox().register(receiver, opened.lastSequence(), 0);
+            }
+            opened.commit();
+        } catch (SQLException | RuntimeException e) {
+            opened.close();
+            throw e;
+        }
+        return opened;
+    }
+
+    private static void adopt(Session opened, CommittedState known, long first, Instant now) throws SQLException {
+        for (Map.Entry<String, dev.gpuwarden.core.event.Outbox.Lag> receiver :
+                known.lags().entrySet()) {
+            opened.outbox()
+                    .register(
+                            receiver.getKey(),
+                            first,
+                            receiver.getValue().dropped() + receiver.getValue().waiting());
+        }
+        for (Position position : known.positions().values()) {
+            opened.position(position);
+        }
+        opened.keep(known.gpus());
+        opened.adopt(known.faults(), now);
+        LOG.log(Level.WARNING, "begun a new event store with " + known.faults().size() + " current faults");
+    }
+
+    /** At most once a second: SQLite itself would go on writing to a file that has no name any more. */
+    private boolean gone() {
+        long now = System.nanoTime();
+        if (now - lookedAt < 1_000_000_000L) {
+            return false;
+        }
+        lookedAt = now;
+        return !place.identity().equals(identity);
+    }
+
+    /** Renames a broken file; false where even that is not possible. */
+    boolean setAside(String complaint) {
+        close();
+        stats.setAside();
+        if (place.inMemory()) {
+            LOG.log(Level.ERROR, "the event store in memory is corrupt (" + complaint + "): a new one is begun");
+            return true;
+        }
+        try {
+            Path aside = place.setAside(clock.instant());
+            LOG.log(
+                    Level.ERROR,
+                    "the event store " + place.name() + " is corrupt (" + complaint + "): it lies in " + aside
+                            + " now, and a new one is begun");
+            return true;
+        } catch (IOException e) {
+            LOG.log(
+                    Level.ERROR,
+                    "the event store " + place.name() + " is corrupt (" + complaint + ") and cannot be set aside",
+                    e);
+            return false;
+        }
+    }
+
+    /** Lets go of the database, whatever state it is in. */
+    @Override
+    public void close() {
+        if (session != null) {
+            try {
+                session.close();
+            } catch (SQLException e) {
+                LOG.log(Level.DEBUG, "closing the event store after an error failed too", e);
+            }
+            session = null;
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package dev.gpuwarden.daemon.store;
+
+import dev.gpuwarden.cli.UserError;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Where the store lies: a file that this process alone writes, or memory where there can be none. */
+final class DatabaseFile implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(DatabaseFile.class.getName());
+    private static final DateTimeFormatter STAMP =
+            DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
+    /** SQLite keeps what is not in the file yet beside it. */
+    private static final List<String> PARTS = List.of("-wal", "-shm", "");
+
+    private final Path file;
+    private final @Nullable FileChannel lock;
+    private final String memoryCause;
+    private final boolean fellBack;
+
+    private DatabaseFile(Path file, @Nullable FileChannel lock, String memoryCause, boolean fellBack) {
+        this.file = file;
+        this.lock = lock;
+        this.memoryCause = memoryCause;
+        this.fellBack = fellBack;
+    }
+
+    /**
+     * Throws {@link UserError} when another process has it, and when a file that was named cannot be written.
+     *
+     * @param named whether an operator chose the file: then nothing else will do
+     */
+    static DatabaseFile claim(Path path, boolean named) {
+        if (path.equals(StoreSettings.MEMORY)) {
+            return new DatabaseFile(path, null, "as told by --store.path", false);
+        }
+        Path file = path.toAbsolutePath().normalize();
+        Path folder = Optional.ofNullable(file.getParent()).orElse(file);
+        FileChannel lock;
+        try {
+            Files.createDirectories(folder);
+            lock = FileChannel.open(
+                    Path.of(file + ".lock"),
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            return inMemory(file, named, "cannot write to " + folder + ": " + e);
+        }
+        try {
+            hold(lock, file);
+            create(file);
+        } catch (IOException e) {
+            close(lock);
+            return inMemory(file, named, "cannot write to " + file + ": " + e);
+        } catch (UserError e) {
+            close(lock);
+            throw e;
+        }
+        if (!Files.isWritable(file) || !Files.isWritable(folder)) {
+            close(lock);
+            return inMemory(file, named, "cannot write to " + file);
+        }
+        return new DatabaseFile(file, lock, "", false);
+    }
+
+    /** An empty file with its rights: kernel messages and names of processes are not for everybody. */
+    private static void create(Path file) throws IOException {
+        try {
+            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----")));
+        } catch (FileAlreadyExistsException there) {
+            // Nothing is to be done; asking before would not spare this.
+            LOG.log(Level.DEBUG, "{0} is there", file);
+        }
+    }
+
+    /** Makes folder and file where they are missing. Whether that worked shows when the file is opened. */
+    void begin() {
+        if (!inMemory()) {
+            try {
+                Files.createDirectories(Optional.ofNullable(file.getParent()).orElse(file));
+                create(file);
+            } catch (IOException e) {
+                LOG.log(Level.DEBUG, "cannot make " + file, e);
+            }
+        }
+    }
+
+    /** A file that this process only reads. */
+    static DatabaseFile unclaimed(Path file) {
+        return new DatabaseFile(file, null, "", false);
+    }
+
+    private static DatabaseFile inMemory(Path file, boolean named, String cause) {
+        if (named) {
+            throw new UserError("--store.path " + file + ": " + cause
+                    + "; name a file that can be written, or :memory: for events that end with the daemon");
+        }
+        LOG.log(
+                Level.WARNING,
+                "events are kept in memory and lost when the daemon ends: " + cause
+                        + "; name a file that can be written with --store.path");
+        return new DatabaseFile(file, null, cause, true);
+    }
+
+    private static void hold(FileChannel channel, Path file) throws IOException {
+        FileLock held;
+        try {
+            held = channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            held = null;
+        }
+        if (held == null) {
+            ByteBuffer holder = ByteBuffer.allocate(20);
+            channel.read(holder, 0);
+            throw new UserError("the event store " + file + " is in use by another gpuwarden daemon (process "
+                    + new String(holder.array(), 0, holder.position(), StandardCharsets.US_ASCII).strip()
+                    + "): stop it, or name another file with --store.path");
+        }
+        try {
+            channel.truncate(0);
+            channel.write(
+                    ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII)), 0);
+        } catch (IOException full) {
+            LOG.log(Level.DEBUG, "the lock has no room for the process number", full);
+        }
+    }
+
+    /** Empty for a file; else why there is none. */
+    String memoryCause() {
+        return memoryCause;
+    }
+
+    /** Whether events are in memory only because the usual file cannot be written: none may be acknowledged. */
+    boolean fellBack() {
+        return fellBack;
+    }
+
+    boolean inMemory() {
+        return !memoryCause.isEmpty();
+    }
+
+    /** For {@link Sql#open}. */
+    String name() {
+        return inMemory() ? StoreSettings.MEMORY.toString() : file.toString();
+    }
+
+    /** Says which file it is; another one after it was taken away. Empty where there is none. */
+    Optional<Object> identity() {
+        if (inMemory()) {
+            return Optional.of(this);
+        }
+        try {
+            return Optional.ofNullable(
+                    Files.readAttributes(file, BasicFileAttributes.class).fileKey());
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Of file and log together; what SQLite has in memory is not in it. */
+    long bytes() {
+        long sum = 0;
+        for (String part : inMemory() ? List.<String>of() : PARTS) {
+            try {
+                sum += Files.size(Path.of(file + part));
+            } catch (IOException none) {
+                continue;
+            }
+        }
+        return sum;
+    }
+
+    /** Renames the file and what belongs to it, so that a new one can be begun; returns the new name. */
+    Path setAside(Instant now) throws IOException {
+        Path aside = Path.of(file + ".corrupt-" + STAMP.format(now));
+        for (int i = 2; Files.exists(aside); i++) {
+            aside = Path.of(file + ".corrupt-" + STAMP.format(now) + "-" + i);
+        }
+        for (String part : PARTS) {
+            Path from = Path.of(file + part);
+            if (Files.exists(from)) {
+                Files.move(from, Path.of(aside + part));
+            }
+        }
+        return aside;
+    }
+
+    @Override
+    public void close() {
+        if (lock != null) {
+            close(lock);
+        }
+    }
+
+    private static void close(FileChannel channel) {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

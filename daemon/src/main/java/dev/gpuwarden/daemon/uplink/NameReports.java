@@ -1,0 +1,55 @@
+package dev.gpuwarden.daemon.uplink;
+
+import dev.gpuwarden.api.GpuNamesCodec;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.model.GpuIdentity;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** The names of the node's GPUs, sent before the faults and when they change. Looks once a second at most. */
+final class NameReports {
+
+    private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Supplier<List<GpuIdentity>> gpus;
+    private Optional<NodeReport> sent = Optional.empty();
+    private boolean wanted;
+    private boolean looked;
+    private long lookedNanos;
+
+    /** @param gpus must not block */
+    NameReports(Supplier<List<GpuIdentity>> gpus) {
+        this.gpus = gpus;
+    }
+
+    /** A GPU may have other names now. */
+    void lookAgain() {
+        wanted = true;
+    }
+
+    /** The names, if they are others than those sent before. */
+    Optional<NodeReport> next(long nowNanos) {
+        if (!wanted || pauseNanos(nowNanos) > 0) {
+            return Optional.empty();
+        }
+        wanted = false;
+        looked = true;
+        lookedNanos = nowNanos;
+        NodeReport now = GpuNamesCodec.report(gpus.get());
+        if (sent.isPresent() && sent.get().equals(now)) {
+            return Optional.empty();
+        }
+        sent = Optional.of(now);
+        return sent;
+    }
+
+    /** How long to wait until a look that is wanted; without end if none is. */
+    long pauseNanos(long nowNanos) {
+        if (!wanted) {
+            return Long.MAX_VALUE;
+        }
+        return looked ? Math.max(0, lookedNanos + AGAIN_NANOS - nowNanos) : 0;
+    }
+}
