@@ -11,21 +11,25 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * Sends a signal to the main processes of a pod's containers, each request once, and says so in the log. Blocks while it reads the
- * node's processes. Thread-safe.
+ * A sender of signals to the main processes of a pod's containers. It sends each request once and logs it. Blocks
+ * while it reads the node's processes. Thread-safe.
  */
 public final class PodSignals {
 
     private static final System.Logger LOG = System.getLogger(PodSignals.class.getName());
 
-    /** Static pods have the digest of their manifest. */
+    /** The form of a pod's UID. Static pods have the digest of their manifest. */
     private static final Pattern UID = Pattern.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}");
 
-    /** A request that comes again, since its answer was lost, gets the answer and no second signal. */
+    /**
+     * The number of remembered answers. A request that is repeated because its answer was lost gets that answer and
+     * no second signal.
+     */
     private static final int REMEMBERED = 256;
 
     private final boolean on;
@@ -41,21 +45,29 @@ public final class PodSignals {
     };
 
     /**
-     * What became of a request.
+     * The outcome of a request.
      *
-     * @param signalled how many processes got the signal
-     * @param error why others, or all, did not; empty where all did
+     * @param signalled the number of processes that got the signal
+     * @param error why other processes, or all, got none; empty if all did
      */
     public record Answer(int signalled, String error) {}
 
-    /** @param on whether the node's owner lets an aggregator have signals sent */
+    /**
+     * Creates a sender.
+     *
+     * @param on true if the node's operator permits signals
+     */
     PodSignals(boolean on, PodProcesses processes, Supplier<ProcessSignals> signals) {
         this.on = on;
         this.processes = processes;
         this.signals = signals;
     }
 
-    /** @param id of the request */
+    /**
+     * Sends a signal.
+     *
+     * @param id of the request
+     */
     public synchronized Answer send(String id, String podUid, String signal) {
         Answer before = answers.get(id);
         if (before != null) {
@@ -110,6 +122,24 @@ public final class PodSignals {
                             + main.containerId().substring(0, 12) + " of pod " + podUid
                             + error.map(why -> ": not sent, " + why).orElse(": sent"));
             return error;
+        }
+    }
+
+    /** The signals that a pod may request. Signals that no program can handle (KILL, STOP) are not among them. */
+    private static final class SignalName {
+
+        /** Signal numbers of x86-64 and arm64. */
+        private static final Map<String, Integer> NUMBERS =
+                new TreeMap<>(Map.of("SIGHUP", 1, "SIGINT", 2, "SIGUSR1", 10, "SIGUSR2", 12, "SIGTERM", 15));
+
+        private SignalName() {}
+
+        static Optional<Integer> number(String name) {
+            return Optional.ofNullable(NUMBERS.get(name));
+        }
+
+        static String expected() {
+            return String.join(", ", NUMBERS.keySet());
         }
     }
 }

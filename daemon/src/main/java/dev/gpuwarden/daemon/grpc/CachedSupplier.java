@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A value that is good for a while, made anew at most that often however many ask. Thread-safe. */
+/** A supplier that computes its value again only after a set time, however many callers there are. Thread-safe. */
 final class CachedSupplier<T> implements Supplier<T> {
 
     private final Supplier<T> source;
@@ -20,7 +20,7 @@ final class CachedSupplier<T> implements Supplier<T> {
         this.nanoTime = nanoTime;
     }
 
-    /** Others wait while one makes it. */
+    /** Blocks while another caller computes the value. */
     @Override
     public synchronized T get() {
         long now = nanoTime.getAsLong();

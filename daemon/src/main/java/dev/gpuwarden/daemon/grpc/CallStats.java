@@ -9,16 +9,16 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import java.util.function.ObjLongConsumer;
 
-/** Counts calls and connections. Thread-safe, and bounded: methods that nobody serves are counted under one name. */
+/** Counters of calls and connections. Bounded: methods that are not served share one name. Thread-safe. */
 public final class CallStats {
 
-    /** Why somebody was turned away before his call was looked at. */
+    /** The reason of a refusal before a call was served. */
     public enum Refusal {
         /** Too many connections. */
         CONNECTIONS,
-        /** Too many bytes held by calls that have not ended. */
+        /** Unfinished calls hold too many bytes. */
         MEMORY,
-        /** Too much waiting to be done. */
+        /** Too many requests wait for a worker. */
         QUEUE,
         /** Too many watchers. */
         WATCHERS;
@@ -40,7 +40,11 @@ public final class CallStats {
     private final AtomicInteger watchers = new AtomicInteger();
     private final LongSupplier held;
 
-    /** @param held bytes that calls hold now */
+    /**
+     * Creates counters at 0.
+     *
+     * @param held returns the bytes that unfinished calls hold now
+     */
     public CallStats(LongSupplier held) {
         this.held = held;
         for (int i = 0; i < refused.length; i++) {
@@ -60,7 +64,11 @@ public final class CallStats {
         calls.incrementAndGet();
     }
 
-    /** @param method in full, "package.Service/Method"; empty where no such method is served */
+    /**
+     * Counts the end of a call.
+     *
+     * @param method in full, "package.Service/Method"; empty if no such method is served
+     */
     public void ended(String method, Status.Code code) {
         calls.decrementAndGet();
         int slash = method.lastIndexOf('/');
@@ -78,22 +86,22 @@ public final class CallStats {
         watchers.addAndGet(change);
     }
 
-    /** Connections open now. */
+    /** Returns the number of open connections. */
     public int connections() {
         return connections.get();
     }
 
-    /** Calls under way now, watches included. */
+    /** Returns the number of unfinished calls, watches included. */
     public int calls() {
         return calls.get();
     }
 
-    /** Bytes that calls hold which have not ended. */
+    /** Returns the bytes that unfinished calls hold. */
     public long heldBytes() {
         return held.getAsLong();
     }
 
-    /** Watches open now. */
+    /** Returns the number of open watches. */
     public int watchers() {
         return watchers.get();
     }

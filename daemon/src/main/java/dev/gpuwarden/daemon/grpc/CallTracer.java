@@ -8,7 +8,7 @@ import io.grpc.Status;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** Follows one call from its first byte to its end: counts it, and what it holds. Thread-safe. */
+/** A tracer of one call from its first byte to its end, which counts the call and its memory. Thread-safe. */
 final class CallTracer extends ServerStreamTracer {
 
     private static final Context.Key<CallTracer> CURRENT = Context.key("gpuwarden-call-tracer");
@@ -36,7 +36,7 @@ final class CallTracer extends ServerStreamTracer {
         };
     }
 
-    /** The tracer of the call that is being served. */
+    /** Returns the tracer of the call that is being served. */
     static CallTracer current() {
         CallTracer tracer = CURRENT.get();
         if (tracer == null) {
@@ -55,13 +55,13 @@ final class CallTracer extends ServerStreamTracer {
         method = info.getMethodDescriptor().getFullMethodName();
     }
 
-    /** From now on the call can be ended where it holds too much. */
+    /** Sets the call to end if it holds too much memory. */
     void watch(ServerCall<?, ?> served) {
         call = served;
         account.on(served.getAttributes().get(ConnectionLimiter.CONNECTION));
     }
 
-    /** The call has so much more; it is ended where there is no room for that. */
+    /** Adds bytes to the call's memory, and ends the call if the quota has no room. Returns false then. */
     boolean take(long bytes) {
         if (over || account.closed()) {
             return false;
@@ -71,7 +71,7 @@ final class CallTracer extends ServerStreamTracer {
         }
         over = true;
         stats.refused(CallStats.Refusal.MEMORY);
-        // Not now: gRPC is in the middle of handing over bytes.
+        // Not on this stack: gRPC is still delivering bytes.
         loop.execute(this::end);
         return false;
     }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Which healthy events say that faults are mended, and no others. Pure. */
+/** Builds the healthy events that clear the selected faults and no others. Pure. */
 final class ClearFaults {
 
     /** Metadata keys of such events. */
@@ -22,17 +22,17 @@ final class ClearFaults {
 
     static final String REQUESTED_BY = "gpuwarden.dev/requested-by";
 
-    /** Characters. */
+    /** The longest reason, in characters. */
     static final int MAX_REASON = 1024;
 
-    /** Of the entities of one event: the rest is for its other texts. */
+    /** Characters of the entities of one event; the rest is for its other texts. */
     private static final int MAX_ENTITY_CHARACTERS = EventLimits.CHARACTERS / 2;
 
     private static final int MAX_ENTITIES = 64;
 
     private ClearFaults() {}
 
-    /** Which faults are meant: conditions that hold all at once, an empty one always. */
+    /** The selection of faults: a fault must meet all conditions; an empty one matches every fault. */
     record Selection(
             String agent, String componentClass, String checkName, Set<String> errorCodes, List<Entity> entities) {
 
@@ -44,7 +44,7 @@ final class ClearFaults {
                     && entities.isEmpty();
         }
 
-        boolean means(Fault fault) {
+        boolean matches(Fault fault) {
             FaultKey key = fault.key();
             return (agent.isEmpty() || agent.equals(key.agent()))
                     && (componentClass.isEmpty() || componentClass.equals(key.componentClass()))
@@ -53,7 +53,7 @@ final class ClearFaults {
                     && (entities.isEmpty() || names(fault));
         }
 
-        /** As a healthy event does: a GPU is meant under every name that the fault's event gave it. */
+        /** Matches as a healthy event does: a GPU is selected under every name in the fault's event. */
         private boolean names(Fault fault) {
             return entities.contains(fault.key().entity())
                     || fault.key().entity().namesGpu()
@@ -62,20 +62,24 @@ final class ClearFaults {
         }
     }
 
-    /** @param by who asks, for people */
-    record Order(String reason, String by, Instant at) {}
+    /**
+     * A request to clear faults.
+     *
+     * @param by the peer, for messages
+     */
+    record Request(String reason, String by, Instant at) {}
 
-    /** Faults of one check with one code: an event for them clears nothing else. */
+    /** Faults of one check with one code: an event for them clears no others. */
     private record Group(String agent, String componentClass, String checkName, String nodeName, String errorCode) {
         static Group of(FaultKey key) {
             return new Group(key.agent(), key.componentClass(), key.checkName(), key.nodeName(), key.errorCode());
         }
     }
 
-    /** The events that clear these faults. */
-    static List<HealthEvent> events(List<Fault> meant, Order order) {
+    /** Returns the events that clear these faults. */
+    static List<HealthEvent> events(List<Fault> selected, Request request) {
         Map<Group, Set<Entity>> groups = new LinkedHashMap<>();
-        for (Fault fault : meant) {
+        for (Fault fault : selected) {
             groups.computeIfAbsent(Group.of(fault.key()), group -> new LinkedHashSet<>())
                     .add(fault.key().entity());
         }
@@ -86,30 +90,30 @@ final class ClearFaults {
             for (Entity entity : entities) {
                 characters += entity.type().length() + entity.value().length();
                 if (some.size() == MAX_ENTITIES || !some.isEmpty() && characters > MAX_ENTITY_CHARACTERS) {
-                    events.add(event(group, some, order));
+                    events.add(event(group, some, request));
                     some.clear();
                     characters = entity.type().length() + entity.value().length();
                 }
                 some.add(entity);
             }
-            events.add(event(group, some, order));
+            events.add(event(group, some, request));
         });
         return events;
     }
 
     /**
-     * Names entity and code even where the fault has none, by {@link Entity#WHOLE} and "": an event without any would clear all
-     * others of the check too.
+     * Returns one event. It names entity and code even if the fault has none, by {@link Entity#WHOLE} and "": an
+     * event without any would clear all other faults of the check too.
      */
-    private static HealthEvent event(Group group, List<Entity> entities, Order order) {
+    private static HealthEvent event(Group group, List<Entity> entities, Request request) {
         return HealthEvent.of(group.agent(), group.componentClass(), group.checkName())
                 .healthy(true)
-                .message("set healthy by " + order.by() + ": " + order.reason())
+                .message("set healthy by " + request.by() + ": " + request.reason())
                 .action(RecommendedAction.NONE)
                 .errorCodes(List.of(group.errorCode()))
                 .entities(entities)
-                .metadata(Map.of(REASON, order.reason(), REQUESTED_BY, order.by()))
-                .generated(order.at())
+                .metadata(Map.of(REASON, request.reason(), REQUESTED_BY, request.by()))
+                .generated(request.at())
                 .nodeName(group.nodeName())
                 .build();
     }

@@ -15,18 +15,18 @@ import io.netty.util.AsciiString;
 import java.io.IOException;
 
 /**
- * Meets each connection before gRPC does: notes who it is, and closes it where there are too many already. gRPC's public
- * interface reaches neither a connection's credentials nor its number.
+ * A limit on open connections, applied before gRPC sees a connection. It also records the peer's credentials. gRPC's
+ * public interface has neither a connection's credentials nor its number.
  */
 final class ConnectionLimiter implements InternalProtocolNegotiator.ProtocolNegotiator {
 
-    /** The connection of a call, to be closed where its client holds too much. */
+    /** The connection of a call, which is closed if its client holds too much memory. */
     static final Attributes.Key<Channel> CONNECTION = Attributes.Key.create("gpuwarden-connection");
 
     private final InternalProtocolNegotiator.ProtocolNegotiator inside;
     private final CallStats stats;
     private final int maxConnections;
-    /** Touched by the event loop alone. */
+    /** Used by the event loop only. */
     private int connections;
 
     ConnectionLimiter(InternalProtocolNegotiator.ProtocolNegotiator inside, CallStats stats, int maxConnections) {

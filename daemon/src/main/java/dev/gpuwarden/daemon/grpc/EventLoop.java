@@ -10,10 +10,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/** Netty's one thread: it reads, answers from memory and writes for all connections, and must never wait. */
+/** Netty's one thread. It reads, writes and answers from memory for all connections, and must never block. */
 public final class EventLoop implements AutoCloseable {
 
-    // Named here so that nobody collects it, and its level with it.
+    // Held here: a collected logger would lose its level.
     private static final Logger BOOTSTRAP = Logger.getLogger("io.netty.bootstrap.Bootstrap");
     private static final Logger SERVER_BOOTSTRAP = Logger.getLogger("io.netty.bootstrap.ServerBootstrap");
 
@@ -34,7 +34,7 @@ public final class EventLoop implements AutoCloseable {
             new MultiThreadIoEventLoopGroup(1, Threads.daemon("gpuwarden-grpc"), EpollIoHandler.newFactory());
 
     public EventLoop() {
-        // A loop without anything scheduled looks each second whether it is still wanted.
+        // An event loop without a scheduled task wakes up each second.
         var unused = executor().scheduleAtFixedRate(() -> {}, 1, 1, TimeUnit.DAYS);
     }
 
@@ -42,7 +42,7 @@ public final class EventLoop implements AutoCloseable {
         return group;
     }
 
-    /** Runs tasks on the loop's thread. */
+    /** Returns the executor of the loop's thread. */
     ScheduledExecutorService executor() {
         return group.next();
     }

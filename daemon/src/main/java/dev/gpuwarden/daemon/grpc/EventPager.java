@@ -14,14 +14,14 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Answers questions about events a page at a time. Reads the store. */
+/** Pages of events for ListEvents. Reads the store. */
 final class EventPager {
 
     private static final int DEFAULT_SIZE = 100;
     private static final int MAX_SIZE = 1000;
-    /** So many are in memory at once. */
+    /** Events that one step reads into memory. */
     private static final int STEP = 50;
-    /** A page ends with the event that passes this, so that one of long messages stays a message of gRPC's default size. */
+    /** The size after which a page ends, so that a page of long messages stays within gRPC's default message size. */
     private static final int MAX_BYTES = 1 << 20;
 
     private final EventReader book;
@@ -30,7 +30,11 @@ final class EventPager {
         this.book = book;
     }
 
-    /** @throws StatusRuntimeException INVALID_ARGUMENT where the request cannot be understood */
+    /**
+     * Returns one page.
+     *
+     * @throws StatusRuntimeException INVALID_ARGUMENT if the request is not valid
+     */
     ListEventsResponse page(ListEventsRequest request) {
         int size = size(request.getPageSize());
         long after = after(request.getPageToken());
@@ -75,7 +79,7 @@ final class EventPager {
                 return sequence;
             }
         } catch (NumberFormatException e) {
-            // Answered below, as any other text that no page has given.
+            // Refused below, as any other text that is no page token.
         }
         throw invalid("page_token: expected one from an earlier answer");
     }

@@ -14,7 +14,10 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
-/** Takes in what other people's checks report. Answers OK only when everything is on disk. */
+/**
+ * The service that receives events of other programs. It answers OK only after all events of a call are on disk.
+ * Thread-safe.
+ */
 final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase {
 
     private final String nodeName;
@@ -24,7 +27,11 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
     private final Clock clock;
     private final Runnable refused;
 
-    /** @param refused run when the store did not take a call */
+    /**
+     * Creates the service.
+     *
+     * @param refused run when the store did not take a call
+     */
     EventService(NodeSources sources, AccessPolicy access, WorkerPool work, Runnable refused) {
         this.nodeName = sources.identity().nodeName();
         this.intake = sources.intake();
@@ -65,7 +72,11 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
         return Empty.getDefaultInstance();
     }
 
-    /** @throws StatusRuntimeException where the store refuses one of the events */
+    /**
+     * Stores events.
+     *
+     * @throws StatusRuntimeException if the store refuses one of the events
+     */
     static List<Receipt> accept(EventWriter intake, List<HealthEvent> events) {
         try {
             return intake.accept(events, Optional.empty());
@@ -74,7 +85,7 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
         }
     }
 
-    /** On disk, and so may be acknowledged. */
+    /** Returns true if the event is on disk and may be acknowledged. */
     static boolean kept(Receipt receipt) {
         return switch (receipt) {
             case STORED, COUNTED, DUPLICATE -> true;

@@ -6,7 +6,10 @@ import dev.gpuwarden.core.event.Fault;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Faults as they travel: the fatal ones first, then the newest, as many as fit into a message of gRPC's default size. Pure. */
+/**
+ * Faults in the wire format: fatal ones first, then the newest, as many as fit into gRPC's default message size.
+ * Pure.
+ */
 record FaultList(List<dev.gpuwarden.api.v1.Fault> faults, int leftOut) {
 
     private static final int MAX_BYTES = 3 << 20;
@@ -25,7 +28,7 @@ record FaultList(List<dev.gpuwarden.api.v1.Fault> faults, int leftOut) {
         return new FaultList(wire, faults.size() - wire.size());
     }
 
-    /** Whether the fault fulfils every condition of the request. */
+    /** Returns true if the fault meets every condition of the request. */
     static boolean asked(ListFaultsRequest request, Fault fault) {
         return any(request.getAgentsList(), fault.key().agent())
                 && any(request.getCheckNamesList(), fault.key().checkName())

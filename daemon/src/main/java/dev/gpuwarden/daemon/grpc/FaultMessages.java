@@ -13,8 +13,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What watchers are told of faults. All current faults are looked through once for each list that the store publishes, and not for
- * each watcher and event: reporters can raise thousands of faults, and tell of hundreds in a second. For one thread.
+ * The messages about faults that watchers receive. All current faults are converted once for each list that the store
+ * publishes, not for each watcher and event: reporters can raise thousands of faults and send hundreds of events in a
+ * second. For one thread.
  */
 final class FaultMessages {
 
@@ -23,14 +24,18 @@ final class FaultMessages {
     private Map<FaultKey, Fault> byKey = Map.of();
     private @Nullable FaultList all;
 
-    /** @param current the same list, and not only an equal one, as long as nothing has changed */
+    /**
+     * Creates messages from the current faults.
+     *
+     * @param current returns the same list object while no fault has changed
+     */
     FaultMessages(Supplier<List<Fault>> current) {
         this.current = current;
     }
 
-    /** All faults, as far as one answer has room for them. */
+    /** Returns all faults that fit into one message. */
     FaultList all() {
-        look();
+        refresh();
         FaultList there = all;
         if (there == null) {
             there = FaultList.of(listed);
@@ -39,13 +44,13 @@ final class FaultMessages {
         return there;
     }
 
-    /** A fault that is over by now is not told as one that was raised: the event that ended it comes. */
+    /** Returns the message for a change. It leaves out a fault that is over by now: the event that ended it follows. */
     FaultChange change(FaultTable.Change change) {
         FaultChange.Builder wire = FaultChange.newBuilder().setEffect(FaultCodec.toWire(change.effect()));
         if (change.effect() == FaultTable.Effect.CLEARED) {
             change.keys().forEach(key -> wire.addCleared(FaultCodec.toWire(key)));
         } else {
-            look();
+            refresh();
             List<Fault> changed = change.keys().stream()
                     .map(byKey::get)
                     .filter(Objects::nonNull)
@@ -55,7 +60,7 @@ final class FaultMessages {
         return wire.build();
     }
 
-    private void look() {
+    private void refresh() {
         List<Fault> now = current.get();
         if (now != listed) {
             Map<FaultKey, Fault> index = new HashMap<>(2 * now.size());

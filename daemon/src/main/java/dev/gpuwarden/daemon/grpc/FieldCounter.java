@@ -8,12 +8,12 @@ import com.google.protobuf.WireFormat;
 import java.io.IOException;
 
 /**
- * Looks over a message before it is made into objects. Two bytes on the wire can become an object of a hundred, so that a
- * message of 4 MiB could take all memory there is. Pure.
+ * Counts the fields of a message before it is parsed into objects. Two bytes on the wire can become an object of a
+ * hundred bytes, so that a message of 4 MiB could use all memory. Pure.
  */
 final class FieldCounter {
 
-    /** A thousand events with all that real senders put into them have 40,000. */
+    /** A thousand events with all fields of real senders have 40,000. */
     static final int MAX_FIELDS = 100_000;
 
     private static final int MAX_DEPTH = 16;
@@ -26,9 +26,9 @@ final class FieldCounter {
     }
 
     /**
-     * How many fields the message has, those of inner messages included.
+     * Returns the number of fields, including those of inner messages.
      *
-     * @throws InvalidProtocolBufferException where it is no message, nests too deep or has more than {@link #MAX_FIELDS}
+     * @throws InvalidProtocolBufferException if it is no message, nests too deep or has more than {@link #MAX_FIELDS}
      */
     static int fields(byte[] message, Descriptor type) throws IOException {
         FieldCounter scan = new FieldCounter(CodedInputStream.newInstance(message));
@@ -51,7 +51,7 @@ final class FieldCounter {
                 message(field.getMessageType(), depth + 1);
                 in.popLimit(outer);
             } else if (WireFormat.getTagWireType(tag) == WireFormat.WIRETYPE_START_GROUP) {
-                // Groups are of the past; skipping one would count none of its fields.
+                // Groups are obsolete; skipping one would count none of its fields.
                 throw new InvalidProtocolBufferException("a group, which no message of this interface has");
             } else {
                 in.skipField(tag);

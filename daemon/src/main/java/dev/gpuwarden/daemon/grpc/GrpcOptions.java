@@ -8,10 +8,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where the node is served over gRPC, and to whom. */
+/** The options of the gRPC server: sockets, addresses, permissions. */
 public final class GrpcOptions {
 
-    /** Says that a socket is not wanted. */
+    /** The value that turns a socket off. */
     public static final String NONE = "none";
 
     static final String SOCKET = "/run/gpuwarden/gpuwarden.sock";
@@ -29,7 +29,7 @@ public final class GrpcOptions {
             names = "--grpc.socket-mode",
             defaultValue = "0660",
             paramLabel = "MODE",
-            description = "Who may open that socket, as an octal file mode (default: ${DEFAULT-VALUE}).")
+            description = "Octal file mode of that socket (default: ${DEFAULT-VALUE}).")
     String socketMode = "0660";
 
     @Option(
@@ -43,7 +43,7 @@ public final class GrpcOptions {
             names = "--grpc.admin-uids",
             split = ",",
             paramLabel = "UID",
-            description = "Users beside root and the daemon's own who may run checks and say that faults are mended.")
+            description = "Users that may run checks and clear faults, beside root and the daemon's own user.")
     List<Integer> adminUids = List.of();
 
     @Option(
@@ -66,13 +66,13 @@ public final class GrpcOptions {
             names = "--grpc.tls-client-ca",
             paramLabel = "FILE",
             description =
-                    "Certificates of those who sign clients' certificates, in PEM. Clients without one are refused.")
+                    "Certificates of the authorities that sign clients' certificates, in PEM. Clients without one are refused.")
     @Nullable Path tlsClientCa;
 
     @Option(
             names = "--events.socket",
             paramLabel = "PATH",
-            description = "Unix socket on which other people's checks report as they report to NVSentinel, or 'none'"
+            description = "Unix socket on which other programs report events as they report to NVSentinel, or 'none'"
                     + " (default: " + EVENTS_SOCKET + " where it can be made).")
     @Nullable String eventsSocket;
 
@@ -80,17 +80,16 @@ public final class GrpcOptions {
             names = "--events.socket-mode",
             defaultValue = "0660",
             paramLabel = "MODE",
-            description =
-                    "Who may open that socket, as an octal file mode; 0666 lets pods report that do not run as root"
-                            + " (default: ${DEFAULT-VALUE}).")
+            description = "Octal file mode of that socket; 0666 lets pods report that do not run as root"
+                    + " (default: ${DEFAULT-VALUE}).")
     String eventsSocketMode = "0660";
 
     /**
-     * One socket that is wanted.
+     * One configured socket.
      *
      * @param mode in the form "rw-rw----"
-     * @param group that owns it; absent: the daemon's
-     * @param given whether the user asked for it: then it is an error if it cannot be had
+     * @param group the owning group; empty for the daemon's
+     * @param given true if the user set the socket: then a failure to listen is an error
      */
     record Socket(Path path, String mode, java.util.Optional<String> group, boolean given) {}
 
@@ -115,7 +114,7 @@ public final class GrpcOptions {
                 given != null));
     }
 
-    /** "0660" as "rw-rw----". */
+    /** Converts an octal mode such as "0660" to "rw-rw----". */
     static String permissions(String option, String mode) {
         if (!MODE.matcher(mode).matches()) {
             throw new UserError(option + " must be three octal digits such as 0660, but was '" + mode + "'");
@@ -128,7 +127,7 @@ public final class GrpcOptions {
         return text.toString();
     }
 
-    /** Whether anything is to be served. */
+    /** Returns true if a socket or an address is configured. */
     public boolean wanted() {
         return querySocket().isPresent()
                 || eventSocket().isPresent()
@@ -139,7 +138,7 @@ public final class GrpcOptions {
         return Set.copyOf(adminUids);
     }
 
-    /** For tests and embedding: no socket but this one, and no TCP. */
+    /** Returns options with this socket only and no TCP, for tests and embedding. */
     public static GrpcOptions on(Path socket) {
         GrpcOptions options = new GrpcOptions();
         options.socket = socket.toString();

@@ -29,8 +29,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Serves the node over gRPC: to everybody who may open its Unix socket, to check images on a socket of their own, and over TCP
- * where told to. One thread does all that needs no waiting.
+ * The node's gRPC server. It serves the query socket, the socket for reported events, and TCP if configured. One
+ * thread does all work that does not block.
  */
 public final class GrpcServer implements AutoCloseable {
 
@@ -42,10 +42,10 @@ public final class GrpcServer implements AutoCloseable {
     private static final int MAX_CONNECTIONS = 128;
     private static final int WINDOW_BYTES = 256 << 10;
 
-    /** The same under its name of before 2023, which many tools still ask for alone. */
+    /** The name of the reflection service before 2023, which many tools still use alone. */
     private static final String OLD_REFLECTION = io.grpc.reflection.v1alpha.ServerReflectionGrpc.SERVICE_NAME;
 
-    /** Calls that are nearly done are let finish. */
+    /** The time that unfinished calls get at the end. */
     private static final long LAST_CALLS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final EventLoop loop = new EventLoop();
@@ -69,10 +69,14 @@ public final class GrpcServer implements AutoCloseable {
         this.hub = new WatchHub(sources, loop.executor(), stats);
     }
 
-    /** Starts serving. Throws {@link UserError} where the user asked for something that cannot be had. */
+    /**
+     * Starts the server.
+     *
+     * @throws UserError if a configured socket or address cannot be used
+     */
     public static GrpcServer start(GrpcOptions options, NodeSources sources) {
         TcpListener tcp = TcpListener.of(options);
-        GrpcServer server = new GrpcServer(sources, new AccessPolicy(OwnUser.uid(), options.admins()));
+        GrpcServer server = new GrpcServer(sources, new AccessPolicy(AccessPolicy.processUid(), options.admins()));
         try {
             options.querySocket().ifPresent(socket -> server.listen(socket, "--grpc.socket", true));
             options.eventSocket().ifPresent(socket -> server.listen(socket, "--events.socket", false));
@@ -86,7 +90,7 @@ public final class GrpcServer implements AutoCloseable {
         }
     }
 
-    /** Where it listens: "unix:/path" and "host:port". */
+    /** Returns the addresses: "unix:/path" and "host:port". */
     public List<String> addresses() {
         return List.copyOf(addresses);
     }
@@ -152,7 +156,7 @@ public final class GrpcServer implements AutoCloseable {
                 .maxConnectionIdle(10, TimeUnit.MINUTES)
                 .permitKeepAliveTime(20, TimeUnit.SECONDS)
                 .permitKeepAliveWithoutCalls(true);
-        // Both look for classes of OpenCensus, which is not here.
+        // Both search for classes of OpenCensus, which is no dependency.
         InternalNettyServerBuilder.setStatsEnabled(builder, false);
         InternalNettyServerBuilder.setTracingEnabled(builder, false);
         builder.fallbackHandlerRegistry(services(serving, queries));
@@ -171,7 +175,7 @@ public final class GrpcServer implements AutoCloseable {
         services.add(
                 PlatformConnectorGrpc.SERVICE_NAME,
                 () -> RequestGuard.before(
-                        new EventService(sources, access, storing, () -> servings.forEach(HealthService::look))));
+                        new EventService(sources, access, storing, () -> servings.forEach(HealthService::update))));
         if (queries) {
             services.add(
                     NodeServiceGrpc.SERVICE_NAME,
@@ -203,7 +207,7 @@ public final class GrpcServer implements AutoCloseable {
         }
     }
 
-    /** Ends calls and connections, and removes its sockets. */
+    /** Ends calls and connections, and removes the sockets. */
     @Override
     public void close() {
         if (closed.getAndSet(true)) {

@@ -13,17 +13,22 @@ import io.grpc.protobuf.services.HealthStatusManager;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What `grpc.health.v1` says of each service: whether the part behind it works, not only whether it answers. */
+/**
+ * The `grpc.health.v1` service. It reports whether the part behind a service works, not only whether the service
+ * answers. Thread-safe.
+ */
 final class HealthService {
 
     private final boolean queries;
     private final BooleanSupplier storing;
-    /** Made when somebody first asks. */
+    /** Created on the first call. */
     private @Nullable HealthStatusManager statuses;
 
     /**
-     * @param queries whether the server answers them
-     * @param storing whether the store takes events; looked at whenever somebody asks
+     * Creates the service.
+     *
+     * @param queries true if the server answers queries
+     * @param storing true while the store takes events; evaluated on each call
      */
     HealthService(boolean queries, BooleanSupplier storing) {
         this.queries = queries;
@@ -36,11 +41,11 @@ final class HealthService {
             made.setStatus(NodeServiceGrpc.SERVICE_NAME, ServingStatus.SERVING);
         }
         statuses = made;
-        return ServerInterceptors.intercept(RequestGuard.before(made.getHealthService()), new Look());
+        return ServerInterceptors.intercept(RequestGuard.before(made.getHealthService()), new StatusUpdater());
     }
 
-    /** Tells of a store that has stopped or begun to take events. Queries go on without it. */
-    synchronized void look() {
+    /** Updates the status of a store that has stopped or started to take events. Queries continue without it. */
+    synchronized void update() {
         if (statuses != null) {
             statuses.setStatus(
                     PlatformConnectorGrpc.SERVICE_NAME,
@@ -48,16 +53,16 @@ final class HealthService {
         }
     }
 
-    private final class Look implements ServerInterceptor {
+    private final class StatusUpdater implements ServerInterceptor {
         @Override
         public <Q, A> ServerCall.Listener<Q> interceptCall(
                 ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
-            look();
+            update();
             return next.startCall(call, headers);
         }
     }
 
-    /** Tells those who watch that the daemon stops. */
+    /** Reports to watchers that the daemon stops. */
     synchronized void stop() {
         if (statuses != null) {
             statuses.enterTerminalState();

@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Services that are made when somebody first asks for them: their messages are some hundred classes, which a daemon that nobody
- * asks need not hold. Thread-safe.
+ * Services that are created on their first call. Their messages are some hundred classes, which a daemon without
+ * clients need not load. Thread-safe.
  */
 final class LazyServices extends HandlerRegistry {
 
@@ -35,7 +35,11 @@ final class LazyServices extends HandlerRegistry {
         }
     }
 
-    /** @param name in full; a constant, so that no class is loaded for it */
+    /**
+     * Adds a service.
+     *
+     * @param name in full; a constant, so that no class is loaded for it
+     */
     void add(String name, Supplier<ServerServiceDefinition> recipe) {
         services.put(name, new Late(recipe));
     }
@@ -47,7 +51,7 @@ final class LazyServices extends HandlerRegistry {
         return service == null ? null : service.get().getMethod(method);
     }
 
-    /** Makes all of them: reflection tells of each. */
+    /** Creates and returns all services, for reflection. */
     @Override
     public List<ServerServiceDefinition> getServices() {
         return services.values().stream().map(Late::get).toList();

@@ -7,16 +7,16 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes that calls hold which have not ended: requests that are still arriving or worked on, answers that nobody reads.
- * HTTP/2 bounds them for one connection only, and far too high for a daemon of this size. Where the room is used up, whoever
- * has held most for long enough loses his connection, so that nobody can hold it for ever. Thread-safe.
+ * A quota of the bytes that unfinished calls hold: requests that arrive or are served, and answers that are not read.
+ * HTTP/2 limits them for each connection only, and far too high for a daemon of this size. If the quota is used up,
+ * the connection that holds most for longer than 10 s is closed, so that no client can block the others. Thread-safe.
  */
 final class MemoryQuota {
 
-    /** Enough for two requests of the largest size with the objects made of them. */
+    /** Bytes: enough for two requests of the largest size with their objects. */
     static final long ROOM = 12L << 20;
 
-    /** An honest client takes what it asked for at once. */
+    /** The time within which a client reads its answers. */
     private static final long PATIENCE_NANOS = 10_000_000_000L;
 
     private final LongSupplier nanoTime;
@@ -31,14 +31,14 @@ final class MemoryQuota {
         return new Account(nanoTime.getAsLong());
     }
 
-    /** How much is held now. */
+    /** Returns the bytes held now. */
     synchronized long held() {
         return held;
     }
 
     private synchronized boolean take(Account account, long bytes) {
         if (account.closed) {
-            // gRPC may hand over a last piece after it has told that the call ended.
+            // gRPC may deliver a last piece after the end of the call.
             return false;
         }
         if (held + bytes > ROOM) {
@@ -71,12 +71,12 @@ final class MemoryQuota {
         }
         Channel connection = most == null ? null : most.connection;
         if (connection != null) {
-            // Ends its calls soon, and those give back what they hold.
+            // This ends its calls soon, and they release their bytes.
             connection.close();
         }
     }
 
-    /** What one call holds. */
+    /** The bytes that one call holds. */
     final class Account {
         private final long since;
         private volatile @Nullable Channel connection;
@@ -91,7 +91,7 @@ final class MemoryQuota {
             connection = channel;
         }
 
-        /** False where there is no room: the call must end. */
+        /** Reserves bytes. Returns false if there is no room: the call must end. */
         boolean take(long more) {
             return MemoryQuota.this.take(this, more);
         }
@@ -102,7 +102,7 @@ final class MemoryQuota {
             }
         }
 
-        /** The call has ended. */
+        /** Releases the bytes after the end of the call. */
         void close() {
             MemoryQuota.this.give(this);
         }

@@ -16,24 +16,28 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * TLS in which both sides prove who they are. The files are looked at every minute, since certificates are short-lived in many
- * clusters. Nothing of TLS is loaded unless this class is used.
+ * TLS with certificates on both sides. The files are checked every minute, since certificates are short-lived in many
+ * clusters. TLS classes are loaded only if this class is used.
  */
 record MutualTls(Path certificate, Path key, Path clientCa) {
 
-    private static final long LOOK_MINUTES = 1;
+    private static final long CHECK_MINUTES = 1;
 
-    /** Throws {@link UserError} where the files cannot be used. */
+    /**
+     * Returns the TLS context.
+     *
+     * @throws UserError if the files cannot be used
+     */
     SslContext context(ScheduledExecutorService executor) {
         try {
             AdvancedTlsX509KeyManager identity = new AdvancedTlsX509KeyManager();
             var unused = identity.updateIdentityCredentials(
-                    certificate.toFile(), key.toFile(), LOOK_MINUTES, TimeUnit.MINUTES, executor);
+                    certificate.toFile(), key.toFile(), CHECK_MINUTES, TimeUnit.MINUTES, executor);
             AdvancedTlsX509TrustManager trust = AdvancedTlsX509TrustManager.newBuilder()
-                    // A client has no name to be compared with; who he is, his certificate says.
+                    // A client has no host name to compare with; its certificate identifies it.
                     .setVerification(Verification.CERTIFICATE_ONLY_VERIFICATION)
                     .build();
-            var unusedToo = trust.updateTrustCredentials(clientCa.toFile(), LOOK_MINUTES, TimeUnit.MINUTES, executor);
+            var unusedToo = trust.updateTrustCredentials(clientCa.toFile(), CHECK_MINUTES, TimeUnit.MINUTES, executor);
             return GrpcSslContexts.configure(
                             SslContextBuilder.forServer(identity)
                                     .trustManager(trust)

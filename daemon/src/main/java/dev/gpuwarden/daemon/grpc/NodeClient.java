@@ -7,7 +7,7 @@ import io.netty.channel.unix.DomainSocketAddress;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** The other side of the daemon's Unix socket, for commands. Make stubs of its channel; connects when first used. */
+/** A client of the daemon's Unix socket, for commands. Create stubs from its channel; it connects on first use. */
 public final class NodeClient implements AutoCloseable {
 
     private final EventLoop loop = new EventLoop();
@@ -18,21 +18,28 @@ public final class NodeClient implements AutoCloseable {
                 .channelType(EpollDomainSocketChannel.class)
                 .eventLoopGroup(loop.group())
                 .usePlaintext()
-                // A path is no name that HTTP/2 could carry.
+                // HTTP/2 cannot carry a path as authority.
                 .overrideAuthority("localhost")
                 .directExecutor()
                 .build();
     }
 
-    /** @param socket of a daemon, see {@link #DEFAULT_SOCKET} */
+    /**
+     * Returns a client.
+     *
+     * @param socket of a daemon, see {@link #DEFAULT_SOCKET}
+     */
     public static NodeClient of(Path socket) {
         return new NodeClient(socket);
     }
 
-    /** Where a daemon listens unless it is told otherwise. */
+    /** The default socket of the daemon. */
     public static final Path DEFAULT_SOCKET = Path.of(GrpcOptions.SOCKET);
 
-    /** With a direct executor: callbacks run on the thread that reads, and must not wait. Blocking stubs are free to. */
+    /**
+     * Returns the channel, which has a direct executor: callbacks run on the reading thread and must not block.
+     * Blocking stubs may be used.
+     */
     public ManagedChannel channel() {
         return channel;
     }

@@ -38,8 +38,10 @@ import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -47,21 +49,29 @@ import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** Answers about the node. What is in memory is answered at once; what waits for a disk is left to other threads. */
+/**
+ * The service for queries about the node. Answers from memory are sent from the event loop; answers from disk come
+ * from workers.
+ */
 final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
 
-    /** A snapshot copies every reading of every GPU: asked for each call it would keep the collector busy. */
+    /**
+     * The reuse time of a snapshot, which copies every reading of every GPU: one for each call would keep the garbage
+     * collector busy.
+     */
     private static final Duration SNAPSHOT_GOOD_FOR = Duration.ofMillis(200);
 
-    /** Processes come and go in seconds, and looking them up reads /proc for each. */
+    /** The reuse time of memory attribution, which reads /proc for each process. */
     private static final Duration MEMORY_GOOD_FOR = Duration.ofSeconds(5);
 
-    /** Whose memory it was at one time. */
-    private record MemoryLook(List<GpuMemoryUse> gpus, Instant at) {}
+    /** The owners of GPU memory at one time. */
+    private record MemoryReading(List<GpuMemoryUse> gpus, Instant at) {}
 
     private final NodeSources sources;
     private final AccessPolicy access;
@@ -69,10 +79,12 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
     private final WorkerPool checking;
     private final WatchHub hub;
     private final CachedSupplier<NodeSnapshot> snapshots;
-    private final CachedSupplier<MemoryLook> memory;
+    private final CachedSupplier<MemoryReading> memory;
     private final EventPager pages;
 
     /**
+     * Creates the service.
+     *
      * @param reading for answers from disk
      * @param checking for runs of checks, which may take minutes
      */
@@ -84,7 +96,7 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
         this.hub = hub;
         this.snapshots = new CachedSupplier<>(sources.node(), SNAPSHOT_GOOD_FOR, System::nanoTime);
         this.memory = new CachedSupplier<>(
-                () -> new MemoryLook(
+                () -> new MemoryReading(
                         sources.memory().apply(snapshots.get()), sources.clock().instant()),
                 MEMORY_GOOD_FOR,
                 System::nanoTime);
@@ -134,10 +146,30 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
     public void getGpu(GetGpuRequest request, StreamObserver<Gpu> client) {
         WorkerPool.answer(
                 client,
-                () -> GpuNames.find(snapshots.get().gpus(), request.getGpu())
+                () -> find(snapshots.get().gpus(), request.getGpu())
                         .map(gpu -> GpuCodec.toWire(gpu, request.getView()))
                         .orElseThrow(() -> status(
                                 Status.NOT_FOUND, "no GPU has that UUID, PCI address or index; ListGpus names all")));
+    }
+
+    /** Returns the GPU with this UUID, PCI address or index. */
+    private static Optional<GpuSnapshot> find(List<GpuSnapshot> gpus, String name) {
+        Optional<PciAddress> address = PciAddress.parse(name);
+        return first(
+                        gpus,
+                        gpu -> gpu.identity()
+                                .uuid()
+                                .asOptional()
+                                .filter(name::equalsIgnoreCase)
+                                .isPresent())
+                .or(() -> address.flatMap(wanted ->
+                        first(gpus, gpu -> gpu.identity().pci().asOptional().equals(Optional.of(wanted)))))
+                .or(() -> first(
+                        gpus, gpu -> Integer.toString(gpu.identity().index()).equals(name)));
+    }
+
+    private static Optional<GpuSnapshot> first(List<GpuSnapshot> gpus, Predicate<GpuSnapshot> condition) {
+        return gpus.stream().filter(condition).findFirst();
     }
 
     @Override
@@ -205,12 +237,12 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
     @Override
     public void listPodMemory(ListPodMemoryRequest request, StreamObserver<ListPodMemoryResponse> client) {
         reading.answerLater(client, () -> {
-            MemoryLook look = memory.get();
+            MemoryReading memoryReading = memory.get();
             ListPodMemoryResponse.Builder gpus = ListPodMemoryResponse.newBuilder();
-            look.gpus().forEach(gpu -> gpus.addGpus(MemoryCodec.toWire(gpu, request.getGrouping())));
+            memoryReading.gpus().forEach(gpu -> gpus.addGpus(MemoryCodec.toWire(gpu, request.getGrouping())));
             gpus.getAtBuilder()
-                    .setSeconds(look.at().getEpochSecond())
-                    .setNanos(look.at().getNano());
+                    .setSeconds(memoryReading.at().getEpochSecond())
+                    .setNanos(memoryReading.at().getNano());
             return gpus.build();
         });
     }
@@ -253,13 +285,13 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
     public void setHealthy(SetHealthyRequest request, StreamObserver<SetHealthyResponse> client) {
         Peer peer = Peer.current();
         if (!access.mayAdminister(peer)) {
-            client.onError(denied("say that faults are mended"));
+            client.onError(denied("clear faults"));
             return;
         }
-        reading.answerLater(client, () -> mend(request, peer));
+        reading.answerLater(client, () -> clear(request, peer));
     }
 
-    private SetHealthyResponse mend(SetHealthyRequest request, Peer peer) {
+    private SetHealthyResponse clear(SetHealthyRequest request, Peer peer) {
         ClearFaults.Selection selection = new ClearFaults.Selection(
                 request.getAgent(),
                 request.getComponentClass(),
@@ -279,17 +311,17 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
             throw status(
                     Status.INVALID_ARGUMENT, "expected either conditions that name the faults that are meant, or all");
         }
-        List<Fault> meant =
-                sources.events().faults().stream().filter(selection::means).toList();
+        List<Fault> selected =
+                sources.events().faults().stream().filter(selection::matches).toList();
         List<HealthEvent> events = ClearFaults.events(
-                meant,
-                new ClearFaults.Order(reason, peer.toString(), sources.clock().instant()));
+                selected,
+                new ClearFaults.Request(reason, peer.toString(), sources.clock().instant()));
         if (!events.isEmpty()
                 && !EventService.accept(sources.intake(), events).stream().allMatch(EventService::kept)) {
             throw status(Status.UNAVAILABLE, "the store takes nothing now; try again later");
         }
         SetHealthyResponse.Builder response = SetHealthyResponse.newBuilder();
-        meant.forEach(fault -> response.addCleared(FaultCodec.toWire(fault.key())));
+        selected.forEach(fault -> response.addCleared(FaultCodec.toWire(fault.key())));
         return response.build();
     }
 

@@ -15,13 +15,13 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The parts of the daemon that the services speak for.
+ * The parts of the daemon that the services read.
  *
- * @param node asks no driver
- * @param memory whose memory the GPUs of a snapshot hold; reads /proc
- * @param storing whether the store takes events now; from memory
- * @param unreached who takes nothing of this node now, and why; from memory
- * @param recordings what the flight recorder kept with an event, by its id; reads the store
+ * @param node returns a snapshot without calling the driver
+ * @param memory returns the owners of the memory of a snapshot's GPUs; reads /proc
+ * @param storing true while the store takes events; from memory
+ * @param unreached the receivers that take no events of this node now, and why; from memory
+ * @param recordings returns the flight recorder's recording of an event, by its id; reads the store
  */
 public record NodeSources(
         Identity identity,
@@ -36,9 +36,9 @@ public record NodeSources(
         Clock clock) {
 
     /**
-     * What does not change while the daemon runs.
+     * The facts that do not change while the daemon runs.
      *
-     * @param bootId empty where it cannot be read
+     * @param bootId empty if it cannot be read
      */
     public record Identity(String nodeName, String bootId, String version, Instant started) {}
 }

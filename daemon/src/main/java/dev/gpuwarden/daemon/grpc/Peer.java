@@ -3,16 +3,16 @@ package dev.gpuwarden.daemon.grpc;
 import io.grpc.Attributes;
 import io.grpc.Context;
 
-/** Who is at the other end of a connection. */
+/** The peer of a connection. */
 sealed interface Peer {
 
     /** Set once per connection. */
     Attributes.Key<Peer> OF_CONNECTION = Attributes.Key.create("gpuwarden-peer");
 
-    /** While a call is served. */
+    /** Set while a call is served. */
     Context.Key<Peer> OF_CALL = Context.key("gpuwarden-peer");
 
-    /** A process of this node, as the kernel vouches for it (SO_PEERCRED, unix(7)). */
+    /** A process of this node, identified by the kernel (SO_PEERCRED, unix(7)). */
     record Process(int pid, int uid, int gid) implements Peer {
         @Override
         public String toString() {
@@ -20,7 +20,7 @@ sealed interface Peer {
         }
     }
 
-    /** Somebody who has proved who he is. */
+    /** A client with a verified certificate. */
     record Certified(String subject) implements Peer {
         @Override
         public String toString() {
@@ -28,7 +28,7 @@ sealed interface Peer {
         }
     }
 
-    /** Anybody. */
+    /** A client without proof of identity. */
     record Anonymous() implements Peer {
         @Override
         public String toString() {
@@ -36,7 +36,7 @@ sealed interface Peer {
         }
     }
 
-    /** Who made the call that is served. */
+    /** Returns the peer of the call that is being served. */
     static Peer current() {
         Peer peer = OF_CALL.get();
         return peer == null ? new Anonymous() : peer;

@@ -4,8 +4,10 @@ import com.google.protobuf.Descriptors.Descriptor;
 import io.grpc.BindableService;
 import io.grpc.Context;
 import io.grpc.Contexts;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Grpc;
+import io.grpc.KnownLength;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
@@ -20,15 +22,18 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
+import java.util.function.LongPredicate;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 
 /**
- * Stands between the wire and a service. Requests reach the service only if they are messages and not too many things at once;
- * gRPC alone would answer UNKNOWN to a malformed one, and make objects of it without bound. Also says who asks.
+ * A guard in front of a service: requests reach it only if they are valid messages and within the limits. gRPC alone
+ * would answer UNKNOWN to a malformed request and allocate objects for it without bound. The guard also sets the
+ * call's peer.
  */
 final class RequestGuard implements ServerInterceptor {
 
-    /** What a field costs as an object, about. */
+    /** The approximate bytes of a field as an object. */
     private static final long OBJECT_BYTES = 64;
 
     private static final MethodDescriptor.Marshaller<InputStream> BYTES = new MethodDescriptor.Marshaller<>() {
@@ -45,7 +50,7 @@ final class RequestGuard implements ServerInterceptor {
 
     private RequestGuard() {}
 
-    /** The service behind the guard. */
+    /** Returns the service behind the guard. */
     static ServerServiceDefinition before(BindableService service) {
         return ServerInterceptors.intercept(
                 ServerInterceptors.useMarshalledMessages(service.bindService(), BYTES), new RequestGuard());
@@ -118,6 +123,82 @@ final class RequestGuard implements ServerInterceptor {
         public void onHalfClose() {
             if (!refused) {
                 super.onHalfClose();
+            }
+        }
+    }
+
+    /**
+     * A call that both its service and the memory quota may end. gRPC treats a second end as a programming error;
+     * this class ignores everything after the first.
+     */
+    static final class GuardedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
+
+        private static final Status GONE = Status.CANCELLED.withDescription("the call ended before its answer");
+
+        private final LongPredicate take;
+        private boolean closed;
+        /** True after an answer that found no room, or whose client had gone. */
+        private boolean unanswered;
+
+        /**
+         * Wraps a call.
+         *
+         * @param take reserves bytes for an answer; false if there is no room
+         */
+        GuardedCall(ServerCall<Q, A> call, LongPredicate take) {
+            super(call);
+            this.take = take;
+        }
+
+        @Override
+        public synchronized void sendHeaders(Metadata headers) {
+            if (!closed) {
+                super.sendHeaders(headers);
+            }
+        }
+
+        @Override
+        public synchronized void sendMessage(A message) {
+            // A stream is sent only as fast as it is read, see Watcher; a single answer is held until it is read.
+            boolean kept = getMethodDescriptor().getType().serverSendsOneMessage();
+            if (closed) {
+                return;
+            }
+            if (!kept || take.test(size(message))) {
+                super.sendMessage(message);
+            } else {
+                unanswered = true;
+            }
+        }
+
+        @Override
+        public synchronized void close(Status status, Metadata trailers) {
+            if (!closed) {
+                closed = true;
+                // gRPC logs an error for each OK status without an answer.
+                super.close(unanswered && status.isOk() ? GONE : status, trailers);
+            }
+        }
+
+        private static long size(Object message) {
+            try {
+                return message instanceof KnownLength ? ((InputStream) message).available() : 0;
+            } catch (IOException e) {
+                return 0;
+            }
+        }
+    }
+
+    /** The peer of a TLS connection. A class of its own, so that TLS classes are loaded only if TLS is used. */
+    private static final class Certificates {
+
+        private Certificates() {}
+
+        static Peer peer(SSLSession session) {
+            try {
+                return new Peer.Certified(session.getPeerPrincipal().getName());
+            } catch (SSLPeerUnverifiedException e) {
+                return new Peer.Anonymous();
             }
         }
     }

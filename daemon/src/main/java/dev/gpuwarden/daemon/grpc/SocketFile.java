@@ -17,8 +17,8 @@ import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.util.Optional;
 
 /**
- * The file of a Unix socket. It appears under its name only when it listens and has its mode, so that no client meets it too
- * open or too early; one that is left over from a dead process is replaced in the same step.
+ * The file of a Unix socket. It appears under its name only once it listens and has its mode, so that no client finds
+ * it too open or too early. The same step replaces a file left over by a dead process.
  */
 final class SocketFile implements AutoCloseable {
 
@@ -31,11 +31,13 @@ final class SocketFile implements AutoCloseable {
     private final Path unfinished;
     private final String mode;
     private final Optional<String> group;
-    private Object ours = "";
+    private Object ownInode = "";
 
     /**
+     * Creates no file yet.
+     *
      * @param mode in the form "rw-rw----"
-     * @param group that owns it; absent: the daemon's
+     * @param group the owning group; empty for the daemon's
      */
     SocketFile(Path path, String mode, Optional<String> group) {
         this.path = path.toAbsolutePath();
@@ -49,9 +51,9 @@ final class SocketFile implements AutoCloseable {
     }
 
     /**
-     * Makes the folder, and looks whether the name is free. Returns where to listen.
+     * Creates the folder and checks that the name is free. Returns the path to listen on.
      *
-     * @throws IOException saying why nobody can listen there
+     * @throws IOException with the reason why the socket cannot be used
      */
     Path prepare() throws IOException {
         if (unfinished.toString().getBytes(StandardCharsets.UTF_8).length > LONGEST) {
@@ -60,7 +62,7 @@ final class SocketFile implements AutoCloseable {
         Path folder = path.getParent();
         if (folder != null && !Files.isDirectory(folder)) {
             Files.createDirectories(folder);
-            // Whatever the umask: who may open the socket is said by the socket.
+            // Independent of the umask: the socket's own mode limits access.
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
         }
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
@@ -75,17 +77,17 @@ final class SocketFile implements AutoCloseable {
         return unfinished;
     }
 
-    /** Gives the listening socket its mode and its name. */
+    /** Sets the listening socket's mode and moves it to its name. */
     void publish() throws IOException {
         if (group.isPresent()) {
-            give(group.get());
+            setGroup(group.get());
         }
         Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString(mode));
-        ours = Files.getAttribute(unfinished, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+        ownInode = Files.getAttribute(unfinished, "unix:ino", LinkOption.NOFOLLOW_LINKS);
         Files.move(unfinished, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    private void give(String name) throws IOException {
+    private void setGroup(String name) throws IOException {
         try {
             GroupPrincipal principal =
                     unfinished.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByGroupName(name);
@@ -94,7 +96,7 @@ final class SocketFile implements AutoCloseable {
         } catch (UserPrincipalNotFoundException e) {
             throw new IOException("this machine has no group '" + e.getName() + "'");
         } catch (IOException e) {
-            // Without a cause: of exceptions that have one, the cause is reported.
+            // Without a cause: callers report an exception's cause if there is one.
             throw new IOException("it cannot be given to the group '" + name + "' (" + FileErrors.why(e)
                     + "); the daemon must be a member of it, as by SupplementaryGroups= of its unit");
         }
@@ -114,13 +116,13 @@ final class SocketFile implements AutoCloseable {
         }
     }
 
-    /** Removes the file, unless another process has put its own there. */
+    /** Removes the file, unless another process has replaced it. */
     @Override
     public void close() throws IOException {
         Files.deleteIfExists(unfinished);
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)
                 && Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS)
-                        .equals(ours)) {
+                        .equals(ownInode)) {
             Files.delete(path);
         }
     }

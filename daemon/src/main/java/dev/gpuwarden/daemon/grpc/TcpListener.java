@@ -11,7 +11,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Whether and how queries are answered over TCP. Off the machine, with mutual TLS alone. */
+/** The TCP address for queries. Addresses other than loopback require mutual TLS. */
 final class TcpListener {
 
     private final @Nullable ListenAddress listen;
@@ -22,7 +22,11 @@ final class TcpListener {
         this.tls = tls;
     }
 
-    /** Throws {@link UserError} where the options contradict each other or would open the node to anybody. */
+    /**
+     * Returns the listener that the options configure.
+     *
+     * @throws UserError if the options contradict each other or would expose the node without authentication
+     */
     static TcpListener of(GrpcOptions options) {
         Optional<MutualTls> tls = tls(options);
         if (options.listen == null) {
@@ -33,8 +37,9 @@ final class TcpListener {
         }
         TcpListener door = new TcpListener(ListenAddress.parse(options.listen), tls);
         if (tls.isEmpty() && !door.address().getAddress().isLoopbackAddress()) {
-            throw new UserError("--grpc.listen " + options.listen + " is no loopback address, and anybody could ask"
-                    + " there: give --grpc.tls-cert, --grpc.tls-key and --grpc.tls-client-ca, or listen on 127.0.0.1");
+            throw new UserError(
+                    "--grpc.listen " + options.listen + " is no loopback address, and every client could query the node"
+                            + " there: give --grpc.tls-cert, --grpc.tls-key and --grpc.tls-client-ca, or listen on 127.0.0.1");
         }
         return door;
     }

@@ -11,18 +11,18 @@ import dev.gpuwarden.core.health.Subject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What speaks against the node, beside its verdict. Pure. */
+/** The reasons of the node's verdict. Pure. */
 final class VerdictReasons {
 
     private static final int MAX = 100;
 
     private VerdictReasons() {}
 
-    /** Findings that decide, and fatal faults that may be acted on, whoever found them; worst first. */
+    /** Returns the deciding findings and the fatal faults that may be acted on, of all agents; worst first. */
     static List<Finding> of(List<CheckResult> results, List<Fault> faults) {
         List<Finding> all = new ArrayList<>(NodeVerdict.findings(results));
         for (Fault fault : faults) {
-            // What gpuwarden's own checks find is there already.
+            // Findings of gpuwarden's own checks are in the list already.
             if (fault.cause().fatal()
                     && fault.cause().strategy().actedOn()
                     && !fault.cause().agent().equals(FindingEvents.AGENT)) {

@@ -11,12 +11,17 @@ import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.EventReader;
+import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
@@ -25,8 +30,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells watchers what changes: events as the store tells them; checks and GPUs, of which nobody tells, by looking once a second
- * while somebody watches. Without watchers it costs nothing.
+ * A hub that sends changes to watchers. The store reports events; checks and GPUs are polled once a second while
+ * there are watchers. Without watchers it costs nothing.
  */
 final class WatchHub implements AutoCloseable {
 
@@ -37,17 +42,17 @@ final class WatchHub implements AutoCloseable {
     private final CallStats stats;
     private final List<Watcher<Change>> watchers = new CopyOnWriteArrayList<>();
     private final EventReader.Subscription subscription;
-    /** These belong to the event loop. */
+    /** Used by the event loop only. */
     private final FaultMessages faults;
 
-    private @Nullable ScheduledFuture<?> looking;
+    private @Nullable ScheduledFuture<?> polling;
 
-    private NodeWatch seen = NodeWatch.NOTHING;
+    private Observed seen = Observed.NOTHING;
 
-    /** Something that watchers may want to know. */
+    /** A change that watchers may receive. */
     private sealed interface Change {}
 
-    private record Event(EventChange told) implements Change {}
+    private record Event(EventChange stored) implements Change {}
 
     private record Check(CheckResult result) implements Change {}
 
@@ -58,17 +63,17 @@ final class WatchHub implements AutoCloseable {
         this.loop = loop;
         this.stats = stats;
         this.faults = new FaultMessages(sources.events()::faults);
-        subscription = sources.events().listen(this::told);
+        subscription = sources.events().listen(this::changed);
     }
 
-    /** On the store's thread. */
-    private void told(EventChange told) {
+    /** Runs on the store's thread. */
+    private void changed(EventChange change) {
         if (!watchers.isEmpty()) {
-            offer(new Event(told));
+            offer(new Event(change));
         }
     }
 
-    /** On the event loop, as every new call. */
+    /** Adds a watcher. Runs on the event loop, as every new call. */
     void add(WatchRequest request, ServerCallStreamObserver<WatchResponse> client) {
         Set<WatchKind> kinds = EnumSet.noneOf(WatchKind.class);
         kinds.addAll(request.getKindsList());
@@ -89,12 +94,12 @@ final class WatchHub implements AutoCloseable {
         Watcher<Change> watcher = new Watcher<>(client, loop, () -> state(wanted), change -> messages(change, wanted));
         client.setOnReadyHandler(watcher::wake);
         client.setOnCancelHandler(() -> remove(watcher));
-        // Changes are kept from now on, so that none falls between the state and what follows.
+        // Changes are queued from now on, so that none is lost between the state and the first change.
         watchers.add(watcher);
         stats.watchers(1);
-        if (looking == null) {
-            seen = NodeWatch.of(sources);
-            looking = loop.scheduleWithFixedDelay(this::look, 1, 1, TimeUnit.SECONDS);
+        if (polling == null) {
+            seen = Observed.of(sources);
+            polling = loop.scheduleWithFixedDelay(this::poll, 1, 1, TimeUnit.SECONDS);
         }
         watcher.wake();
     }
@@ -104,16 +109,16 @@ final class WatchHub implements AutoCloseable {
             return;
         }
         stats.watchers(-1);
-        ScheduledFuture<?> running = looking;
+        ScheduledFuture<?> running = polling;
         if (watchers.isEmpty() && running != null) {
             running.cancel(false);
-            looking = null;
-            seen = NodeWatch.NOTHING;
+            polling = null;
+            seen = Observed.NOTHING;
         }
     }
 
-    private void look() {
-        NodeWatch now = NodeWatch.of(sources);
+    private void poll() {
+        Observed now = Observed.of(sources);
         now.newResults(seen).forEach(result -> offer(new Check(result)));
         now.changedGpus(seen).forEach(gpu -> offer(new OneGpu(gpu)));
         seen = now;
@@ -142,14 +147,14 @@ final class WatchHub implements AutoCloseable {
         List<WatchResponse> messages = new ArrayList<>(2);
         if (change instanceof Event event) {
             if (wanted.contains(WatchKind.WATCH_KIND_FAULTS)
-                    && !event.told.change().keys().isEmpty()) {
+                    && !event.stored.change().keys().isEmpty()) {
                 messages.add(WatchResponse.newBuilder()
-                        .setFaults(faults.change(event.told.change()))
+                        .setFaults(faults.change(event.stored.change()))
                         .build());
             }
             if (wanted.contains(WatchKind.WATCH_KIND_EVENTS)) {
                 messages.add(WatchResponse.newBuilder()
-                        .setEvent(FaultCodec.toWire(event.told.stored()))
+                        .setEvent(FaultCodec.toWire(event.stored.stored()))
                         .build());
             }
         } else if (change instanceof Check check && wanted.contains(WatchKind.WATCH_KIND_CHECKS)) {
@@ -164,10 +169,42 @@ final class WatchHub implements AutoCloseable {
         return messages;
     }
 
-    /** Tells watchers that the daemon stops. */
+    /** Ends all watches. */
     @Override
     public void close() {
         subscription.close();
         watchers.forEach(Watcher::end);
+    }
+
+    /** The checks and GPUs as they were last polled, to find changes. */
+    private record Observed(List<CheckResult> results, List<GpuSnapshot> gpus) {
+
+        static final Observed NOTHING = new Observed(List.of(), List.of());
+
+        static Observed of(NodeSources sources) {
+            return new Observed(sources.checks().results(), sources.node().get().gpus());
+        }
+
+        /** Returns the results of runs that ended since then. */
+        List<CheckResult> newResults(Observed before) {
+            Map<String, Instant> known = new HashMap<>();
+            before.results.forEach(result -> known.put(result.check().id(), result.at()));
+            return results.stream()
+                    .filter(result ->
+                            !result.at().equals(known.get(result.check().id())))
+                    .toList();
+        }
+
+        private record Face(GpuIdentity identity, GpuState state, String detail) {
+            static Face of(GpuSnapshot gpu) {
+                return new Face(gpu.identity(), gpu.state(), gpu.detail());
+            }
+        }
+
+        /** Returns GPUs that are new, or whose identity or state has changed. */
+        List<GpuSnapshot> changedGpus(Observed before) {
+            List<Face> known = before.gpus.stream().map(Face::of).toList();
+            return gpus.stream().filter(gpu -> !known.contains(Face.of(gpu))).toList();
+        }
     }
 }

@@ -13,8 +13,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * One client that watches. Changes wait for him in a short queue; when it is full they are dropped and counted, and he gets the
- * state anew: a slow reader costs nobody else anything. Anybody may offer; the event loop alone sends.
+ * One watching client. Changes wait in a short queue. If the queue is full, they are dropped and counted, and the
+ * client receives the full state again, so that a slow reader does not affect others. Any thread may offer changes;
+ * only the event loop sends them.
  *
  * @param <C> a change
  */
@@ -31,7 +32,11 @@ final class Watcher<C> {
     private long missed;
     private boolean stateDue = true;
 
-    /** @param messages what the client is told of a change; may be nothing */
+    /**
+     * Creates a watcher.
+     *
+     * @param messages returns the messages for a change; may be empty
+     */
     Watcher(
             ServerCallStreamObserver<WatchResponse> client,
             Executor loop,
@@ -57,14 +62,14 @@ final class Watcher<C> {
         wake();
     }
 
-    /** Sends what there is, as soon as the event loop comes to it. */
+    /** Schedules sending on the event loop. */
     void wake() {
         if (!due.getAndSet(true)) {
             loop.execute(this::send);
         }
     }
 
-    /** The daemon stops. */
+    /** Ends the watch because the daemon stops. */
     void end() {
         loop.execute(() -> client.onError(
                 Status.UNAVAILABLE.withDescription("the daemon stops").asRuntimeException()));

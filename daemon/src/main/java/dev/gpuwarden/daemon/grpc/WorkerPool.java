@@ -13,7 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-/** Answers that may have to wait for a disk: few threads, which go when nobody asks, and a short queue before them. */
+/**
+ * A small pool of threads for answers that may wait for a disk, with a short queue. The threads end when they are
+ * idle.
+ */
 final class WorkerPool implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(WorkerPool.class.getName());
@@ -34,7 +37,7 @@ final class WorkerPool implements AutoCloseable {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** Answers with what the supplier gives, here and now. For answers that wait for nothing. */
+    /** Sends the supplier's value from the calling thread. The supplier must not block. */
     static <T> void answer(StreamObserver<T> client, Supplier<T> answer) {
         T message;
         try {
@@ -47,12 +50,12 @@ final class WorkerPool implements AutoCloseable {
         client.onCompleted();
     }
 
-    /** Answers with what the supplier gives on a thread of these. */
+    /** Sends the supplier's value from a thread of the pool. */
     <T> void answerLater(StreamObserver<T> client, Supplier<T> answer) {
         runLater(client, () -> answer(client, answer));
     }
 
-    /** Does something for a client, unless he goes away before its turn comes. */
+    /** Runs a task for a client on a thread of the pool, unless the client has cancelled by then. */
     <T> void runLater(StreamObserver<T> client, Runnable task) {
         try {
             threads.execute(() -> {
@@ -68,7 +71,7 @@ final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** What the client is told of a failure: nothing of our insides. */
+    /** Returns the status that a client receives for a failure, without internal details. */
     static Status status(RuntimeException e) {
         if (e instanceof StatusRuntimeException known) {
             return known.getStatus();

@@ -1,2 +1,2 @@
-/** The node over gRPC: what others report and ask, who may, and how much of it at once. */
+/** The node's gRPC services, their permissions and their limits. */
 package dev.gpuwarden.daemon.grpc;

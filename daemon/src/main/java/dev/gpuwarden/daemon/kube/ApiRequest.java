@@ -4,14 +4,14 @@ import dev.gpuwarden.cli.Output;
 import java.util.Map;
 
 /**
- * One thing asked of the API server.
+ * A request to the API server.
  *
  * @param path below the server's address, with query
  * @param body empty for none
  */
 record ApiRequest(Kind kind, String method, String path, String contentType, String body) {
 
-    /** What it is for, in metrics. */
+    /** The purpose of a request, a label in metrics. */
     enum Kind {
         read,
         conditions,
@@ -19,18 +19,18 @@ record ApiRequest(Kind kind, String method, String path, String contentType, Str
         events
     }
 
-    /** What is told of every write: who it was. kubernetes.io, field management. */
+    /** The field manager of every write (kubernetes.io, field management). */
     static final String MANAGER = "gpuwarden";
 
     private static final String NODES = "/api/v1/nodes/";
-    /** Where Kubernetes keeps what is told of Nodes, which are in no namespace. */
+    /** The Events of Nodes, which are in no namespace. */
     private static final String EVENTS = "/api/v1/namespaces/default/events";
 
     static ApiRequest read(String node) {
         return new ApiRequest(Kind.read, "GET", NODES + node, "", "");
     }
 
-    /** Server-side apply: the conditions given are ours from now on, and of ours no others. */
+    /** Returns a server-side apply, after which gpuwarden owns exactly these conditions. */
     static ApiRequest conditions(String node, Map<String, Object> body) {
         return new ApiRequest(
                 Kind.conditions,

@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A certificate, key or token: in a file that may be renewed at any time, or given once and for all.
+ * A certificate, key or token, either in a file that may be renewed at any time or inline.
  *
- * @param inline of use where there is no file
+ * @param inline the content if there is no file
  */
 record CredentialSource(Optional<Path> file, byte[] inline) {
 
@@ -23,7 +23,7 @@ record CredentialSource(Optional<Path> file, byte[] inline) {
         return new CredentialSource(Optional.empty(), inline);
     }
 
-    /** As it is now. Reads the file. */
+    /** Returns the current content. Reads the file. */
     byte[] read() throws IOException {
         if (file.isEmpty()) {
             return inline;
@@ -35,7 +35,7 @@ record CredentialSource(Optional<Path> file, byte[] inline) {
         return Files.readAllBytes(path);
     }
 
-    /** As one word. Never in a message: it may be a token. */
+    /** Returns the content as one word. Callers must not log it, since it may be a token. */
     String readWord() throws IOException {
         String word = new String(read(), StandardCharsets.ISO_8859_1).trim();
         if (word.isEmpty() || word.chars().anyMatch(c -> c <= ' ' || c > '~')) {
@@ -44,7 +44,7 @@ record CredentialSource(Optional<Path> file, byte[] inline) {
         return word;
     }
 
-    /** Where it comes from, and nothing of what it is. */
+    /** Returns the origin without the content. */
     @Override
     public String toString() {
         return file.map(Path::toString).orElse("the kubeconfig");

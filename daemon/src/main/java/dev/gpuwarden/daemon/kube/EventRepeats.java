@@ -13,8 +13,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What the event store does not keep of an event: that it was told again, and that it was health where there was no fault. Lost
- * with the process, and bounded: then a count is too small, or an Event says what nobody had to know.
+ * The facts about events that the event store does not keep: repetitions since the last report, and healthy events
+ * that cleared no fault. They are lost with the process and bounded; then a count is too small, or a superfluous
+ * Event is written.
  */
 final class EventRepeats {
 
@@ -25,14 +26,14 @@ final class EventRepeats {
     private final Set<Long> idle = new LinkedHashSet<>();
     private final Set<String> single = new LinkedHashSet<>();
 
-    /** For {@link EventReader#listen}. */
-    synchronized void hear(EventChange told) {
-        StoredEvent stored = told.stored();
+    /** The listener for {@link EventReader#listen}. */
+    synchronized void add(EventChange change) {
+        StoredEvent stored = change.stored();
         if (stored.event().healthy()) {
-            if (told.change().effect() == Effect.REPEATED) {
+            if (change.change().effect() == Effect.REPEATED) {
                 remember(idle, stored.sequence());
             }
-        } else if (stored.occurrences() > 1 && worthTelling(stored)) {
+        } else if (stored.occurrences() > 1 && published(stored)) {
             repeated.remove(stored.sequence());
             if (repeated.size() < MOST_REPEATED) {
                 repeated.put(stored.sequence(), stored);
@@ -40,15 +41,15 @@ final class EventRepeats {
         }
     }
 
-    /** Events that others than this node's own people may see. */
-    static boolean worthTelling(StoredEvent stored) {
+    /** Returns true for events that may be published outside the node. */
+    static boolean published(StoredEvent stored) {
         return stored.event().strategy().actedOn();
     }
 
-    /** What Kubernetes is to be told of. */
-    synchronized List<StoredEvent> worthTelling(List<StoredEvent> events) {
+    /** Returns the events that Kubernetes receives. */
+    synchronized List<StoredEvent> published(List<StoredEvent> events) {
         return events.stream()
-                .filter(EventRepeats::worthTelling)
+                .filter(EventRepeats::published)
                 .filter(stored -> !idle.contains(stored.sequence()))
                 .toList();
     }
@@ -60,14 +61,16 @@ final class EventRepeats {
         }
     }
 
-    /** Kubernetes has this Event now. */
+    /** Records that Kubernetes has this Event. */
     synchronized void sent(EventObject event) {
         if (!event.several()) {
             remember(single, event.name());
         }
     }
 
-    /** Whether Kubernetes has this Event, and for one event of this node alone, whose count it can take. */
+    /**
+     * Returns true if Kubernetes has this Event for exactly one event of this node, so that its count can be updated.
+     */
     synchronized boolean countsOne(EventObject event) {
         return single.contains(event.name());
     }
@@ -76,7 +79,7 @@ final class EventRepeats {
         return !repeated.isEmpty();
     }
 
-    /** What was told again since the last call. */
+    /** Returns the events repeated since the last call, and forgets them. */
     synchronized List<StoredEvent> repeated() {
         if (repeated.isEmpty()) {
             return Collections.emptyList();

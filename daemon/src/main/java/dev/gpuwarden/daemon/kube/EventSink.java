@@ -10,12 +10,18 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Kubernetes as one that takes events: what is alike and comes together is one Event, and there are never many a minute. */
+/**
+ * The sink that writes Kubernetes Events. Similar events that come together become one Event, and the rate is
+ * limited.
+ */
 final class EventSink implements Sink {
 
     private static final System.Logger LOG = System.getLogger(EventSink.class.getName());
 
-    /** The API server keeps each for an hour, in the memory of etcd: a storm on each of 10,000 nodes must not fill that. */
+    /**
+     * The rate limit. The API server keeps each Event for an hour in etcd: a storm on each of 10,000 nodes must not
+     * fill it.
+     */
     private static final int BURST = 20;
 
     private static final Duration EACH = Duration.ofSeconds(3);
@@ -23,18 +29,18 @@ final class EventSink implements Sink {
     private final String node;
     private final boolean dryRun;
     private final KubeClient client;
-    private final EventRepeats news;
-    private final RateLimiter pace = new RateLimiter(BURST, EACH, System.nanoTime());
+    private final EventRepeats repeats;
+    private final RateLimiter limiter = new RateLimiter(BURST, EACH, System.nanoTime());
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    EventSink(String node, boolean dryRun, KubeClient client, EventRepeats news) {
+    EventSink(String node, boolean dryRun, KubeClient client, EventRepeats repeats) {
         this.node = node;
         this.dryRun = dryRun;
         this.client = client;
-        this.news = news;
+        this.repeats = repeats;
     }
 
-    /** A dry run has another name: what it only pretended to tell is still to be told. */
+    /** Returns the name of the sink. A dry run has a name of its own, so that its events remain to be sent. */
     @Override
     public String name() {
         return dryRun ? "kubernetes-dry-run" : "kubernetes";
@@ -42,7 +48,7 @@ final class EventSink implements Sink {
 
     @Override
     public void send(List<StoredEvent> events) throws IOException, InterruptedException {
-        for (EventObject event : EventObject.of(news.worthTelling(events), node)) {
+        for (EventObject event : EventObject.of(repeats.published(events), node)) {
             try {
                 put(event);
             } catch (KubeException e) {
@@ -52,20 +58,20 @@ final class EventSink implements Sink {
     }
 
     private void put(EventObject event) throws KubeException, InterruptedException {
-        if (closed.await(pace.waitNanos(System.nanoTime()), TimeUnit.NANOSECONDS)) {
+        if (closed.await(limiter.waitNanos(System.nanoTime()), TimeUnit.NANOSECONDS)) {
             throw new InterruptedException("the daemon ends");
         }
-        pace.take(System.nanoTime());
+        limiter.take(System.nanoTime());
         boolean made = client.ask(ApiRequest.event(event.body(node, ApiRequest.MANAGER)))
                 .isPresent();
-        news.sent(event);
+        repeats.sent(event);
         if (dryRun) {
             LOG.log(
                     Level.INFO,
-                    "dry run: would tell of Node " + node + ": Event " + event.type() + " " + event.reason() + " ("
+                    "dry run: would write for Node " + node + ": Event " + event.type() + " " + event.reason() + " ("
                             + event.message() + ")");
         } else if (!made) {
-            // Sent before, and not noted: since then it may stand for more.
+            // It was sent before but not acknowledged in the store: its count may have grown since.
             var unused = client.ask(ApiRequest.event(event.name(), event.told()));
         }
     }

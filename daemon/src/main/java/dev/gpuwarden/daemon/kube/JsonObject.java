@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** An object of JSON or YAML by the names of its fields. What is not there, or of another kind than asked for, is empty. */
+/**
+ * A JSON or YAML object, read by the names of its fields. A field that is missing, or of another type than requested,
+ * is empty.
+ */
 record JsonObject(Map<?, ?> map) {
 
     /** Most of what a Node's JSON is, and nothing that anybody here asks for. */

@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where the API server is, and how this node proves who it is.
+ * The address of the API server and the node's credentials.
  *
- * @param server with a path where the API is below one; no slash at the end
- * @param ca who signs the server's certificate; empty means those that Java trusts
- * @param origin where all this was found, for messages
+ * @param server with a path if the API is below one; no slash at the end
+ * @param ca the authorities that sign the server's certificate; empty for those that Java trusts
+ * @param origin the source of these settings, for messages
  */
 record KubeAccess(
         URI server,
@@ -25,13 +25,16 @@ record KubeAccess(
         Optional<CredentialSource> token,
         String origin) {
 
-    /** kubernetes.io/docs: where every pod finds its ServiceAccount. */
+    /** The folder of a pod's ServiceAccount (kubernetes.io/docs). */
     static final Path SERVICE_ACCOUNT = Path.of("/var/run/secrets/kubernetes.io/serviceaccount");
 
     /** A certificate chain and its key, both in PEM. */
     record Identity(CredentialSource certificate, CredentialSource key) {}
 
-    /** The pod's own account; empty outside of a pod. Kubernetes sets the two variables in every pod. */
+    /**
+     * Returns the access of the pod's ServiceAccount; empty outside of a pod. Kubernetes sets the two variables in
+     * every pod.
+     */
     static Optional<KubeAccess> ofPod(Map<String, String> environment, Path account) {
         String host = environment.getOrDefault("KUBERNETES_SERVICE_HOST", "");
         String port = environment.getOrDefault("KUBERNETES_SERVICE_PORT", "");
@@ -48,7 +51,11 @@ record KubeAccess(
                 "the ServiceAccount of this pod"));
     }
 
-    /** @throws UserError for what is no address, and for plain HTTP to another machine, which would show the token to all */
+    /**
+     * Returns the server's address.
+     *
+     * @throws UserError if it is no address, or plain HTTP to another machine, which would expose the token
+     */
     static URI address(String text, String where) {
         URI uri;
         try {
@@ -66,12 +73,16 @@ record KubeAccess(
         return uri;
     }
 
-    /** @throws IOException naming what is of no use as it is now */
+    /**
+     * Reads all files once.
+     *
+     * @throws IOException with the name of the file that cannot be used
+     */
     void tryFiles() throws IOException {
         var unused = List.of(KubeTls.read(this).context(), authorization());
     }
 
-    /** The header of that name; empty where there is no token. Reads the token as it is now. */
+    /** Returns the Authorization header; empty without a token. Reads the current token. */
     String authorization() throws IOException {
         return token.isPresent() ? "Bearer " + token.get().readWord() : "";
     }

@@ -7,12 +7,18 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.BodySubscribers;
+import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow.Subscription;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -21,14 +27,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the API server, one request at a time, each answered or failed within a bounded time. The token is read for each request,
- * certificates are looked at for each too: they are renewed while the daemon runs. Thread-safe; methods block and end when
- * interrupted.
+ * A client of the API server. It sends one request at a time, each with a bounded time. The token and the
+ * certificates are read for each request, since they are renewed while the daemon runs. Thread-safe; methods block
+ * and end when interrupted.
  */
 final class KubeClient implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
-    /** However long the server wants to be left alone. */
+    /** The longest pause that a Retry-After of the server can cause. */
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(2);
     /** etcd takes objects of 1.5 MiB. */
     private static final int MOST_BYTES = 4 << 20;
@@ -42,7 +48,7 @@ final class KubeClient implements AutoCloseable {
     private final KubeAccess access;
     private final boolean dryRun;
     private final Clock clock;
-    private final KubeCounters tally;
+    private final KubeCounters counters;
     private final ThreadPoolExecutor threads;
     private final ReentrantLock turn = new ReentrantLock();
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -50,12 +56,16 @@ final class KubeClient implements AutoCloseable {
     private @Nullable HttpClient http;
     private long notBefore = System.nanoTime();
 
-    /** @param dryRun have the server check each write, rights and admission included, and keep nothing */
-    KubeClient(KubeAccess access, boolean dryRun, Clock clock, KubeCounters tally) {
+    /**
+     * Creates a client, which connects on first use.
+     *
+     * @param dryRun true to have the server check each write, permissions and admission included, and store none
+     */
+    KubeClient(KubeAccess access, boolean dryRun, Clock clock, KubeCounters counters) {
         this.access = access;
         this.dryRun = dryRun;
         this.clock = clock;
-        this.tally = tally;
+        this.counters = counters;
         this.threads = new ThreadPoolExecutor(
                 THREADS,
                 THREADS,
@@ -67,8 +77,8 @@ final class KubeClient implements AutoCloseable {
     }
 
     /**
-     * What the server answers; empty where the object that was to be made is there already, and where the Event that was to be
-     * changed is gone: they last for an hour.
+     * Sends a request and returns the answer. The answer is empty if the object to be created exists already, or if
+     * the Event to be changed is gone: Events last for an hour.
      *
      * @throws KubeException for every other answer, and for none
      */
@@ -77,15 +87,15 @@ final class KubeClient implements AutoCloseable {
         try {
             pause();
             Optional<JsonObject> answer = answer(request);
-            tally.worked(request.kind(), clock.instant());
+            counters.worked(request.kind(), clock.instant());
             return answer;
         } catch (KubeException e) {
-            tally.failed(request.kind(), e);
+            counters.failed(request.kind(), e);
             e.retryAfter().ifPresent(this::notBefore);
             throw e;
         } catch (IOException e) {
             KubeException unreachable = KubeException.unreachable(access, e);
-            tally.failed(request.kind(), unreachable);
+            counters.failed(request.kind(), unreachable);
             throw unreachable;
         } finally {
             turn.unlock();
@@ -121,10 +131,10 @@ final class KubeClient implements AutoCloseable {
         if (status >= 200 && status < 300) {
             return Optional.of(JsonObject.json(body));
         }
-        throw KubeException.answered(status, said(body), request, access, retryAfter(status, response));
+        throw KubeException.answered(status, message(body), request, access, retryAfter(status, response));
     }
 
-    /** Java's own timeout ends with the answer's headers. */
+    /** Java's own timeout covers only the answer's headers. */
     private HttpResponse<byte[]> exchange(HttpRequest message) throws IOException, InterruptedException {
         CompletableFuture<HttpResponse<byte[]>> answer = http().sendAsync(message, info -> new BoundedBody(MOST_BYTES));
         try {
@@ -143,8 +153,8 @@ final class KubeClient implements AutoCloseable {
         return URI.create(access.server() + request.path() + dry);
     }
 
-    /** Every error of Kubernetes is an object with a message; proxies on the way answer with anything. */
-    private static String said(InputStream body) {
+    /** Returns the message of a Kubernetes error; empty for an answer of another program, such as a proxy. */
+    private static String message(InputStream body) {
         try {
             return JsonObject.json(body).text("message");
         } catch (IOException e) {
@@ -183,7 +193,7 @@ final class KubeClient implements AutoCloseable {
                     .sslContext(now.context())
                     .version(HttpClient.Version.HTTP_1_1)
                     .build();
-            // The one before ends by itself when nobody refers to it: Java 17 cannot close it.
+            // Java 17 cannot close the old client: it ends once it is unreachable.
             http = client;
             tls = now;
         }
@@ -194,5 +204,50 @@ final class KubeClient implements AutoCloseable {
     public void close() {
         closed.countDown();
         threads.shutdownNow();
+    }
+
+    /** A bounded answer: a longer one is cut off and fails. */
+    private static final class BoundedBody implements BodySubscriber<byte[]> {
+
+        private final BodySubscriber<byte[]> all = BodySubscribers.ofByteArray();
+        private final long most;
+        private long seen;
+        private @Nullable Subscription subscription;
+
+        BoundedBody(long most) {
+            this.most = most;
+        }
+
+        @Override
+        public CompletionStage<byte[]> getBody() {
+            return all.getBody();
+        }
+
+        @Override
+        public void onSubscribe(Subscription given) {
+            subscription = given;
+            all.onSubscribe(given);
+        }
+
+        @Override
+        public void onNext(List<ByteBuffer> buffers) {
+            seen += buffers.stream().mapToLong(ByteBuffer::remaining).sum();
+            if (seen <= most) {
+                all.onNext(buffers);
+            } else if (subscription != null) {
+                subscription.cancel();
+                all.onError(new IOException("expected an answer of at most " + most + " bytes, but there are more"));
+            }
+        }
+
+        @Override
+        public void onError(Throwable cause) {
+            all.onError(cause);
+        }
+
+        @Override
+        public void onComplete() {
+            all.onComplete();
+        }
     }
 }

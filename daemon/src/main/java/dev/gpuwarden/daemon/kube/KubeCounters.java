@@ -6,7 +6,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** How the API server takes what it is asked. Thread-safe. */
+/** Counters of requests to the API server, by kind. Thread-safe. */
 final class KubeCounters {
 
     private final Map<Kind, Kinds> kinds = new EnumMap<>(Kind.class);
@@ -36,7 +36,7 @@ final class KubeCounters {
         of.lastError = String.valueOf(cause.getMessage());
     }
 
-    /** The Node is as it must be: what was refused or failed before is not wanted any more. */
+    /** Clears the last errors except those of Events: the Node has the desired state. */
     synchronized void settled() {
         kinds.forEach((kind, of) -> of.lastError = kind == Kind.events ? of.lastError : "");
     }

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** The API server did not do what it was asked to. The message is for people. */
+/** A failed request to the API server. The message is written for users. */
 final class KubeException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -26,22 +26,26 @@ final class KubeException extends IOException {
                 "the API server " + access + " cannot be asked: " + text(cause), 0, Optional.empty(), cause);
     }
 
-    /** @param said the `message` of the Status that the server answered with; empty where it answered with something else */
+    /**
+     * Returns the error for an answer of the server.
+     *
+     * @param said the `message` of the Status in the answer; empty if the answer was something else
+     */
     static KubeException answered(
-            int status, String said, ApiRequest request, KubeAccess access, Optional<Duration> retryAfter) {
-        String words = said.isEmpty() ? "" : ": " + shortened(said);
+            int status, String reason, ApiRequest request, KubeAccess access, Optional<Duration> retryAfter) {
+        String words = reason.isEmpty() ? "" : ": " + shortened(reason);
         return new KubeException(
-                "the API server answers " + status + words + hint(status, said, request, access),
+                "the API server answers " + status + words + hint(status, reason, request, access),
                 status,
                 retryAfter,
                 new IOException(request.method() + " " + request.path()));
     }
 
-    private static String hint(int status, String said, ApiRequest request, KubeAccess access) {
-        boolean policy = said.contains("ValidatingAdmissionPolicy");
+    private static String hint(int status, String reason, ApiRequest request, KubeAccess access) {
+        boolean policy = reason.contains("ValidatingAdmissionPolicy");
         return switch (status) {
             case 401 ->
-                "; it does not know "
+                "; it does not accept "
                         + access.token().map(CredentialSource::toString).orElse(access.origin())
                         + ", which is read again for each request";
             case FORBIDDEN ->
@@ -57,33 +61,33 @@ final class KubeException extends IOException {
         };
     }
 
-    /** For logs of others, which write it as it is: its message says all. */
+    /** Returns the message alone, for logs of other classes. */
     @Override
     public String toString() {
         return String.valueOf(getMessage());
     }
 
-    /** HTTP's status; 0 where there was no answer. */
+    /** Returns the HTTP status; 0 if there was no answer. */
     int status() {
         return status;
     }
 
-    /** How long the server wants not to be asked. */
+    /** Returns the pause that the server requests. */
     Optional<Duration> retryAfter() {
         return retryAfter;
     }
 
-    /** Whether a person has to change something before it can work: asking often is of no use. */
+    /** Returns true if the error lasts until an operator changes something: frequent attempts are useless. */
     boolean slow() {
         return status == 401 || status == FORBIDDEN || status == 404;
     }
 
-    /** Whether the server will never take this very request, whoever asks. */
+    /** Returns true if the server will never accept this request. */
     boolean refused() {
         return status == 400 || status == 413 || status == 422;
     }
 
-    /** Java's connection errors often have their text in the cause, or none at all. */
+    /** Returns the first message among the causes: Java's connection errors often have none of their own. */
     private static String text(Throwable error) {
         for (Throwable at = error; at != null; at = at.getCause()) {
             if (at.getMessage() != null && !at.getMessage().isBlank()) {
@@ -92,7 +96,7 @@ final class KubeException extends IOException {
             }
         }
         return error instanceof java.net.ConnectException
-                ? "nobody answers there"
+                ? "no connection"
                 : error.getClass().getSimpleName();
     }
 

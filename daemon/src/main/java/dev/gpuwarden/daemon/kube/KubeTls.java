@@ -19,7 +19,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
-/** The certificates of an access as they were at one moment, so that one sees when they are renewed. */
+/** A snapshot of an access's certificates, which shows when they are renewed. */
 final class KubeTls {
 
     private final KubeAccess access;
@@ -53,7 +53,11 @@ final class KubeTls {
         return true;
     }
 
-    /** @throws IOException naming the file that is of no use */
+    /**
+     * Returns the TLS context.
+     *
+     * @throws IOException with the name of the file that cannot be used
+     */
     SSLContext context() throws IOException {
         try {
             SSLContext context = SSLContext.getInstance("TLS");
@@ -101,7 +105,7 @@ final class KubeTls {
         return store;
     }
 
-    /** At least one. Keys between them, as in a kubelet's file, are passed over. */
+    /** Returns one or more certificates. Keys between them, as in a kubelet's file, are skipped. */
     private static Collection<? extends Certificate> certificates(byte[] pem, CredentialSource from)
             throws IOException, GeneralSecurityException {
         String text = new String(pem, java.nio.charset.StandardCharsets.ISO_8859_1)

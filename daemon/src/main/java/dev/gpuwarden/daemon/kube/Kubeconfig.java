@@ -16,9 +16,9 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
- * The current context of a kubeconfig (kubernetes.io, kubeconfig v1). Certificates, keys and tokens in files are read for each
- * use. What would be left out silently is an error: programs that make tokens, proxies, and above all not looking at the server's
- * certificate.
+ * The current context of a kubeconfig (kubernetes.io, kubeconfig v1). Certificates, keys and tokens in files are read
+ * for each use. Settings that this client does not support are errors: credential plugins, proxies, and above all
+ * skipping the verification of the server's certificate.
  */
 final class Kubeconfig {
 
@@ -43,7 +43,11 @@ final class Kubeconfig {
         this.root = root;
     }
 
-    /** @throws UserError naming file, key and what is supported */
+    /**
+     * Reads the file.
+     *
+     * @throws UserError with the file, the key and the supported settings
+     */
     static KubeAccess read(Path file) {
         try {
             Object root = new Load(
@@ -73,7 +77,7 @@ final class Kubeconfig {
         if (cluster.text("insecure-skip-tls-verify").equals("true")) {
             throw wrong(
                     "insecure-skip-tls-verify",
-                    "is refused, since anybody on the way could take the token: give certificate-authority instead");
+                    "is refused, since any host on the network path could take the token: set certificate-authority instead");
         }
         onlyKnown(cluster, CLUSTER, "supported are server, certificate-authority and certificate-authority-data");
         onlyKnown(user, USER, SUPPORTED);
@@ -91,7 +95,7 @@ final class Kubeconfig {
     }
 
     private Optional<CredentialSource> token(JsonObject user) {
-        // As kubectl: the file wins, since it is renewed.
+        // As kubectl: the file takes precedence, since it is renewed.
         if (!user.text("tokenFile").isEmpty()) {
             return Optional.of(CredentialSource.of(path(user.text("tokenFile"))));
         }
@@ -101,7 +105,7 @@ final class Kubeconfig {
                 : Optional.of(CredentialSource.of(token.getBytes(StandardCharsets.ISO_8859_1)));
     }
 
-    /** As kubectl: the data win over the file. */
+    /** Returns a certificate or key. As in kubectl, data take precedence over a file. */
     private Optional<CredentialSource> material(JsonObject fields, String name) {
         String data = fields.text(name + "-data");
         if (!data.isEmpty()) {

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** This node in the Kubernetes API: what is written to it, and how that goes. Holds the one connection; closed last. */
+/** The connection of this node to the Kubernetes API, with its writers and their state. Closed last. */
 public final class KubernetesNode implements AutoCloseable {
 
     private final String name;
@@ -21,8 +21,8 @@ public final class KubernetesNode implements AutoCloseable {
     private final boolean dryRun;
     private final KubeAccess access;
     private final Clock clock;
-    private final KubeCounters tally = new KubeCounters();
-    private final EventRepeats news = new EventRepeats();
+    private final KubeCounters counters = new KubeCounters();
+    private final EventRepeats repeats = new EventRepeats();
     private final KubeClient client;
 
     KubernetesNode(String name, Set<Part> parts, boolean dryRun, KubeAccess access, Clock clock) {
@@ -31,29 +31,35 @@ public final class KubernetesNode implements AutoCloseable {
         this.dryRun = dryRun;
         this.access = access;
         this.clock = clock;
-        this.client = new KubeClient(access, dryRun, clock, tally);
+        this.client = new KubeClient(access, dryRun, clock, counters);
     }
 
-    /** Events from now on, or from where the last daemon ended. Blocks until the outbox knows of it. */
+    /**
+     * Starts writing Events, from now on or from the last daemon's position. Blocks until the outbox has registered
+     * the sink.
+     */
     public Optional<Forwarder> startEvents(Outbox outbox, EventReader book) {
         if (!parts.contains(Part.events)) {
             return Optional.empty();
         }
-        // The book goes when the daemon does, and nobody stops telling Kubernetes before.
-        var unused = book.listen(news::hear);
-        EventSink sink = new EventSink(name, dryRun, client, news);
+        // Not closed: both the event store and this listener last as long as the daemon.
+        var unused = book.listen(repeats::add);
+        EventSink sink = new EventSink(name, dryRun, client, repeats);
         return Optional.of(Forwarder.start(sink, outbox, book));
     }
 
-    /** Conditions and labels, and counts of Events. Whoever knows that something changed calls {@link NodeReconciler#look}. */
+    /**
+     * Starts writing conditions, labels and counts of Events. Callers report changes with {@link
+     * NodeReconciler#look}.
+     */
     public NodeReconciler start(NodeStatusSource facts) {
-        return start(facts, NodeReconciler.LOOK_AGAIN);
+        return start(facts, NodeReconciler.READ_INTERVAL);
     }
 
-    NodeReconciler start(NodeStatusSource facts, Duration lookAgain) {
-        NodeReconciler writer = new NodeReconciler(this, client, tally, news, facts, clock, lookAgain);
-        writer.start();
-        return writer;
+    NodeReconciler start(NodeStatusSource facts, Duration readInterval) {
+        NodeReconciler reconciler = new NodeReconciler(this, client, counters, repeats, facts, clock, readInterval);
+        reconciler.start();
+        return reconciler;
     }
 
     String name() {
@@ -68,7 +74,10 @@ public final class KubernetesNode implements AutoCloseable {
         return dryRun;
     }
 
-    /** Why conditions or labels are not as they must be; empty while they are. Events are told of as those of a sink. */
+    /**
+     * Returns why conditions or labels could not be written; empty while they are up to date. Errors of Events are
+     * reported as those of a sink.
+     */
     public Optional<String> trouble() {
         return stats().entrySet().stream()
                 .filter(kind -> !kind.getKey().equals(ApiRequest.Kind.events.name()))
@@ -77,9 +86,9 @@ public final class KubernetesNode implements AutoCloseable {
                 .findFirst();
     }
 
-    /** By the kind of request. */
+    /** Returns the results of requests, by kind. */
     public Map<String, KubeStats> stats() {
-        return tally.stats();
+        return counters.stats();
     }
 
     @Override

@@ -16,12 +16,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Whether and how this node writes its own state to Kubernetes. */
+/** The options for writing this node's state to Kubernetes. */
 public final class KubernetesOptions {
 
     private static final System.Logger LOG = System.getLogger(KubernetesOptions.class.getName());
 
-    /** What is written. */
+    /** The parts that can be written. */
     public enum Part {
         none,
         conditions,
@@ -29,7 +29,7 @@ public final class KubernetesOptions {
         labels
     }
 
-    /** RFC 1123, as Kubernetes takes it for names. */
+    /** The names that Kubernetes accepts (RFC 1123). */
     private static final Pattern NODE = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
 
     @Option(
@@ -44,7 +44,7 @@ public final class KubernetesOptions {
     @Option(
             names = "--kubernetes.kubeconfig",
             paramLabel = "FILE",
-            description = "How to reach the API server and who to be there (default: the ServiceAccount of the pod).")
+            description = "Address and credentials for the API server (default: the ServiceAccount of the pod).")
     @Nullable Path kubeconfig;
 
     @Option(
@@ -59,10 +59,11 @@ public final class KubernetesOptions {
     boolean dryRun;
 
     /**
-     * Empty where nothing is to be written.
+     * Returns the connection; empty if no part is written.
      *
-     * @param aggregator whether this node reports to one, which then writes all this
-     * @throws UserError where the options are of no use, or the kubeconfig; certificates, keys and tokens may come later
+     * @param aggregator true if this node reports to an aggregator, which writes all parts then
+     * @throws UserError if the options or the kubeconfig are not usable; certificates, keys and tokens may be added
+     *     later
      */
     public Optional<KubernetesNode> connect(String nodeName, boolean aggregator) {
         return connect(nodeName, aggregator, System.getenv(), KubeAccess.SERVICE_ACCOUNT);
@@ -91,7 +92,7 @@ public final class KubernetesOptions {
         return Optional.of(new KubernetesNode(name(nodeName), parts, dryRun, access, Clock.systemUTC()));
     }
 
-    /** As kubelet: a host's name in lower case. */
+    /** Returns the Node's name; as in the kubelet, the default is the host name in lower case. */
     private String name(String nodeName) {
         String name = node == null ? nodeName.toLowerCase(Locale.ROOT) : node.trim();
         if (!NODE.matcher(name).matches()) {
@@ -111,10 +112,10 @@ public final class KubernetesOptions {
         try {
             access.tryFiles();
         } catch (IOException e) {
-            // A kubelet that has not joined yet has none; GPUs are looked after all the same.
+            // A kubelet that has not joined yet has no credentials; GPUs are monitored nevertheless.
             LOG.log(
                     Level.WARNING,
-                    "--kubernetes.write: " + e.getMessage() + "; nothing is written until that is of use");
+                    "--kubernetes.write: " + e.getMessage() + "; nothing is written until that is corrected");
         }
         return access;
     }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Which labels of a Node must be others. Pure; touches none but those that it owns by contract. */
+/** Computes the patch of a Node's labels. Pure; changes only the labels that gpuwarden owns. */
 final class LabelPatch {
 
     private static final Set<String> OWN = Set.of(NodeLabels.GPU_HEALTH);
@@ -19,10 +19,10 @@ final class LabelPatch {
     private LabelPatch() {}
 
     /**
-     * The new value of each label that must change, null for one that must go; empty where nothing must be written.
+     * Returns the new value of each label that must change, null for one to be removed; empty if no label changes.
      *
-     * @param complete whether every check has looked since the daemon began: before, a label is put on for a fault and none is
-     *     taken off or bettered for ignorance, so that a restart changes nothing
+     * @param complete true if every check has run since the start; until then a fault can add a label, but no label
+     *     is removed or improved, so that a restart changes nothing
      */
     static Map<String, @Nullable String> of(
             List<CheckResult> results, boolean complete, List<Fault> faults, NodeView there) {
@@ -43,7 +43,7 @@ final class LabelPatch {
         return changes;
     }
 
-    /** The body of a merge patch. */
+    /** Returns the body of a merge patch. */
     static Map<String, Object> body(Map<String, @Nullable String> changes) {
         return Map.of("metadata", Map.of("labels", changes));
     }

@@ -25,64 +25,68 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes this node's conditions and labels in the API what they must be: at start, when something changes, when the API server is
- * back, and now and then, in case somebody else changed them. Holds what the server last said of the node and nothing else, so
- * however long the server is away costs nothing. Sleeps while nothing changes.
+ * A reconciler of this node's conditions and labels: it writes them at start, after a change, when the API server
+ * returns, and at intervals in case another writer changed them. It holds only the server's last answer, so that a
+ * long outage of the server needs no memory. It sleeps while nothing changes.
  */
 public final class NodeReconciler implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(NodeReconciler.class.getName());
 
-    /** What belongs together is written together: one fault is several lines of the log. */
+    /** The wait for further changes, since one fault is several lines of the log. */
     private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-    /** 10,000 nodes ask 17 times a second. */
-    static final Duration LOOK_AGAIN = Duration.ofMinutes(10);
-    /** What flaps all day changes the Node twice a minute at most. */
+    /** The interval between two reads of the Node: 10,000 nodes read 17 times a second. */
+    static final Duration READ_INTERVAL = Duration.ofMinutes(10);
+    /** The rate limit: a flapping fault changes the Node at most twice a minute. */
     private static final int BURST = 10;
 
     private static final Duration EACH = Duration.ofSeconds(30);
     private static final Duration REPEATED_EACH = Duration.ofSeconds(30);
-    /** Where a person must change something first. */
+    /** The factor of the pause after errors that an operator must correct. */
     private static final int SLOW = 5;
 
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(2), 0.5);
 
     private final KubeClient client;
-    private final KubeCounters tally;
+    private final KubeCounters counters;
     private final String node;
     private final Set<Part> parts;
     private final boolean dryRun;
-    private final EventRepeats news;
+    private final EventRepeats repeats;
     private final NodeStatusSource facts;
     private final Clock clock;
-    private final Duration lookAgain;
-    private final Wakeup bell = new Wakeup();
+    private final Duration readInterval;
+    private final Wakeup wakeup = new Wakeup();
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final RateLimiter pace = new RateLimiter(BURST, EACH, System.nanoTime());
-    private final RateLimiter repeats = new RateLimiter(1, REPEATED_EACH, System.nanoTime());
+    private final RateLimiter limiter = new RateLimiter(BURST, EACH, System.nanoTime());
+    private final RateLimiter repeatLimiter = new RateLimiter(1, REPEATED_EACH, System.nanoTime());
     private final Thread thread;
 
     private @Nullable NodeView view;
-    private long lookNanos;
+    private long readAgainNanos;
     private int failures;
     private String logged = "";
 
-    /** @param lookAgain how often the server is asked what it has, if nothing else makes this node ask */
+    /**
+     * Creates a reconciler; {@link #start} starts it.
+     *
+     * @param lookAgain the interval between two reads of the Node if nothing changes
+     */
     NodeReconciler(
             KubernetesNode target,
             KubeClient client,
-            KubeCounters tally,
-            EventRepeats news,
+            KubeCounters counters,
+            EventRepeats repeats,
             NodeStatusSource facts,
             Clock clock,
-            Duration lookAgain) {
-        this.lookAgain = lookAgain;
+            Duration readInterval) {
+        this.readInterval = readInterval;
         this.client = client;
-        this.tally = tally;
+        this.counters = counters;
         this.node = target.name();
         this.parts = target.parts();
         this.dryRun = target.dryRun();
-        this.news = news;
+        this.repeats = repeats;
         this.facts = facts;
         this.clock = clock;
         this.thread = Threads.daemon("gpuwarden-kube-node", Threads.SMALL_STACK_BYTES, this::run);
@@ -92,31 +96,31 @@ public final class NodeReconciler implements AutoCloseable {
         thread.start();
     }
 
-    /** Something may have changed. Never waits. */
+    /** Schedules a turn, since something may have changed. Never blocks. */
     public void look() {
-        bell.ring();
+        wakeup.signal();
     }
 
     private void run() {
         try {
             while (ended.getCount() > 0) {
-                bell.await(turn());
+                wakeup.await(turn());
                 var unused = ended.await(SETTLE_NANOS, TimeUnit.NANOSECONDS);
             }
         } catch (InterruptedException e) {
-            // The daemon ends; the next one begins with what is there.
+            // The daemon ends; the next one starts from the Node's state.
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Returns how long until there is something to do if nobody rings. */
+    /** Returns the time until the next turn without a wakeup. */
     private long turn() throws InterruptedException {
         try {
             long wait = writeNode();
-            tally.settled();
-            wait = Math.min(wait, tellRepeats());
+            counters.settled();
+            wait = Math.min(wait, updateCounts());
             if (failures > 0) {
-                LOG.log(Level.INFO, "Node " + node + " is kept up to date again");
+                LOG.log(Level.INFO, "Node " + node + " is up to date in Kubernetes again");
                 logged = "";
                 failures = 0;
             }
@@ -129,7 +133,7 @@ public final class NodeReconciler implements AutoCloseable {
 
     private long writeNode() throws KubeException, InterruptedException {
         if (!parts.contains(Part.conditions) && !parts.contains(Part.labels)) {
-            return lookAgain.toNanos();
+            return readInterval.toNanos();
         }
         NodeView there = there();
         List<Fault> faults = facts.faults();
@@ -137,37 +141,37 @@ public final class NodeReconciler implements AutoCloseable {
             Optional<List<Condition>> conditions =
                     NodeConditions.change(faults, facts.complete(), there, clock.instant());
             if (conditions.isPresent()) {
-                long wait = pace.waitNanos(System.nanoTime());
+                long wait = limiter.waitNanos(System.nanoTime());
                 if (wait > 0) {
                     return wait;
                 }
                 there = there.withConditionsOf(write(
                         ApiRequest.conditions(node, NodeConditions.body(node, conditions.get())),
-                        told(conditions.get(), there)));
+                        text(conditions.get(), there)));
                 view = there;
             }
         }
         if (parts.contains(Part.labels)) {
             Map<String, @Nullable String> labels = LabelPatch.of(facts.results(), facts.complete(), faults, there);
             if (!labels.isEmpty()) {
-                long wait = pace.waitNanos(System.nanoTime());
+                long wait = limiter.waitNanos(System.nanoTime());
                 if (wait > 0) {
                     return wait;
                 }
                 view = there.withLabelsOf(write(ApiRequest.labels(node, LabelPatch.body(labels)), "labels " + labels));
             }
         }
-        return Math.max(0, lookNanos - System.nanoTime());
+        return Math.max(0, readAgainNanos - System.nanoTime());
     }
 
     private NodeView there() throws KubeException, InterruptedException {
         NodeView there = view;
-        // What a dry run would have written is not there however often one looks.
-        if (there == null || !dryRun && lookNanos - System.nanoTime() <= 0) {
+        // A dry run stores nothing, so reading again would show the same differences.
+        if (there == null || !dryRun && readAgainNanos - System.nanoTime() <= 0) {
             there = view(client.ask(ApiRequest.read(node)));
             view = there;
             double jitter = 0.9 + ThreadLocalRandom.current().nextDouble() / 5;
-            lookNanos = System.nanoTime() + (long) (lookAgain.toNanos() * jitter);
+            readAgainNanos = System.nanoTime() + (long) (readInterval.toNanos() * jitter);
         }
         return there;
     }
@@ -178,14 +182,14 @@ public final class NodeReconciler implements AutoCloseable {
 
     private NodeView write(ApiRequest request, String what) throws KubeException, InterruptedException {
         NodeView after = view(client.ask(request));
-        pace.take(System.nanoTime());
+        limiter.take(System.nanoTime());
         if (!what.isEmpty()) {
             LOG.log(Level.INFO, (dryRun ? "dry run: would write to Node " : "wrote to Node ") + node + ": " + what);
         }
         return after;
     }
 
-    private static String told(List<Condition> conditions, NodeView there) {
+    private static String text(List<Condition> conditions, NodeView there) {
         return conditions.stream()
                 .filter(condition -> {
                     Condition before = there.conditions().get(condition.type());
@@ -196,27 +200,30 @@ public final class NodeReconciler implements AutoCloseable {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The count of an Event is a nicety: one that was told with others, or by the daemon before, is left alone. */
-    private long tellRepeats() throws KubeException, InterruptedException {
-        if (!parts.contains(Part.events) || !news.anyRepeated()) {
+    /**
+     * Updates the counts of Events. An Event that stands for several events, or that an earlier daemon wrote, is not
+     * updated.
+     */
+    private long updateCounts() throws KubeException, InterruptedException {
+        if (!parts.contains(Part.events) || !repeats.anyRepeated()) {
             return Long.MAX_VALUE;
         }
-        long wait = repeats.waitNanos(System.nanoTime());
+        long wait = repeatLimiter.waitNanos(System.nanoTime());
         if (wait > 0) {
             return wait;
         }
-        repeats.take(System.nanoTime());
-        for (StoredEvent stored : news.repeated()) {
-            EventObject told = EventObject.of(List.of(stored), node).get(0);
-            if (news.countsOne(told)) {
-                var unused = client.ask(ApiRequest.event(told.name(), told.told()));
+        repeatLimiter.take(System.nanoTime());
+        for (StoredEvent stored : repeats.repeated()) {
+            EventObject event = EventObject.of(List.of(stored), node).get(0);
+            if (repeats.countsOne(event)) {
+                var unused = client.ask(ApiRequest.event(event.name(), event.told()));
             }
         }
         return Long.MAX_VALUE;
     }
 
     private void failed(Exception cause) throws InterruptedException {
-        // Whatever was written or not: it is asked for again.
+        // The outcome of the write is unknown: read the Node again.
         view = null;
         boolean slow = cause instanceof KubeException answered && answered.slow();
         String kind = cause instanceof KubeException answered ? "answer " + answered.status() : cause.toString();
@@ -224,12 +231,12 @@ public final class NodeReconciler implements AutoCloseable {
             logged = kind;
             LOG.log(
                     Level.WARNING,
-                    "Node " + node + " is not kept up to date in Kubernetes, which is tried again: "
+                    "Node " + node + " cannot be updated in Kubernetes, with retries: "
                             + (cause instanceof KubeException ? cause.getMessage() : cause.toString()));
         }
         failures++;
         Duration wait = RETRY.pause(failures).multipliedBy(slow ? SLOW : 1);
-        // Not on the bell: news are no reason to try sooner.
+        // Not on the wakeup: a change is no reason to try sooner.
         var unused = ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
     }
 

@@ -4,14 +4,14 @@ import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
 import java.util.List;
 
-/** What this node knows of itself now. Thread-safe; never waits. */
+/** The node's current faults and check results. Thread-safe; never blocks. */
 public interface NodeStatusSource {
 
     List<Fault> faults();
 
-    /** The last result of each check that has looked. */
+    /** Returns the last result of each check that has run. */
     List<CheckResult> results();
 
-    /** Whether every check has looked since the daemon began. */
+    /** Returns true if every check has run since the daemon started. */
     boolean complete();
 }

@@ -2,12 +2,12 @@ package dev.gpuwarden.daemon.kube;
 
 import java.time.Duration;
 
-/** So many at once, and after that one each so often: what changes all the time costs the API server no more than this. */
+/** A rate limiter with bursts: up to {@code burst} actions at one time, then one each interval. Not thread-safe. */
 final class RateLimiter {
 
     private final long burst;
     private final long nanosEach;
-    /** When everything was paid for, or will be. */
+    /** The time at which the taken actions are paid off. */
     private long paidNanos;
 
     RateLimiter(int burst, Duration each, long nowNanos) {
@@ -16,7 +16,7 @@ final class RateLimiter {
         this.paidNanos = nowNanos;
     }
 
-    /** How long to wait for the next; 0 if it may be now. */
+    /** Returns the wait before the next action, in nanoseconds; 0 if it may run now. */
     long waitNanos(long nowNanos) {
         return Math.max(0, paidNanos - nowNanos - (burst - 1) * nanosEach);
     }

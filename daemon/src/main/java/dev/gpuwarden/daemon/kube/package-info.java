@@ -1,2 +1,2 @@
-/** Writes this node's own conditions, Events and labels to the Kubernetes API, where told to and where no aggregator does. */
+/** Writes this node's conditions, Events and labels to the Kubernetes API, if configured and without an aggregator. */
 package dev.gpuwarden.daemon.kube;

@@ -20,20 +20,20 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file of events, one JSON object a line, for log shippers to follow. When it has grown too big it becomes `FILE.1`, in place
- * of the one before, and a new one begins. An event stands in it once: what was written and not acknowledged when the daemon was
- * killed is found at the file's end.
+ * A file of events, one JSON object a line, for log shippers to follow. A file that would exceed its limit becomes
+ * `FILE.1`, in place of the one before, and a new one begins. Each event is in it once: after a kill, written events
+ * that were not acknowledged are found at the file's end.
  */
 final class FileSink implements Sink {
 
-    /** More than the longest event takes as a line. */
+    /** Bytes at the file's end that are searched: more than the longest line. */
     static final int TAIL_BYTES = 1 << 20;
 
     private static final Pattern ID = Pattern.compile("(?m)^\\{\"id\": ?\"([^\"]+)\"");
 
     private final Path file;
     private final long maxBytes;
-    /** Ids of the last events in the file: any of these may come again. */
+    /** Ids of the last events in the file, which may be sent again. */
     private @Nullable Set<String> written;
 
     FileSink(Path file, long maxBytes) {
@@ -71,7 +71,7 @@ final class FileSink implements Sink {
         written = ids;
     }
 
-    /** The events at the end of the file; a line that was cut off when the daemon was killed is taken out. */
+    /** Returns the ids at the end of the file, and removes an incomplete last line. */
     private Set<String> recover() throws IOException {
         Set<String> found = new HashSet<>();
         if (!Files.exists(file)) {

@@ -10,24 +10,24 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Sends what one sink lacks, in order, and tells the store what it has taken. Sleeps while there is nothing. What was sent and
- * not acknowledged when the daemon ends is sent again: a sink gets every event at least once.
+ * A thread that sends stored events to one sink, in order, and acknowledges them in the store. It sleeps while no
+ * event waits. A sink receives every event at least once: events that were sent but not acknowledged when the daemon
+ * ended are sent again.
  */
 public final class Forwarder implements Runnable, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Forwarder.class.getName());
-    /** So many at once: a sink that was away for long is not buried, and what fails is soon tried again. */
+    /** Events of one request, so that a sink that was away is not flooded and a failed request is soon repeated. */
     static final int BATCH = 100;
 
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(2), 0.5);
 
     private final Sink sink;
     private final Outbox outbox;
-    private final Semaphore news = new Semaphore(1);
+    private final Wakeup wakeup = new Wakeup();
     private final EventReader.Subscription subscription;
     private final Thread thread;
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -42,11 +42,11 @@ public final class Forwarder implements Runnable, AutoCloseable {
     private Forwarder(Sink sink, Outbox outbox, EventReader book) {
         this.sink = sink;
         this.outbox = outbox;
-        this.subscription = book.listen(told -> ring());
+        this.subscription = book.listen(change -> wakeup.signal());
         this.thread = Threads.daemon("gpuwarden-sink-" + sink.name(), this);
     }
 
-    /** Begins where the sink left off, or with the next event if it is new. */
+    /** Starts after the sink's last acknowledgement, or with the next event for a new sink. */
     public static Forwarder start(Sink sink, Outbox outbox, EventReader book) {
         outbox.register(sink.name());
         Forwarder forwarder = new Forwarder(sink, outbox, book);
@@ -58,22 +58,15 @@ public final class Forwarder implements Runnable, AutoCloseable {
         return new SinkStats(sink.name(), sent, refused, failures, lastError, outbox.lag(sink.name()));
     }
 
-    private void ring() {
-        if (news.availablePermits() == 0) {
-            news.release();
-        }
-    }
-
     @Override
     public void run() {
         try {
             while (!stopped) {
-                news.acquire();
-                news.drainPermits();
                 sendAll();
+                wakeup.await();
             }
         } catch (InterruptedException e) {
-            // The daemon ends; what is left is sent by the next one.
+            // The daemon ends; the next one sends the remaining events.
             Thread.currentThread().interrupt();
         } finally {
             sink.close();
@@ -104,7 +97,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
         }
     }
 
-    /** One that is never taken must not hold up the others: found by halving, left out, counted. */
+    /** Finds the refused event by halving the request, skips it and counts it, so that it does not block the others. */
     private void sift(List<StoredEvent> events, Sink.RefusedException cause) throws IOException, InterruptedException {
         if (events.size() > 1) {
             send(events.subList(0, events.size() / 2));
@@ -128,7 +121,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
     }
 
     private void failed(Exception cause) throws InterruptedException {
-        // First the cause: whoever sees that it failed sees why.
+        // The cause first: a reader that sees the failure must see its cause.
         lastError = String.valueOf(cause.getMessage());
         failures++;
         if (failuresInARow == 0) {
@@ -136,7 +129,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
         }
         failuresInARow++;
         Duration wait = RETRY.pause(failuresInARow);
-        // Not on the semaphore: news are no reason to try sooner.
+        // Not on the wakeup: a new event is no reason to try sooner.
         ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
     }
 

@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where events go beside this node's own store. */
+/** The options of the local sinks of events. */
 public final class SinkSettings {
 
     private static final long FILE_BYTES = 64L << 20;
@@ -35,7 +35,7 @@ public final class SinkSettings {
             description = "File with the bearer token for --sink.webhook; read for each request.")
     @Nullable Path webhookTokenFile;
 
-    /** Starts a forwarder for each sink that is set. */
+    /** Starts a forwarder for each configured sink. */
     public List<Forwarder> start(String node, Outbox outbox, EventReader book) {
         List<Sink> sinks = new ArrayList<>();
         if (file != null) {
@@ -54,7 +54,7 @@ public final class SinkSettings {
                 return uri;
             }
         } catch (URISyntaxException e) {
-            // The same answer as for an address of another kind.
+            // The same message as for an address of another kind.
         }
         throw new UserError("--sink.webhook must be an address such as https://host/path, but was '" + text + "'");
     }

@@ -3,9 +3,9 @@ package dev.gpuwarden.daemon.sink;
 import dev.gpuwarden.core.event.Outbox;
 
 /**
- * How a sink is doing.
+ * The state of a sink.
  *
- * @param refused events that the other side will never take; they were left out
+ * @param refused events that the other side will never take and that were skipped
  * @param failures attempts that failed
  * @param lastError empty while the last attempt worked
  */

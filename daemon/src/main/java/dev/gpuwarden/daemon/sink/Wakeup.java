@@ -3,18 +3,24 @@ package dev.gpuwarden.daemon.sink;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** Wakes the one thread that waits for it. Rung often meanwhile, it wakes once. */
+/** A signal that wakes the one thread that waits for it. Several calls before it wakes count as one. Thread-safe. */
 public final class Wakeup {
 
     private final Semaphore rung = new Semaphore(0);
 
-    public void ring() {
+    public void signal() {
         if (rung.availablePermits() == 0) {
             rung.release();
         }
     }
 
-    /** Returns when it is rung, was rung since the last time, or when the time is over. */
+    /** As {@link #await(long)}, without a limit. */
+    public void await() throws InterruptedException {
+        rung.acquire();
+        rung.drainPermits();
+    }
+
+    /** Blocks until {@link #signal}, also one since the last wait, or until the time is over. */
     public void await(long nanos) throws InterruptedException {
         var unused = rung.tryAcquire(nanos, TimeUnit.NANOSECONDS);
         rung.drainPermits();

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An HTTP server that takes events as `POST` of JSON: `{"node": NAME, "events": [...]}`. Any 2xx acknowledges them all. An event
- * may come twice; its id tells.
+ * A webhook: an HTTP server that takes events as `POST` of JSON: `{"node": NAME, "events": [...]}`. Any 2xx
+ * acknowledges them all. An event may arrive twice with the same id.
  */
 final class WebhookSink implements Sink {
 
@@ -29,7 +29,11 @@ final class WebhookSink implements Sink {
     private final String node;
     private final HttpClient client;
 
-    /** @param tokenFile holds a bearer token; read each time, since tokens are renewed */
+    /**
+     * Creates a client.
+     *
+     * @param tokenFile holds a bearer token; read for each request, since tokens are renewed
+     */
     WebhookSink(URI target, Optional<Path> tokenFile, String node) {
         this.target = target;
         this.tokenFile = tokenFile;
@@ -65,13 +69,13 @@ final class WebhookSink implements Sink {
                 .statusCode());
     }
 
-    /** What an answer means for the events of its request. */
+    /** Returns for an accepted request, and throws for any other answer. */
     static void judge(int status) throws IOException {
         if (status >= 200 && status < 300) {
             return;
         }
         String answer = "the server answers " + status;
-        // 400, 413 and 422 are about what was sent; all others are about who, when and where, which may change.
+        // 400, 413 and 422 refuse the content; all others concern access, time or place, which may change.
         if (status == 400 || status == 413 || status == 422) {
             throw new RefusedException(answer);
         }

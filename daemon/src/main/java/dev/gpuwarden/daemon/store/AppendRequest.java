@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Events that somebody hands in, and how far their source was read with them. */
+/** A request to store events together with the position of their source. */
 class AppendRequest extends WriteRequest<List<Receipt>> {
 
     private final List<PreparedEvent> events;
     private final List<Fingerprint> merged = new ArrayList<>();
-    private final List<EventChange> told = new ArrayList<>();
+    private final List<EventChange> changes = new ArrayList<>();
     private Optional<Position> position;
     private List<Receipt> receipts = List.of();
     private boolean held;
@@ -26,12 +26,12 @@ class AppendRequest extends WriteRequest<List<Receipt>> {
 
     @Override
     List<Receipt> write(Session session, Instant now) throws SQLException {
-        told.clear();
+        changes.clear();
         List<Receipt> all = new ArrayList<>(events.size());
         for (PreparedEvent event : events) {
             Session.Filed filed = session.file(event, now);
             all.add(filed.receipt());
-            filed.told().ifPresent(told::add);
+            filed.change().ifPresent(changes::add);
         }
         for (Fingerprint telling : merged) {
             session.remember(telling);
@@ -43,7 +43,7 @@ class AppendRequest extends WriteRequest<List<Receipt>> {
         return all;
     }
 
-    /** Counts what was taken, once. */
+    /** Counts the stored events. Events that were held before are counted already. */
     void count(StoreStats stats, EventCounts counts) {
         if (held) {
             return;
@@ -53,7 +53,10 @@ class AppendRequest extends WriteRequest<List<Receipt>> {
         }
     }
 
-    /** It is in memory now: its sender learns that, and is not told again when it is written. */
+    /**
+     * Answers the request with the receipts of events that are held in memory. The later write sends no second
+     * answer.
+     */
     void held(List<PreparedEvent> all, List<Receipt> inMemory, StoreStats stats, EventCounts counts) {
         held = true;
         for (int i = 0; i < inMemory.size(); i++) {
@@ -69,17 +72,17 @@ class AppendRequest extends WriteRequest<List<Receipt>> {
         }
     }
 
-    /** What listeners hear once it is committed. */
-    List<EventChange> told() {
-        return told;
+    /** Returns the changes that listeners receive after the commit. */
+    List<EventChange> changes() {
+        return changes;
     }
 
-    /** Those that are still to be written. */
+    /** Returns the events that are not written yet. */
     List<PreparedEvent> events() {
         return events;
     }
 
-    /** Tellings that were counted with one of these events while they were held. */
+    /** Returns the fingerprints of reports that were counted with one of these events while it was held. */
     List<Fingerprint> merged() {
         return merged;
     }
@@ -94,5 +97,30 @@ class AppendRequest extends WriteRequest<List<Receipt>> {
 
     long bytes() {
         return events.stream().mapToLong(PreparedEvent::bytes).sum();
+    }
+
+    /**
+     * A request of the writer itself: raises faults from the history that found no room before. It has no sender, so
+     * its events are not counted as received again.
+     */
+    static final class RaiseAgain extends AppendRequest {
+
+        private final List<EventChange> changes = new ArrayList<>();
+
+        RaiseAgain() {
+            super(List.of(), Optional.empty());
+        }
+
+        @Override
+        List<Receipt> write(Session session, Instant now) throws SQLException {
+            changes.clear();
+            session.raiseAgain(now).forEach(filed -> filed.change().ifPresent(changes::add));
+            return List.of();
+        }
+
+        @Override
+        List<EventChange> changes() {
+            return changes;
+        }
     }
 }

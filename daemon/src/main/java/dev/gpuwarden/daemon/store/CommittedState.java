@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is known without asking the database, as of the last commit.
+ * The state of the store as of the last commit, kept in memory.
  *
- * @param faults those that are committed
- * @param acknowledged up to where each receiver has everything
+ * @param faults the committed faults
+ * @param acknowledged the last acknowledged event of each receiver
  */
 record CommittedState(
         List<Fault> faults,

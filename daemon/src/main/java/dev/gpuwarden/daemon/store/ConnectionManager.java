@@ -15,20 +15,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has the database open, opens it again after errors, and begins a new one where it is broken or gone, with what is known of
- * the old one. For the writer's thread.
+ * Manager of the database connection: opens it again after errors, and creates a new database from the last known
+ * state if the old one is corrupt or gone. Used by the writer's thread only.
  */
 final class ConnectionManager implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ConnectionManager.class.getName());
-    /** No store takes so many events per second of its life, so a new one never repeats numbers of one before it. */
+    /**
+     * More events than a store takes per second of its life, so that a new store never repeats numbers of an earlier
+     * one.
+     */
     private static final long SEQUENCES_PER_SECOND = 1000;
 
     private final DatabaseFile place;
     private final StoreSettings settings;
     private final Clock clock;
     private final StoreStats stats;
-    /** Receivers that must be known to whatever database is open. */
+    /** Receivers that are registered with every database that opens. */
     private final Set<String> receivers = ConcurrentHashMap.newKeySet();
 
     private final Runnable onReopen;
@@ -36,7 +39,11 @@ final class ConnectionManager implements AutoCloseable {
     private Optional<Object> identity = Optional.empty();
     private long lookedAt;
 
-    /** @param onReopen whoever else has the file open may have another one */
+    /**
+     * Creates a manager without a connection.
+     *
+     * @param onReopen called after another file was opened, since readers may still hold the old one
+     */
     ConnectionManager(DatabaseFile place, StoreSettings settings, Clock clock, StoreStats stats, Runnable onReopen) {
         this.onReopen = onReopen;
         this.place = place;
@@ -54,14 +61,14 @@ final class ConnectionManager implements AutoCloseable {
     }
 
     /**
-     * The open database.
+     * Returns the open database.
      *
-     * @param known of the database that was open before
+     * @param known the state of the database that was open before
      */
     Session open(CommittedState known) throws SQLException {
         Session open = session;
         if (open != null && gone()) {
-            LOG.log(Level.WARNING, "the file of the event store was taken away from under the daemon");
+            LOG.log(Level.WARNING, "the file of the event store was removed or replaced while the daemon ran");
             close();
             open = null;
         }
@@ -116,10 +123,15 @@ final class ConnectionManager implements AutoCloseable {
         }
         opened.keep(known.gpus());
         opened.adopt(known.faults(), now);
-        LOG.log(Level.WARNING, "begun a new event store with " + known.faults().size() + " current faults");
+        LOG.log(
+                Level.WARNING,
+                "created a new event store with " + known.faults().size() + " current faults");
     }
 
-    /** At most once a second: SQLite itself would go on writing to a file that has no name any more. */
+    /**
+     * Checks, at most once a second, whether the file was removed. SQLite itself would continue writing to a file
+     * without a name.
+     */
     private boolean gone() {
         long now = System.nanoTime();
         if (now - lookedAt < 1_000_000_000L) {
@@ -129,20 +141,20 @@ final class ConnectionManager implements AutoCloseable {
         return !place.identity().equals(identity);
     }
 
-    /** Renames a broken file; false where even that is not possible. */
+    /** Renames a corrupt file. Returns false if that failed. */
     boolean setAside(String complaint) {
         close();
         stats.setAside();
         if (place.inMemory()) {
-            LOG.log(Level.ERROR, "the event store in memory is corrupt (" + complaint + "): a new one is begun");
+            LOG.log(Level.ERROR, "the event store in memory is corrupt (" + complaint + "): a new one is created");
             return true;
         }
         try {
             Path aside = place.setAside(clock.instant());
             LOG.log(
                     Level.ERROR,
-                    "the event store " + place.name() + " is corrupt (" + complaint + "): it lies in " + aside
-                            + " now, and a new one is begun");
+                    "the event store " + place.name() + " is corrupt (" + complaint + "): it was moved to " + aside
+                            + ", and a new one is created");
             return true;
         } catch (IOException e) {
             LOG.log(
@@ -153,7 +165,7 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** Lets go of the database, whatever state it is in. */
+    /** Closes the database, whatever state it is in. */
     @Override
     public void close() {
         if (session != null) {

@@ -23,13 +23,13 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Where the store lies: a file that this process alone writes, or memory where there can be none. */
+/** The file of the store, which this process alone writes; or memory, if no file can be written. */
 final class DatabaseFile implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(DatabaseFile.class.getName());
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
-    /** SQLite keeps what is not in the file yet beside it. */
+    /** The suffixes of SQLite's files: the write-ahead log, its index, and the database. */
     private static final List<String> PARTS = List.of("-wal", "-shm", "");
 
     private final Path file;
@@ -45,13 +45,14 @@ final class DatabaseFile implements AutoCloseable {
     }
 
     /**
-     * Throws {@link UserError} when another process has it, and when a file that was named cannot be written.
+     * Claims the file for this process.
      *
-     * @param named whether an operator chose the file: then nothing else will do
+     * @param named true if an operator chose the file, which must not be replaced by memory then
+     * @throws UserError if another process holds the file, or if a named file cannot be written
      */
     static DatabaseFile claim(Path path, boolean named) {
         if (path.equals(StoreSettings.MEMORY)) {
-            return new DatabaseFile(path, null, "as told by --store.path", false);
+            return new DatabaseFile(path, null, "as set by --store.path", false);
         }
         Path file = path.toAbsolutePath().normalize();
         Path folder = Optional.ofNullable(file.getParent()).orElse(file);
@@ -83,17 +84,17 @@ final class DatabaseFile implements AutoCloseable {
         return new DatabaseFile(file, lock, "", false);
     }
 
-    /** An empty file with its rights: kernel messages and names of processes are not for everybody. */
+    /** Creates an empty file with restricted permissions, since it holds kernel messages and process names. */
     private static void create(Path file) throws IOException {
         try {
             Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----")));
         } catch (FileAlreadyExistsException there) {
-            // Nothing is to be done; asking before would not spare this.
+            // Nothing to do; a check beforehand would not prevent this exception.
             LOG.log(Level.DEBUG, "{0} is there", file);
         }
     }
 
-    /** Makes folder and file where they are missing. Whether that worked shows when the file is opened. */
+    /** Creates the folder and the file if they are missing. A failure shows when the file is opened. */
     void begin() {
         if (!inMemory()) {
             try {
@@ -105,7 +106,7 @@ final class DatabaseFile implements AutoCloseable {
         }
     }
 
-    /** A file that this process only reads. */
+    /** Returns a file that this process only reads. */
     static DatabaseFile unclaimed(Path file) {
         return new DatabaseFile(file, null, "", false);
     }
@@ -145,12 +146,12 @@ final class DatabaseFile implements AutoCloseable {
         }
     }
 
-    /** Empty for a file; else why there is none. */
+    /** Returns why the store is in memory; empty for a file. */
     String memoryCause() {
         return memoryCause;
     }
 
-    /** Whether events are in memory only because the usual file cannot be written: none may be acknowledged. */
+    /** Returns true if events are in memory because the default file cannot be written: none may be acknowledged. */
     boolean fellBack() {
         return fellBack;
     }
@@ -159,12 +160,12 @@ final class DatabaseFile implements AutoCloseable {
         return !memoryCause.isEmpty();
     }
 
-    /** For {@link Sql#open}. */
+    /** Returns the name for {@link Sql#open}. */
     String name() {
         return inMemory() ? StoreSettings.MEMORY.toString() : file.toString();
     }
 
-    /** Says which file it is; another one after it was taken away. Empty where there is none. */
+    /** Returns the identity of the file, which changes when the file is replaced; empty if there is none. */
     Optional<Object> identity() {
         if (inMemory()) {
             return Optional.of(this);
@@ -177,7 +178,7 @@ final class DatabaseFile implements AutoCloseable {
         }
     }
 
-    /** Of file and log together; what SQLite has in memory is not in it. */
+    /** Returns the size of file and log in bytes, without SQLite's memory. */
     long bytes() {
         long sum = 0;
         for (String part : inMemory() ? List.<String>of() : PARTS) {
@@ -190,7 +191,7 @@ final class DatabaseFile implements AutoCloseable {
         return sum;
     }
 
-    /** Renames the file and what belongs to it, so that a new one can be begun; returns the new name. */
+    /** Renames the file and its log, so that a new one can be created. Returns the new name. */
     Path setAside(Instant now) throws IOException {
         Path aside = Path.of(file + ".corrupt-" + STAMP.format(now));
         for (int i = 2; Files.exists(aside); i++) {

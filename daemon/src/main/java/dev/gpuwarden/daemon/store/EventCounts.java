@@ -5,10 +5,10 @@ import dev.gpuwarden.core.event.Room;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** How many events were taken since start, by what they say. Bounded: names and codes come from others. Thread-safe. */
+/** Counts of the events received since start, by kind. Bounded, since senders choose names and codes. Thread-safe. */
 public final class EventCounts {
 
-    /** So many different ones, shared by agents; what comes later is counted together. */
+    /** The number of different kinds, shared among agents. Later kinds are counted together. */
     static final int MOST_KINDS = 500;
 
     static final String OTHER = "other";
@@ -16,7 +16,11 @@ public final class EventCounts {
     private final Map<Kind, Long> counts = new LinkedHashMap<>();
     private final Room room = new Room(MOST_KINDS);
 
-    /** @param codes joined with commas */
+    /**
+     * A kind of event.
+     *
+     * @param codes joined with commas
+     */
     public record Kind(String agent, String check, String codes, boolean fatal, boolean healthy) {}
 
     synchronized void add(HealthEvent event, long times) {

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The parts of an event that have no column of their own, and its lists, as JSON: SQLite filters by the lists, and people read
- * the file with its shell.
+ * The JSON columns of an event: its lists, which SQLite filters by, and the parts without a column of their own. The
+ * JSON is readable in the shell of SQLite.
  */
 final class EventJson {
 
@@ -41,7 +41,7 @@ final class EventJson {
         });
     }
 
-    /** `[["PCI","0000:3b:00"],…]` */
+    /** Returns the entities in the form `[["PCI","0000:3b:00"],…]`. */
     static String entities(List<Entity> entities) {
         return text(json -> {
             json.writeStartArray();
@@ -55,7 +55,7 @@ final class EventJson {
         });
     }
 
-    /** Message, metadata and what else is no column; what means nothing is left out. */
+    /** Returns the message, the metadata and the other parts without a column. Empty values are left out. */
     static String body(HealthEvent event) {
         return text(json -> {
             json.writeStartObject();
@@ -122,7 +122,7 @@ final class EventJson {
         return entities;
     }
 
-    /** Fills in what {@link #body} wrote; fields that this version does not know are passed over. */
+    /** Reads a {@link #body} into an event and skips fields that this version does not know. */
     static void readBody(String text, HealthEvent.Builder event) throws IOException {
         try (JsonParser json = FACTORY.createParser(text)) {
             json.nextToken();

@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A filter as SQL. Values are bound, never written into the statement; lists travel as one JSON value, so that few different
- * statements exist.
+ * An SQL query for a filter. Values are bound, never written into the statement. Lists are bound as one JSON value,
+ * so that few different statements exist.
  */
 record EventQuery(String sql, List<Object> values, int limit) {
 
     static final int USUAL = 1000;
     static final int MOST = 10_000;
 
-    /** An answer ends when it has so many characters of text: the next page goes on after its last event. */
+    /** The characters of text after which a result ends. The next page starts after its last event. */
     private static final int MOST_CHARACTERS = 8 << 20;
 
     static EventQuery of(EventFilter filter) {
@@ -43,11 +43,11 @@ record EventQuery(String sql, List<Object> values, int limit) {
         });
         filter.from().ifPresent(from -> {
             conditions.add("last_seen >= ?");
-            values.add(Micros.clamped(from));
+            values.add(Sql.clampedMicros(from));
         });
         filter.until().ifPresent(until -> {
             conditions.add("received < ?");
-            values.add(Micros.clamped(until));
+            values.add(Sql.clampedMicros(until));
         });
         if (filter.afterSequence() > 0) {
             conditions.add(filter.newestFirst() ? "sequence < ?" : "sequence > ?");
@@ -74,7 +74,7 @@ record EventQuery(String sql, List<Object> values, int limit) {
         return bounded(reader, sql, values.toArray());
     }
 
-    /** The events that a receiver lacks. */
+    /** Returns the events after a sequence number, at most {@code max}. */
     static List<StoredEvent> after(Sql reader, long sequence, int max) throws SQLException {
         return bounded(
                 reader,

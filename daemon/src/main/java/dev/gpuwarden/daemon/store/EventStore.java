@@ -24,20 +24,24 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Keeps events in SQLite. Everything that says it waits does so for the writer's thread; what is current is in memory. */
+/**
+ * The event store of the node, in SQLite. Methods that store wait for the writer's thread; current faults are read
+ * from memory. Thread-safe.
+ */
 public final class EventStore implements EventWriter, EventReader, Outbox, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(EventStore.class.getName());
     private static final long CLOSE_SECONDS = 2;
 
-    /** Of one event: what a flight recorder writes, compressed. */
+    /** The largest recording of one event, compressed, in bytes. */
     public static final int LARGEST_RECORDING = 1 << 20;
 
     private final DatabaseFile place;
     private final Clock clock;
     private final StoreReader reader;
+    private final RequestQueue requests = new RequestQueue();
     private final StoreWriter writer;
-    private final ConnectionManager keeper;
+    private final ConnectionManager connections;
     private final StoreStats stats = new StoreStats();
     private final EventCounts counts = new EventCounts();
     private final CopyOnWriteArrayList<Consumer<EventChange>> listeners = new CopyOnWriteArrayList<>();
@@ -47,19 +51,27 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
         this.place = place;
         this.clock = clock;
         reader = new StoreReader(place, this::inspect);
-        keeper = new ConnectionManager(place, settings, clock, stats, reader::close);
+        connections = new ConnectionManager(place, settings, clock, stats, reader::close);
         Retention retention = new Retention(settings.retention, settings.maxSizeBytes, stats, System.nanoTime());
         writer = new StoreWriter(
-                keeper, retention, clock, stats, counts, this::listening, reader::closeIfUnused, settings.roomInterval);
+                requests,
+                connections,
+                retention,
+                clock,
+                stats,
+                counts,
+                this::currentListeners,
+                reader::closeIfUnused,
+                settings.roomInterval);
         thread = Threads.daemon("gpuwarden-store", writer);
     }
 
     /**
-     * Opens the store, or begins it. Where the usual file cannot be written, the store is in memory and logs that; no receipt is
-     * better than {@link Receipt#HELD}.
+     * Opens the store, or creates it. If the default file cannot be written, the store is in memory, logs that, and
+     * gives no receipt better than {@link Receipt#HELD}.
      *
-     * @throws dev.gpuwarden.cli.UserError where another daemon has it, where a file that was named cannot be written, or where the
-     *     file is of a newer version or of another program
+     * @throws dev.gpuwarden.cli.UserError if another daemon holds the file, if a named file cannot be written, or if
+     *     the file has a newer version or belongs to another program
      */
     public static EventStore open(StoreSettings settings, Clock clock) {
         settings.validate();
@@ -90,7 +102,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
             });
         }
         Instant now = clock.instant();
-        List<Receipt> receipts = writer.submit(new AppendRequest(
+        List<Receipt> receipts = requests.submit(new AppendRequest(
                 events.stream().map(event -> PreparedEvent.of(event, now)).toList(), position));
         return place.fellBack()
                 ? receipts.stream()
@@ -99,7 +111,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
                 : receipts;
     }
 
-    /** Whether what is accepted now is on disk, or where the operator wants it. */
+    /** Returns true if events are written to disk now, or to memory as configured. */
     public boolean storing() {
         return !place.fellBack() && writer.trouble().isEmpty();
     }
@@ -133,37 +145,37 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     @Override
     public Subscription listen(Consumer<EventChange> listener) {
-        // So that the same listener can be there twice, and each goes by itself.
+        // A wrapper of its own, so that a listener can be registered twice and removed once.
         Consumer<EventChange> own = listener::accept;
         listeners.add(own);
         return () -> listeners.remove(own);
     }
 
-    /** Those that listen at this moment. */
-    private Consumer<EventChange> listening() {
+    /** Returns one consumer that calls the listeners registered at this moment. */
+    private Consumer<EventChange> currentListeners() {
         List<Consumer<EventChange>> all = List.copyOf(listeners);
-        return told -> all.forEach(listener -> tell(listener, told));
+        return change -> all.forEach(listener -> notify(listener, change));
     }
 
-    private static void tell(Consumer<EventChange> listener, EventChange told) {
+    private static void notify(Consumer<EventChange> listener, EventChange change) {
         try {
-            listener.accept(told);
+            listener.accept(change);
         } catch (RuntimeException e) {
-            LOG.log(Level.ERROR, "a listener failed on event " + told.stored().sequence(), e);
+            LOG.log(Level.ERROR, "a listener failed on event " + change.stored().sequence(), e);
         }
     }
 
     /**
-     * Keeps what was recorded around an event. False where it cannot be kept: the event is gone, or the disk takes nothing.
+     * Stores a recording with an event. Returns false if the event is gone or the disk takes no writes.
      *
-     * @throws IllegalArgumentException where it is bigger than {@link #LARGEST_RECORDING}
+     * @throws IllegalArgumentException if it is larger than {@link #LARGEST_RECORDING}
      */
     public boolean attach(long sequence, byte[] recording) {
         if (recording.length > LARGEST_RECORDING) {
             throw new IllegalArgumentException(
                     "expected a recording of at most " + LARGEST_RECORDING + " bytes, but it has " + recording.length);
         }
-        return writer.submit(new WriteRequest<Boolean>() {
+        return requests.submit(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 return session.attach(sequence, recording);
@@ -176,7 +188,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
         });
     }
 
-    /** What was recorded around an event. Reads the store. */
+    /** Returns the recording of an event. Reads the store. */
     public Optional<byte[]> recording(String eventId) {
         return read(sql -> sql.first(
                 "SELECT bytes FROM recordings JOIN events ON event = sequence WHERE id = ?",
@@ -184,14 +196,17 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
                 eventId));
     }
 
-    /** Who the node's GPUs are, as they last reported it. */
+    /** Returns the node's GPUs as they were last stored. */
     public KnownGpus gpus() {
         return writer.view().gpus();
     }
 
-    /** Keeps that for the next start. Does not wait: what the disk does not take is learned again from the driver. */
+    /**
+     * Stores the node's GPUs for the next start. Does not wait; if the disk takes no writes, the driver reports them
+     * again.
+     */
     public void keepGpus(KnownGpus known) {
-        writer.later(new WriteRequest<Boolean>() {
+        requests.add(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 session.keep(known);
@@ -207,8 +222,8 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     @Override
     public void register(String receiver) {
-        keeper.register(receiver);
-        writer.submit(new WriteRequest<Boolean>() {
+        connections.register(receiver);
+        requests.submit(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 session.outbox().register(receiver, session.lastSequence(), 0);
@@ -217,16 +232,19 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
             @Override
             void unwritten(String cause) {
-                // The next database that opens learns of it.
+                // The connection manager registers it with the next database that opens.
                 complete(true);
             }
         });
     }
 
-    /** Forgets all other receivers: nothing is kept for those that the user configured away. Blocks as registering does. */
+    /**
+     * Removes all other receivers, so that no events are kept for receivers that are no longer configured. Blocks
+     * until that is committed.
+     */
     public void keepReceivers(Set<String> names) {
-        keeper.keep(names);
-        writer.submit(new WriteRequest<Boolean>() {
+        connections.keep(names);
+        requests.submit(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 session.outbox().keep(names);
@@ -243,7 +261,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     @Override
     public void acknowledge(String receiver, long sequence) {
-        writer.submit(new WriteRequest<Boolean>() {
+        requests.submit(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 session.outbox().acknowledge(receiver, sequence, session.lastSequence());
@@ -257,7 +275,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
         return writer.view().lags().getOrDefault(receiver, new Lag(0, 0));
     }
 
-    /** How the store is. Cheap, and from memory but for the file's size. */
+    /** Returns the state of the store. Reads memory, and the file's size. */
     public StoreStatus status() {
         CommittedState view = writer.view();
         return new StoreStatus(
@@ -268,7 +286,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
                 view.events(),
                 writer.faults().size(),
                 view.lastSequence(),
-                writer.waiting(),
+                requests.size(),
                 writer.heldEvents(),
                 writer.heldBytes(),
                 stats.receipts(),
@@ -280,7 +298,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
                 view.lags());
     }
 
-    /** How many events were taken since start, by what they say. */
+    /** Returns the numbers of events received since start, by kind. */
     public Map<EventCounts.Kind, Long> counts() {
         return counts.all();
     }
@@ -290,7 +308,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
             return reader.read(query);
         }
         // A database in memory belongs to its one connection.
-        return writer.submit(new WriteRequest<T>() {
+        return requests.submit(new WriteRequest<T>() {
             @Override
             T write(Session session, Instant now) throws SQLException {
                 return query.run(session.sql());
@@ -298,27 +316,27 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
         });
     }
 
-    /** A reader met something broken: the writer looks at all of it. */
+    /** Has the writer check the whole file after a reader found it corrupt. */
     private void inspect(SQLException error) {
-        writer.later(new WriteRequest<Boolean>() {
+        requests.add(new WriteRequest<Boolean>() {
             @Override
             Boolean write(Session session, Instant now) throws SQLException {
                 String complaint = Schema.complaint(session.sql());
                 if (!complaint.isEmpty()) {
-                    throw SqliteErrorKind.corrupt(complaint);
+                    throw Sql.ErrorKind.corrupt(complaint);
                 }
-                LOG.log(Level.WARNING, "a reader found the event store broken, the writer finds it sound", error);
+                LOG.log(Level.WARNING, "a reader found the event store corrupt, but the writer's check passed", error);
                 return true;
             }
         });
     }
 
-    /** Writes what waits and lets go of the file. */
+    /** Writes the waiting requests and releases the file. */
     @Override
     public void close() {
-        // The last connection that closes moves the log into the file.
+        // The last connection that closes copies the write-ahead log into the file.
         reader.close();
-        writer.end();
+        requests.end();
         boolean interrupted = false;
         try {
             thread.join(TimeUnit.SECONDS.toMillis(CLOSE_SECONDS));

@@ -9,16 +9,16 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Optional;
 
-/** The history. */
+/** The table of events. */
 final class EventTable {
 
     private static final System.Logger LOG = System.getLogger(EventTable.class.getName());
 
-    /** What {@link #read} reads, in this order. */
+    /** The columns that {@link #read} reads, in this order. */
     static final String COLUMNS = "sequence, received, last_seen, occurrences, id, agent, component, check_name, node,"
             + " healthy, fatal, action, codes, entities, body";
 
-    /** Tellings remembered of events that were counted with another one. */
+    /** The number of remembered fingerprints of events that were counted with another one. */
     private static final int REPEATS = 10_000;
 
     private final Sql sql;
@@ -32,7 +32,7 @@ final class EventTable {
     /** The last event about a subject. */
     record Last(long sequence, Instant lastSeen) {}
 
-    /** Whether this telling arrived before. */
+    /** Returns true if the event with this fingerprint arrived before. */
     boolean has(Fingerprint telling) throws SQLException {
         byte[] bytes = telling.bytes();
         return sql.exists("SELECT 1 FROM events WHERE telling = ?", (Object) bytes)
@@ -46,7 +46,7 @@ final class EventTable {
     Optional<Last> lastHealthy(Fingerprint subject) throws SQLException {
         return sql.first(
                 "SELECT sequence, last_seen FROM events WHERE subject = ? ORDER BY sequence DESC LIMIT 1",
-                row -> new Last(row.getLong(1), Micros.instant(row.getLong(2))),
+                row -> new Last(row.getLong(1), Sql.instant(row.getLong(2))),
                 (Object) subject.bytes());
     }
 
@@ -60,8 +60,8 @@ final class EventTable {
                 "INSERT INTO events (" + COLUMNS + ", telling, subject)"
                         + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 sequence,
-                Micros.of(received),
-                Micros.of(lastSeen),
+                Sql.micros(received),
+                Sql.micros(lastSeen),
                 incoming.times(),
                 event.id(),
                 event.agent(),
@@ -78,29 +78,29 @@ final class EventTable {
                 event.healthy() ? incoming.subject().bytes() : null);
     }
 
-    /** Counts a telling with the event that says the same; false where that event is gone. */
+    /** Counts a repetition with a stored event. Returns false if that event is gone. */
     boolean count(long sequence, long times, Instant seen) throws SQLException {
         return sql.update(
                         "UPDATE events SET occurrences = occurrences + ?, last_seen = ? WHERE sequence = ?",
                         times,
-                        Micros.of(seen),
+                        Sql.micros(seen),
                         sequence)
                 == 1;
     }
 
-    /** So that it is known when it arrives again. */
+    /** Remembers a fingerprint, so that the event is recognized when it arrives again. */
     void remember(Fingerprint telling) throws SQLException {
         repeats++;
         sql.update("INSERT OR IGNORE INTO repeats (number, telling) VALUES (?, ?)", repeats, telling.bytes());
         sql.update("DELETE FROM repeats WHERE number <= ?", repeats - REPEATS);
     }
 
-    /** As {@link #read}, but passes over a row that nobody can read: one such must not hide the others. */
+    /** As {@link #read}, but skips a row that cannot be read, so that it does not hide the others. */
     static Optional<StoredEvent> readable(ResultSet row) throws SQLException {
         try {
             return Optional.of(read(row));
         } catch (SQLException e) {
-            if (SqliteErrorKind.of(e) != SqliteErrorKind.CORRUPT) {
+            if (Sql.ErrorKind.of(e) != Sql.ErrorKind.CORRUPT) {
                 throw e;
             }
             LOG.log(System.Logger.Level.WARNING, "left out: {0}", e.getMessage());
@@ -122,11 +122,11 @@ final class EventTable {
             return new StoredEvent(
                     row.getLong(1),
                     event.build(),
-                    Micros.instant(row.getLong(2)),
-                    Micros.instant(row.getLong(3)),
+                    Sql.instant(row.getLong(2)),
+                    Sql.instant(row.getLong(3)),
                     row.getLong(4));
         } catch (IOException | RuntimeException e) {
-            throw SqliteErrorKind.corrupt("event " + row.getLong(1) + " cannot be read: " + e);
+            throw Sql.ErrorKind.corrupt("event " + row.getLong(1) + " cannot be read: " + e);
         }
     }
 }

@@ -16,10 +16,10 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Logs the faults that others than this daemon's checks report, the kernel log's XIDs above all: a line when one comes and when it
- * goes, none when it is repeated. Reporters are strangers: a minute has at most {@value #MOST} lines about fatal faults and as many about
- * others, and one agent at most {@value #MOST_OF_AGENT} of each. How many were left out is logged with the first line of a later minute.
- * Called by the store's thread alone.
+ * A log of the faults that other programs and the kernel log report: one line when a fault is raised and one when it
+ * is cleared, none for repetitions. Reporters are not trusted: a minute has at most {@value #MOST} lines about fatal
+ * faults and as many about others, of which one agent gets at most {@value #MOST_OF_AGENT} each. The first line of a
+ * later minute gives the number of suppressed lines. Called by the store's thread only.
  */
 public final class FaultLogger implements AutoCloseable {
 
@@ -40,10 +40,18 @@ public final class FaultLogger implements AutoCloseable {
     /** Lines of this minute. */
     private final Map<Share, Integer> lines = new HashMap<>();
 
-    /** @param agent empty for all agents together */
+    /**
+     * A counter of lines.
+     *
+     * @param agent empty for all agents together
+     */
     private record Share(String agent, boolean fatal) {}
 
-    /** @param names what people call the node's parts now */
+    /**
+     * Starts logging.
+     *
+     * @param names returns the current names of the node's parts
+     */
     public FaultLogger(EventReader book, Supplier<PartNames> names) {
         this(book, names, LOG::log, System::nanoTime);
     }
@@ -53,12 +61,12 @@ public final class FaultLogger implements AutoCloseable {
         this.log = log;
         this.nanoTime = nanoTime;
         this.minuteBegan = nanoTime.getAsLong();
-        this.subscription = book.listen(this::told);
+        this.subscription = book.listen(this::received);
     }
 
-    private void told(EventChange told) {
-        Effect effect = told.change().effect();
-        HealthEvent event = told.stored().event();
+    private void received(EventChange change) {
+        Effect effect = change.change().effect();
+        HealthEvent event = change.stored().event();
         if (effect == Effect.REPEATED || event.agent().equals(FindingEvents.AGENT)) {
             // Checks log what they find, with its remedy.
             return;

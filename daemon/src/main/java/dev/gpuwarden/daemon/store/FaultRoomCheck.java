@@ -14,7 +14,10 @@ import dev.gpuwarden.core.model.Reading;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Whether every reported fault is among the current ones: a fault that is not shown must not leave the node fit. */
+/**
+ * A check that every reported fault is among the current ones. A node must not pass while a reported fault is not
+ * shown.
+ */
 @AutoService(HealthCheck.class)
 public final class FaultRoomCheck implements HealthCheck {
 

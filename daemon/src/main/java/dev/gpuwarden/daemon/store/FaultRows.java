@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The faults that are current, in a table and in the {@link FaultTable} that decides about them. */
+/** The SQL table of current faults, together with the {@link FaultTable} that decides on them. */
 final class FaultRows {
 
     private static final String KEY = "agent = ? AND component = ? AND check_name = ? AND node = ?"
@@ -24,7 +24,7 @@ final class FaultRows {
 
     private final Sql sql;
     private final FaultTable table = new FaultTable();
-    /** The event that counts a fault's repetitions: its cause, or a later one that said the same. */
+    /** The event that counts a fault's repetitions: its cause, or a later equal event. */
     private final Map<FaultKey, Long> latest = new HashMap<>();
 
     FaultRows(Sql sql, EventTable events) throws SQLException {
@@ -36,7 +36,7 @@ final class FaultRows {
                 cause = events.get(stored.cause)
                         .map(StoredEvent::event)
                         .orElseThrow(() ->
-                                SqliteErrorKind.corrupt("event " + stored.cause + " of a current fault is missing"));
+                                Sql.ErrorKind.corrupt("event " + stored.cause + " of a current fault is missing"));
                 causes.put(stored.cause, cause);
             }
             restore(stored.fault(cause), stored.latest);
@@ -62,7 +62,7 @@ final class FaultRows {
         }
 
         Fault fault(HealthEvent event) {
-            return new Fault(key, event, cause, Micros.instant(since), Micros.instant(lastSeen), occurrences);
+            return new Fault(key, event, cause, Sql.instant(since), Sql.instant(lastSeen), occurrences);
         }
     }
 
@@ -70,18 +70,18 @@ final class FaultRows {
         return table;
     }
 
-    /** Puts a fault in as it was. */
+    /** Adds a fault unchanged. */
     void restore(Fault fault, long latestEvent) {
         table.restore(fault);
         latest.put(fault.key(), latestEvent);
     }
 
-    /** The newest of the events that count repetitions of these faults; empty for no fault. */
+    /** Returns the newest event that counts repetitions of these faults; empty if there are no faults. */
     Optional<Long> latest(Collection<FaultKey> keys) {
         return keys.stream().map(latest::get).max(Long::compare);
     }
 
-    /** Notes which event the faults of these keys were last stored with. */
+    /** Sets the event with which the faults of these keys were last stored. */
     void stored(Set<FaultKey> keys, long sequence) {
         for (FaultKey key : keys) {
             if (table.fault(key).isPresent()) {
@@ -92,7 +92,7 @@ final class FaultRows {
         }
     }
 
-    /** Writes these faults as they are now. */
+    /** Writes the present state of these faults. */
     void write(Set<FaultKey> keys) throws SQLException {
         for (FaultKey key : keys) {
             Optional<Fault> fault = table.fault(key);
@@ -126,12 +126,12 @@ final class FaultRows {
                 key.errorCode(),
                 fault.sequence(),
                 latestEvent,
-                Micros.of(fault.since()),
-                Micros.of(fault.lastSeen()),
+                Sql.micros(fault.since()),
+                Sql.micros(fault.lastSeen()),
                 fault.occurrences());
     }
 
-    /** The events that current faults refer to, each once and with its faults, in the order of the events. */
+    /** Groups faults by their causes, in the order of the events. */
     static Map<Long, List<Fault>> byCause(List<Fault> faults) {
         Map<Long, List<Fault>> causes = new LinkedHashMap<>();
         faults.stream()

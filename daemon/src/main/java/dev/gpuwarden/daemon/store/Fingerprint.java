@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Stands for a content. The first half of a SHA-256, since senders choose the content: nobody may be able to make an event
- * that is taken for another one's.
+ * A digest that identifies an event. It is the first half of a SHA-256, since senders choose the content: they must
+ * not be able to make an event that is mistaken for another one.
  */
 record Fingerprint(long high, long low) {
 
@@ -25,13 +25,16 @@ record Fingerprint(long high, long low) {
         void write(DataOutputStream out) throws IOException;
     }
 
-    /** Of one telling: an event that arrives twice has the same one, the same fault told anew another. */
+    /**
+     * Returns the fingerprint of one report: equal if the same event arrives twice, different if the fault is
+     * reported again.
+     */
     static Fingerprint ofTelling(HealthEvent event) {
         boolean given = !event.id().isEmpty();
-        // Without id and time nothing tells a fault that came back from one that arrives twice: it must not be lost.
+        // Without id and time, a returning fault cannot be told from a duplicate: the event must not be lost.
         boolean unknown = !given && event.generated().equals(Instant.EPOCH);
         return of(out -> {
-            // An id stands for the sender's clock. It does not stand for the content: counters of senders begin anew.
+            // An id replaces the sender's clock but not the content: counters of senders restart.
             out.writeUTF(event.id());
             out.writeUTF(given ? "" : event.generated().toString());
             out.writeUTF(unknown ? UUID.randomUUID().toString() : "");
@@ -40,7 +43,7 @@ record Fingerprint(long high, long low) {
         });
     }
 
-    /** Of what an event is about, without words and time: who told, of which parts, and how bad it is. */
+    /** Returns the fingerprint of an event's subject and severity, without its message and time. */
     static Fingerprint ofSubject(HealthEvent event) {
         return of(out -> {
             subject(
@@ -95,8 +98,8 @@ record Fingerprint(long high, long low) {
     }
 
     /**
-     * An id for an event that has none, in the form of a UUID of version 7: the time, then of this fingerprint as much as
-     * fits. It needs no source of randomness: the store holds no two events of the same fingerprint.
+     * Returns an id for an event that has none, in the form of a UUID of version 7: the time, then as much of this
+     * fingerprint as fits. It needs no randomness, since the store holds no two events with the same fingerprint.
      */
     String id(Instant now) {
         long time = now.toEpochMilli() << 16;

@@ -5,7 +5,7 @@ import dev.gpuwarden.core.node.KnownGpus;
 import java.sql.SQLException;
 import java.util.Optional;
 
-/** Who the node's GPUs are, as they last reported it. Written when one is another. */
+/** The table of the node's GPUs as they last reported themselves. It is written when a GPU changes. */
 final class GpuTable {
 
     private GpuTable() {}

@@ -13,34 +13,34 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Events of which a fault found no room among the current ones. As many as the history has: their number costs no memory, and
- * they go with their events.
+ * The table of events of which a fault found no room among the current ones. It is as long as the history at most:
+ * its length costs no memory, and its rows are deleted with their events.
  */
 final class LeftOutTable {
 
     private static final System.Logger LOG = System.getLogger(LeftOutTable.class.getName());
 
-    /** Events that are passed in one transaction at least: nothing else is stored meanwhile. */
+    /** The events that one transaction scans at least. It stores nothing else during that time. */
     private static final int SLICE = 200;
 
-    /** For people and labels: names are as long as reporters make them. */
+    /** The longest agent name in messages and labels. Reporters choose these names. */
     private static final int LONGEST_NAME = 200;
 
     private final Sql sql;
     private LeftOut counted;
     private long newest;
     private boolean changed;
-    /** After a start too: what was there before may have room now. */
+    /** True after a start too, since earlier reports may have room now. */
     private boolean mayFit;
 
     private boolean warned;
 
-    /** What a look has found up to {@link #lookedAt}; absent between looks. */
+    /** The findings of the scan up to {@link #scannedTo}; absent between scans. */
     private Optional<MissedFaults> found = Optional.empty();
 
-    private long lookedAt;
+    private long scannedTo;
 
-    /** Since the last slice. */
+    /** Events stored since the last slice. */
     private long storedSince;
 
     LeftOutTable(Sql sql) throws SQLException {
@@ -57,12 +57,12 @@ final class LeftOutTable {
                 row -> new LeftOut.Share(row.getString(1), row.getLong(2), row.getLong(3))));
     }
 
-    /** An event was stored, and this is what it did to the current faults. */
+    /** Records a stored event and its effect on the current faults. */
     void stored(StoredEvent stored, Change change) throws SQLException {
         HealthEvent event = stored.event();
         storedSince++;
         if (event.healthy()) {
-            // It makes room, or ends what waits for room.
+            // It makes room, or clears a fault that waits for room.
             mayFit |= newest > 0;
         } else if (change.keys().size() < event.keys().size()) {
             sql.update(
@@ -75,7 +75,7 @@ final class LeftOutTable {
         }
     }
 
-    /** The last event of which something waits for room; 0 where nothing does. */
+    /** Returns the last event of which a fault waits for room; 0 if there is none. */
     long newest() {
         return newest;
     }
@@ -84,35 +84,35 @@ final class LeftOutTable {
         return mayFit || found.isPresent();
     }
 
-    /** Whether a look has begun and not ended. */
-    boolean looksOn() {
+    /** Returns true during a scan. */
+    boolean isScanning() {
         return found.isPresent();
     }
 
-    void lookAgain() {
+    void scanAgain() {
         mayFit = true;
     }
 
     /**
-     * Looks through the next slice of the history, which may be tens of thousands of events.
+     * Scans the next slice of the history, which may have tens of thousands of events.
      *
-     * @return what waits for room, once the end is reached; what does not wait any more is forgotten then
+     * @return the faults that wait for room, once the end is reached; events that no longer wait are removed then
      */
-    Optional<List<MissedFaults.Waiting>> look(FaultTable current) throws SQLException {
+    Optional<List<MissedFaults.Waiting>> scan(FaultTable current) throws SQLException {
         if (found.isEmpty()) {
             mayFit = false;
-            lookedAt = 0;
+            scannedTo = 0;
             storedSince = 0;
         }
         MissedFaults missed = found.orElseGet(MissedFaults::new);
         found = Optional.of(missed);
-        // More than has come, or a flood would keep the end out of reach.
+        // More than arrived since: otherwise the scan would never end during a flood.
         long slice = Math.max(SLICE, 2 * storedSince);
         storedSince = 0;
         long end = sql.number(
                 "SELECT max(sequence) FROM (SELECT sequence FROM events WHERE sequence > ?"
                         + " AND sequence >= (SELECT min(event) FROM left_out) ORDER BY sequence LIMIT ?)",
-                lookedAt,
+                scannedTo,
                 slice);
         if (end > 0) {
             sql.forEach(
@@ -120,9 +120,9 @@ final class LeftOutTable {
                             + " AND sequence >= (SELECT min(event) FROM left_out)"
                             + " AND (healthy = 1 OR sequence IN (SELECT event FROM left_out)) ORDER BY sequence",
                     row -> EventTable.readable(row).ifPresent(missed::next),
-                    lookedAt,
+                    scannedTo,
                     end);
-            lookedAt = end;
+            scannedTo = end;
             return Optional.empty();
         }
         found = Optional.empty();
@@ -135,13 +135,13 @@ final class LeftOutTable {
         return Optional.of(missed.waiting(current));
     }
 
-    /** The history has the event no more. */
+    /** Removes an event that was deleted from the history. */
     void deleted(long event) throws SQLException {
         if (newest > 0 && forget(event) && !warned) {
             warned = true;
             LOG.log(
                     Level.WARNING,
-                    "event " + event + " is deleted from the history before its faults found room;"
+                    "event " + event + " was deleted from the history before its faults found room;"
                             + " what it reported is no longer known; further cases are not logged");
         }
     }
@@ -152,7 +152,7 @@ final class LeftOutTable {
         return there;
     }
 
-    /** Brings {@link #counted} and {@link #newest} up to date, before a commit. */
+    /** Updates {@link #counted} and {@link #newest} before a commit. */
     void count() throws SQLException {
         if (changed) {
             changed = false;
@@ -161,7 +161,7 @@ final class LeftOutTable {
         }
     }
 
-    /** As of the last {@link #count}. */
+    /** Returns the reports as of the last {@link #count}. */
     LeftOut counted() {
         return counted;
     }

@@ -8,13 +8,17 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** How far each receiver is. */
+/** The table of receivers and their acknowledgements. */
 final class OutboxTable {
 
     private final Sql sql;
     private final Map<String, Receiver> receivers = new TreeMap<>();
 
-    /** @param waiting how many events are there that it lacks */
+    /**
+     * One receiver.
+     *
+     * @param waiting the number of stored events that it has not acknowledged
+     */
     private record Receiver(long acknowledged, long waiting, long dropped) {}
 
     OutboxTable(Sql sql) throws SQLException {
@@ -41,7 +45,10 @@ final class OutboxTable {
         }
     }
 
-    /** Going back is not possible, nor beyond what there is. */
+    /**
+     * Acknowledges events. Numbers below the last acknowledgement change nothing, and numbers beyond the last event
+     * count as that event.
+     */
     void acknowledge(String name, long sequence, long lastSequence) throws SQLException {
         Receiver receiver = receivers.get(name);
         if (receiver == null) {
@@ -49,7 +56,7 @@ final class OutboxTable {
         }
         long upTo = Math.min(sequence, lastSequence);
         if (upTo > receiver.acknowledged) {
-            // Only what it took is counted: what it lacks may be all there is.
+            // Only the newly acknowledged events are counted: those that wait may be the whole history.
             long taken = sql.number(
                     "SELECT count(*) FROM events WHERE sequence > ? AND sequence <= ?", receiver.acknowledged, upTo);
             write(name, new Receiver(upTo, receiver.waiting - taken, receiver.dropped));
@@ -65,13 +72,13 @@ final class OutboxTable {
         }
     }
 
-    /** An event was stored. */
+    /** Counts a stored event for every receiver. */
     void stored() {
         receivers.replaceAll(
                 (name, receiver) -> new Receiver(receiver.acknowledged, receiver.waiting + 1, receiver.dropped));
     }
 
-    /** An event goes for want of room. */
+    /** Counts an event that is deleted for lack of room. */
     void dropped(long sequence) throws SQLException {
         for (Map.Entry<String, Receiver> entry : Map.copyOf(receivers).entrySet()) {
             Receiver receiver = entry.getValue();
@@ -81,7 +88,7 @@ final class OutboxTable {
         }
     }
 
-    /** What every receiver has. */
+    /** Returns the last event that all receivers have acknowledged. */
     long acknowledgedByAll() {
         return receivers.values().stream()
                 .mapToLong(Receiver::acknowledged)
@@ -89,7 +96,7 @@ final class OutboxTable {
                 .orElse(Long.MAX_VALUE);
     }
 
-    /** What each receiver has. */
+    /** Returns the last acknowledged event of each receiver. */
     Map<String, Long> acknowledged() {
         Map<String, Long> all = new TreeMap<>();
         receivers.forEach((name, receiver) -> all.put(name, receiver.acknowledged));

@@ -17,14 +17,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What the disk did not take yet, in order and bounded, and the faults as they are with it. For the writer's thread. */
+/**
+ * A bounded queue of requests that the disk has not taken yet, with the faults that include them. Used by the
+ * writer's thread only.
+ */
 final class PendingBuffer {
 
     static final int MOST_EVENTS = 10_000;
     static final long MOST_BYTES = 16 << 20;
 
     private final Deque<AppendRequest> units = new ArrayDeque<>();
-    /** Of everything that is held: senders that get no acknowledgement send again and again. */
+    /** Fingerprints of all held events, since senders repeat events that are not acknowledged. */
     private final Set<Fingerprint> tellings = new HashSet<>();
 
     private final Map<Fingerprint, Place> subjects = new HashMap<>();
@@ -33,10 +36,10 @@ final class PendingBuffer {
     private int merged;
     private long bytes;
 
-    /** Where an event is held that a repetition can be counted with. */
+    /** The place of a held event with which repetitions are counted. */
     private record Place(AppendRequest unit, int index) {}
 
-    /** Keeps what it has room for: all of it or, but for what is known already, nothing. */
+    /** Adds the events of a request if there is room for all of them. Known events need no room. */
     List<Receipt> add(AppendRequest unit, List<Fault> stored, Instant now) {
         if (units.isEmpty()) {
             faults = new FaultTable();
@@ -76,7 +79,7 @@ final class PendingBuffer {
         }
         return events + more <= MOST_EVENTS
                 && bytes + moreBytes <= MOST_BYTES
-                // A source may tell nothing but where it is.
+                // A request may have a position and no events.
                 && (units.size() < MOST_EVENTS || more == 0 && unit.position().isEmpty());
     }
 
@@ -98,15 +101,15 @@ final class PendingBuffer {
         }
     }
 
-    /** Whether it only says again what a held event says, and nothing that came between them spoke against it. */
+    /** Returns true if the event repeats a held event and no event between them contradicts it. */
     private boolean repeats(PreparedEvent event) {
         return subjects.containsKey(event.subject())
                 && faults.preview(event.event()).effect() == Effect.REPEATED;
     }
 
     /**
-     * Notes a position without an event of its own: with the last unit, since everything that was read before it is in that
-     * unit or in earlier ones.
+     * Adds a position without an event to the last request: everything read before it is in that request or in
+     * earlier ones.
      */
     private void moveOn(Position position, AppendRequest unit) {
         AppendRequest last = units.peekLast();
@@ -123,12 +126,12 @@ final class PendingBuffer {
         return units.isEmpty();
     }
 
-    /** The oldest, to be written together. */
+    /** Returns the oldest requests, which are written together. */
     List<AppendRequest> first(int most) {
         return new ArrayList<>(units.stream().limit(most).toList());
     }
 
-    /** They are written. */
+    /** Removes requests after their commit. */
     void remove(List<AppendRequest> written) {
         for (AppendRequest unit : written) {
             units.remove(unit);
@@ -146,7 +149,7 @@ final class PendingBuffer {
         }
     }
 
-    /** The stored faults and what held events made of them. */
+    /** Returns the stored faults with the changes of the held events. */
     List<Fault> faults() {
         return faults.faults();
     }

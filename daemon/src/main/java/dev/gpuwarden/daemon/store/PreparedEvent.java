@@ -5,13 +5,13 @@ import dev.gpuwarden.core.event.StoredEvent;
 import java.time.Instant;
 
 /**
- * An event made ready on its sender's thread, so that the writer has little to do.
+ * An event, prepared on its sender's thread so that the writer has less to do.
  *
  * @param event with an id
- * @param idIsGiven whether the sender gave the id
- * @param telling the same where the event arrives twice
- * @param subject the same where the same is told again
- * @param times how many occurrences it stands for
+ * @param idIsGiven true if the sender gave the id
+ * @param telling equal if the same event arrives twice
+ * @param subject equal if the same fault is reported again
+ * @param times the number of occurrences that the event reports
  */
 record PreparedEvent(
         HealthEvent event,
@@ -23,7 +23,7 @@ record PreparedEvent(
         String entities,
         String body) {
 
-    /** Bytes of a held event beside its texts: objects, lists, fingerprints. */
+    /** Bytes of a held event without its texts: objects, lists, fingerprints. */
     private static final int OVERHEAD = 1024;
 
     static PreparedEvent of(HealthEvent event, Instant now) {
@@ -40,7 +40,7 @@ record PreparedEvent(
                 EventJson.body(event));
     }
 
-    /** The same event under an id of the store, since another event has the sender's. */
+    /** Returns the same event under an id of the store, for a sender's id that another event has. */
     PreparedEvent withOwnId(Instant now) {
         return new PreparedEvent(event.withId(telling.id(now)), false, telling, subject, times, codes, entities, body);
     }
@@ -49,7 +49,7 @@ record PreparedEvent(
         return new PreparedEvent(event, idIsGiven, telling, subject, times + more, codes, entities, body);
     }
 
-    /** About how much memory it takes. */
+    /** Returns the approximate memory use in bytes. */
     int bytes() {
         return OVERHEAD + 2 * event.characters() + codes.length() + entities.length() + body.length();
     }

@@ -11,26 +11,26 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Keeps the store within its bounds, a little at a time, so that events never wait for it. Causes of current faults stay,
- * whatever their age and the store's size. For the writer's thread.
+ * Deletes old events in small steps, so that new events never wait for it. Causes of current faults stay, whatever
+ * their age and the store's size. Used by the writer's thread only.
  */
 final class Retention {
 
     private static final System.Logger LOG = System.getLogger(Retention.class.getName());
     private static final long EVERY_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final long AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
-    /** Commits after which the size is looked at again. */
+    /** Commits between two checks of the size. */
     private static final int COMMITS = 64;
 
     private static final int BATCH = 64;
     private static final int RECORDINGS = 4;
-    /** Below this many free pages nothing is given back. */
+    /** The number of free pages up to which no page is given back. */
     private static final int FREE_PAGES = 64;
 
-    /** Deleting goes on until the store is this much smaller, so that not every commit deletes. */
+    /** The share of the limit at which deleting stops, so that not every commit deletes. */
     private static final double TARGET = 0.9;
 
-    /** Events that current faults refer to. */
+    /** The events that current faults refer to. */
     private static final String NEEDED = "SELECT cause FROM faults UNION SELECT latest FROM faults";
 
     private final Duration age;
@@ -49,7 +49,7 @@ final class Retention {
         this.dueNanos = nowNanos;
     }
 
-    /** When to call {@link #step} without any commit. */
+    /** Returns when to call {@link #step} if there are no commits. */
     long dueNanos() {
         return dueNanos;
     }
@@ -62,7 +62,7 @@ final class Retention {
         return ageing || shrinking || commits >= COMMITS || nowNanos - dueNanos >= 0;
     }
 
-    /** What could not be done is tried again in a while: a disk that is nearly full must not keep the writer busy. */
+    /** Postpones the next step by a minute, since a nearly full disk must not keep the writer busy. */
     void failed(long nowNanos) {
         dueNanos = nowNanos + AGAIN_NANOS;
         ageing = false;
@@ -70,7 +70,7 @@ final class Retention {
         commits = 0;
     }
 
-    /** Does one little part of what is to be done; there is more while it is {@link #due}. */
+    /** Runs one small step; more remains while it is {@link #due}. */
     void step(Session session, Instant now, long nowNanos) throws SQLException {
         if (nowNanos - dueNanos >= 0) {
             dueNanos = nowNanos + EVERY_NANOS;
@@ -94,7 +94,7 @@ final class Retention {
     }
 
     private int expire(Session session, Instant now) throws SQLException {
-        long cutoff = Micros.of(now.minus(age));
+        long cutoff = Sql.micros(now.minus(age));
         long acknowledged = session.outbox().acknowledgedByAll();
         Set<Long> needed = new HashSet<>(session.sql().list(NEEDED, row -> row.getLong(1)));
         List<Long> old = new ArrayList<>();
@@ -110,7 +110,7 @@ final class Retention {
                             if (row.getLong(3) < cutoff && !needed.contains(sequence)) {
                                 old.add(sequence);
                             }
-                            return old.size() < BATCH && (received < cutoff || received > Micros.of(now));
+                            return old.size() < BATCH && (received < cutoff || received > Sql.micros(now));
                         },
                         goOn -> goOn,
                         acknowledged);
@@ -121,7 +121,7 @@ final class Retention {
         return old.size();
     }
 
-    /** False where nothing is left to go. */
+    /** Deletes the oldest events. Returns false if no event can be deleted. */
     private boolean shrink(Session session) throws SQLException {
         Sql sql = session.sql();
         List<Long> oldest = sql.list(
@@ -140,9 +140,7 @@ final class Retention {
                         + RECORDINGS + ")");
         if (recordings == 0 && !warned) {
             warned = true;
-            LOG.log(
-                    Level.WARNING,
-                    "the event store is bigger than --store.max-size with the causes of current faults alone");
+            LOG.log(Level.WARNING, "the causes of current faults alone exceed --store.max-size");
         }
         return recordings > 0;
     }

@@ -4,10 +4,10 @@ import dev.gpuwarden.cli.UserError;
 import java.sql.SQLException;
 import java.util.List;
 
-/** The tables, and what a file must be to be opened as a store. */
+/** The tables of the store, and the checks of a file before it is opened. */
 final class Schema {
 
-    /** Marks the file as a store: "gpuw". */
+    /** The application id that marks the file as a store: "gpuw". */
     private static final int APPLICATION = 0x67707577;
 
     private static final int VERSION = 2;
@@ -67,7 +67,7 @@ final class Schema {
             // The greatest sequence ever given, kept when its event goes.
             "CREATE TABLE last_sequence (value INTEGER NOT NULL) STRICT");
 
-    /** What version 2 has that version 1 had not. */
+    /** The tables added in version 2. */
     private static final List<String> SINCE_2 = List.of("""
             CREATE TABLE left_out ( -- events of which a fault found no room among the current ones
                 event INTEGER PRIMARY KEY, agent TEXT NOT NULL, fatal INTEGER NOT NULL
@@ -82,7 +82,10 @@ final class Schema {
 
     private Schema() {}
 
-    /** Makes the tables in an empty file, and says whether it was one; refuses files that are no store of this version. */
+    /**
+     * Creates the tables in an empty file and returns whether the file was empty. Refuses files of other programs and
+     * of newer versions.
+     */
     static boolean prepare(Sql sql, String place, long lastSequence) throws SQLException {
         int application = (int) sql.number("PRAGMA application_id");
         int version = (int) sql.number("PRAGMA user_version");
@@ -91,8 +94,9 @@ final class Schema {
             throw new UserError("expected an event store at " + place + ", but it is a database of another program");
         }
         if (version > VERSION) {
-            throw new UserError("the event store " + place + " is of version " + version + ", this gpuwarden knows "
-                    + VERSION + ": run the newer gpuwarden, or move the file away");
+            throw new UserError(
+                    "the event store " + place + " is of version " + version + ", but this gpuwarden supports at most "
+                            + VERSION + ": run the newer gpuwarden, or move the file away");
         }
         settings(sql, empty);
         if (empty) {
@@ -127,17 +131,17 @@ final class Schema {
         small(sql);
     }
 
-    /** What keeps a connection small: 256 KiB of cache, nothing mapped, no temporary files. */
+    /** Limits a connection's memory: 256 KiB of cache, nothing mapped, no temporary files. */
     static void small(Sql sql) throws SQLException {
         sql.run("PRAGMA cache_size = -256");
         sql.run("PRAGMA mmap_size = 0");
         sql.run("PRAGMA temp_store = MEMORY");
-        // Whatever was written into the file: its schema cannot call functions.
+        // A schema in a manipulated file must not call functions.
         sql.run("PRAGMA trusted_schema = OFF");
         sql.run("PRAGMA cell_size_check = ON");
     }
 
-    /** Reads the whole file; empty when it is sound. */
+    /** Reads the whole file and returns what is wrong with it; empty if it is sound. */
     static String complaint(Sql sql) throws SQLException {
         String said =
                 sql.first("PRAGMA quick_check(1)", row -> row.getString(1)).orElse("");

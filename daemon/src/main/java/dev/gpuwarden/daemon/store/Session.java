@@ -26,12 +26,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The open database: what is committed, and the transaction under way. For the writer's thread alone. After any error it is
- * closed and another one opened, so what is in memory here is always what is in the file.
+ * The open database, with the committed state and the open transaction. Used by the writer's thread only. After any
+ * error it is closed and another one opened, so its memory always equals the file.
  */
 final class Session implements AutoCloseable {
 
-    /** Events that are stored once more in one transaction. */
+    /** The faults that one transaction raises again at most. */
     private static final int MOST_AGAIN = 256;
 
     private final Sql sql;
@@ -44,14 +44,14 @@ final class Session implements AutoCloseable {
     private final Set<FaultKey> touched = new LinkedHashSet<>();
     private KnownGpus gpus;
     private long lastSequence;
-    /** Whether the number is in its table too, in this transaction: its event may go. */
+    /** True once this transaction has stored the number in its table, so that its event may be deleted. */
     private boolean lastSequenceKept;
 
     private long count;
     private List<Fault> published = List.of();
 
-    /** What became of one event, and what listeners hear of it. */
-    record Filed(Receipt receipt, Optional<EventChange> told) {}
+    /** The outcome for one event, and the change that listeners receive. */
+    record Filed(Receipt receipt, Optional<EventChange> change) {}
 
     private final boolean isNew;
 
@@ -75,8 +75,10 @@ final class Session implements AutoCloseable {
     }
 
     /**
+     * Opens a database.
+     *
      * @param place a file's absolute path, or `:memory:`
-     * @param beginAt the last sequence of a store that is new
+     * @param beginAt the last sequence number of a new store
      */
     static Session open(String place, Duration repeatWindow, long beginAt) throws SQLException {
         Sql sql = Sql.open(place);
@@ -84,7 +86,7 @@ final class Session implements AutoCloseable {
             boolean isNew = Schema.prepare(sql, place, beginAt);
             String complaint = Schema.complaint(sql);
             if (!complaint.isEmpty()) {
-                throw SqliteErrorKind.corrupt(complaint);
+                throw Sql.ErrorKind.corrupt(complaint);
             }
             Session session = new Session(sql, isNew, repeatWindow);
             sql.transactions();
@@ -103,7 +105,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Writes an event, or counts it, and applies it to the faults. */
+    /** Stores an event, or counts it as a repetition, and applies it to the faults. */
     Filed file(PreparedEvent incoming, Instant now) throws SQLException {
         if (events.has(incoming.telling())) {
             return new Filed(Receipt.DUPLICATE, Optional.empty());
@@ -126,28 +128,28 @@ final class Session implements AutoCloseable {
         return new Filed(Receipt.STORED, Optional.of(new EventChange(stored, change)));
     }
 
-    /** Whether faults that found no room may have room now. */
+    /** Returns true if faults that found no room may have room now. */
     boolean mayRaiseAgain() {
         return leftOut.mayFit();
     }
 
-    /** Whether {@link #raiseAgain} has more of the history to look through. */
-    boolean looksForRoom() {
-        return leftOut.looksOn();
+    /** Returns true if {@link #raiseAgain} has more of the history to scan. */
+    boolean isScanning() {
+        return leftOut.isScanning();
     }
 
     /**
-     * Looks through a part of the history, and at its end stores faults that found no room once more, as many as have room now, and
-     * forgets those that are over.
+     * Scans a part of the history. At its end, stores the faults that have room now once more and removes those that
+     * are over.
      */
     List<Filed> raiseAgain(Instant now) throws SQLException {
         List<Filed> filed = new ArrayList<>();
-        for (MissedFaults.Waiting waiting : leftOut.look(faults.table()).orElse(List.of())) {
+        for (MissedFaults.Waiting waiting : leftOut.scan(faults.table()).orElse(List.of())) {
             for (HealthEvent event : waiting.fitting(faults.table(), now)) {
                 filed.add(file(PreparedEvent.of(event, now), now));
             }
             if (filed.size() >= MOST_AGAIN) {
-                leftOut.lookAgain();
+                leftOut.scanAgain();
                 break;
             }
         }
@@ -162,7 +164,7 @@ final class Session implements AutoCloseable {
         return new StoredEvent(lastSequence, incoming.event(), received, lastSeen, incoming.times());
     }
 
-    /** The event to count this one with; empty where it says something new. */
+    /** Returns the event with which this one is counted; empty if it is new. */
     private Optional<Long> toCount(PreparedEvent incoming, Change preview, Instant now) throws SQLException {
         if (preview.effect() != Effect.REPEATED) {
             return Optional.empty();
@@ -170,7 +172,7 @@ final class Session implements AutoCloseable {
         HealthEvent event = incoming.event();
         if (event.healthy()) {
             return events.lastHealthy(incoming.subject())
-                    // Whether a fault that found no room is over must be in the history.
+                    // The end of a fault that found no room must be in the history.
                     .filter(last -> soon(last.lastSeen(), now) && last.sequence() > leftOut.newest())
                     .map(EventTable.Last::sequence);
         }
@@ -183,12 +185,12 @@ final class Session implements AutoCloseable {
         return all && soon ? faults.latest(preview.keys()) : Optional.empty();
     }
 
-    /** A clock that was set back is no reason to store everything anew, unless it went far. */
+    /** Returns true within the repeat window, also for a clock that was set back by less. */
     private boolean soon(Instant last, Instant now) {
         return Duration.between(last, now).abs().compareTo(repeatWindow) < 0;
     }
 
-    /** So that an event that was counted in memory is known when it arrives again. */
+    /** Remembers an event that was counted in memory, so that it is recognized when it arrives again. */
     void remember(Fingerprint telling) throws SQLException {
         if (!events.has(telling)) {
             events.remember(telling);
@@ -204,7 +206,7 @@ final class Session implements AutoCloseable {
                 position.cursor());
     }
 
-    /** Writes faults of a store that is gone, with their events, into this one. */
+    /** Writes the faults of a lost store, with their events, into this one. */
     void adopt(List<Fault> orphans, Instant now) throws SQLException {
         for (List<Fault> ofEvent : FaultRows.byCause(orphans).values()) {
             Fault first = ofEvent.get(0);
@@ -223,7 +225,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** False where the event is gone. */
+    /** Stores a recording. Returns false if the event is gone. */
     boolean attach(long sequence, byte[] recording) throws SQLException {
         if (!sql.exists("SELECT 1 FROM events WHERE sequence = ?", sequence)) {
             return false;
@@ -232,7 +234,7 @@ final class Session implements AutoCloseable {
         return true;
     }
 
-    /** Deletes an event and what belongs to it. */
+    /** Deletes an event with its recording. */
     void delete(long sequence) throws SQLException {
         if (!lastSequenceKept) {
             sql.update("UPDATE last_sequence SET value = ?", lastSequence);
@@ -254,7 +256,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Whether the file was empty when it was opened. */
+    /** Returns true if the file was empty when it was opened. */
     boolean isNew() {
         return isNew;
     }
@@ -271,7 +273,7 @@ final class Session implements AutoCloseable {
         return published;
     }
 
-    /** Who the node's GPUs are. */
+    /** Returns the node's GPUs. */
     KnownGpus gpus() {
         return gpus;
     }
@@ -293,7 +295,7 @@ final class Session implements AutoCloseable {
         return lastSequence;
     }
 
-    /** Events in the history. */
+    /** Returns the number of events in the history. */
     long count() {
         return count;
     }

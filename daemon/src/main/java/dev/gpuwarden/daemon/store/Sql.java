@@ -5,6 +5,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -16,36 +18,40 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.JDBC;
 
-/** A connection and its statements, each prepared once. For one thread at a time. */
+/** A connection and its prepared statements. For one thread at a time. */
 final class Sql implements AutoCloseable {
 
-    /** Somebody else's shell on the file may hold its lock for a moment. */
+    /** The wait for a lock that another program, such as a SQLite shell, holds on the file. */
     private static final int BUSY_MILLIS = 2000;
 
-    /** Those of the writer, and the usual combinations of filters. */
+    /** Enough for the writer's statements and the usual combinations of filters. */
     private static final int MOST_STATEMENTS = 48;
 
     private final Connection connection;
-    /** In the order of their last use. */
+    /** Statements in the order of their last use. */
     private final Map<String, PreparedStatement> statements = new LinkedHashMap<>(64, 0.75f, true);
 
     private Sql(Connection connection) {
         this.connection = connection;
     }
 
-    /** Reads one row. */
+    /** A reader of one row. */
     interface Row<T> {
         T read(ResultSet row) throws SQLException;
     }
 
-    /** @param place a file's absolute path, or `:memory:` */
+    /**
+     * Opens a connection.
+     *
+     * @param place a file's absolute path, or `:memory:`
+     */
     static Sql open(String place) throws SQLException {
         Properties properties = new Properties();
         properties.setProperty("busy_timeout", String.valueOf(BUSY_MILLIS));
         return new Sql(JDBC.createConnection(JDBC.PREFIX + place, properties));
     }
 
-    /** From here on statements belong to a transaction that {@link #commit} ends. */
+    /** Starts transactions, each of which {@link #commit} ends. */
     void transactions() throws SQLException {
         connection.setAutoCommit(false);
     }
@@ -54,14 +60,14 @@ final class Sql implements AutoCloseable {
         connection.commit();
     }
 
-    /** Runs statements that answer nothing, to their end. */
+    /** Runs statements without a result. */
     void run(String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.executeUpdate(sql);
         }
     }
 
-    /** How many rows changed. */
+    /** Runs a statement and returns the number of changed rows. */
     int update(String sql, @Nullable Object... values) throws SQLException {
         return prepared(sql, values).executeUpdate();
     }
@@ -70,7 +76,7 @@ final class Sql implements AutoCloseable {
         return listWhile(sql, row, any -> true, values);
     }
 
-    /** Ends with the first row after which no more are wanted. */
+    /** Returns rows up to the first one for which {@code more} returns false. */
     <T> List<T> listWhile(String sql, Row<T> row, Predicate<T> more, @Nullable Object... values) throws SQLException {
         List<T> all = new ArrayList<>();
         try (ResultSet rows = prepared(sql, values).executeQuery()) {
@@ -84,12 +90,12 @@ final class Sql implements AutoCloseable {
         return all;
     }
 
-    /** Takes one row. */
+    /** A consumer of one row. */
     interface RowTaker {
         void take(ResultSet row) throws SQLException;
     }
 
-    /** Row by row: all of them at once may be more than there is memory for. */
+    /** Passes rows to a consumer one by one, for results that may not fit into memory. */
     void forEach(String sql, RowTaker taker, @Nullable Object... values) throws SQLException {
         try (ResultSet rows = prepared(sql, values).executeQuery()) {
             while (rows.next()) {
@@ -104,7 +110,7 @@ final class Sql implements AutoCloseable {
         }
     }
 
-    /** The only value; 0 where there is none. */
+    /** Returns the only value; 0 if there is none. */
     long number(String sql, @Nullable Object... values) throws SQLException {
         return first(sql, row -> row.getLong(1), values).orElse(0L);
     }
@@ -148,8 +154,57 @@ final class Sql implements AutoCloseable {
         }
     }
 
+    /** Returns a time as the store keeps it: microseconds since 1970. */
+    static long micros(Instant time) {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, time);
+    }
+
+    /** Returns the same for a time that a request names, which may lie beyond the range of a long. */
+    static long clampedMicros(Instant time) {
+        try {
+            return micros(time);
+        } catch (ArithmeticException e) {
+            return time.isBefore(Instant.EPOCH) ? Long.MIN_VALUE : Long.MAX_VALUE;
+        }
+    }
+
+    static Instant instant(long micros) {
+        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+    }
+
     @Override
     public void close() throws SQLException {
         connection.close();
+    }
+
+    /**
+     * The kind of a database error, which decides on the reaction. Numbers are SQLite's primary result codes
+     * (sqlite3.h).
+     */
+    enum ErrorKind {
+        /** The file is corrupt and must be set aside. */
+        CORRUPT,
+        /** The disk is full, fails or refuses writes: events are held in memory. */
+        UNAVAILABLE,
+        /** A statement or its values are wrong: a retry changes nothing. */
+        MISTAKE;
+
+        private static final int CORRUPT_CODE = 11;
+
+        static ErrorKind of(SQLException error) {
+            return switch (error.getErrorCode() & 0xff) {
+                case CORRUPT_CODE, 26 -> CORRUPT;
+                // SQLITE_ERROR: tables are missing if the file was truncated while the daemon ran.
+                case 1 -> String.valueOf(error.getMessage()).contains("no such table") ? CORRUPT : MISTAKE;
+                // TOOBIG, CONSTRAINT, MISMATCH, MISUSE, RANGE, and errors of JDBC itself
+                case 0, 18, 19, 20, 21, 25 -> MISTAKE;
+                default -> UNAVAILABLE;
+            };
+        }
+
+        /** Returns an error for a corruption that SQLite does not detect. */
+        static SQLException corrupt(String message) {
+            return new SQLException(message, null, CORRUPT_CODE);
+        }
     }
 }

@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Reads beside the writer, which goes on meanwhile. One connection, opened when somebody asks. Thread-safe. */
+/** A read-only connection beside the writer, opened on the first query. Thread-safe. */
 final class StoreReader {
 
     private final DatabaseFile place;
@@ -19,7 +19,7 @@ final class StoreReader {
         this.onCorrupt = onCorrupt;
     }
 
-    /** Asks the database something. */
+    /** A query of the database. */
     interface Query<T> {
         T run(Sql sql) throws SQLException;
     }
@@ -30,7 +30,7 @@ final class StoreReader {
             return query.run(open());
         } catch (SQLException e) {
             close();
-            if (SqliteErrorKind.of(e) == SqliteErrorKind.CORRUPT) {
+            if (Sql.ErrorKind.of(e) == Sql.ErrorKind.CORRUPT) {
                 onCorrupt.accept(e);
             }
             throw new UncheckedIOException(new IOException("the event store cannot be read: " + e.getMessage(), e));
@@ -48,7 +48,7 @@ final class StoreReader {
         return opened;
     }
 
-    /** Gives the connection's memory back when nobody has asked since the last call. */
+    /** Closes the connection if no query has used it since the last call. */
     synchronized void closeIfUnused() {
         if (!used) {
             close();

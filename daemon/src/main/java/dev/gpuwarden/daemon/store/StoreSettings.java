@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** Where events are kept, how long and how many. */
+/** The options of the event store: file, retention, size. */
 public final class StoreSettings {
 
-    /** SQLite's own word for a database without a file. */
+    /** SQLite's name for a database without a file. */
     public static final Path MEMORY = Path.of(":memory:");
 
     private static final String USUAL = "/var/lib/gpuwarden/events.db";
@@ -49,12 +49,16 @@ public final class StoreSettings {
                     + " another event (default: ${DEFAULT-VALUE}).")
     Duration repeatWindow = Duration.ofHours(1);
 
-    /** Between two looks for faults that found no room: each may read all of the history. */
+    /** The interval between two scans for faults that found no room. Each scan may read the whole history. */
     Duration roomInterval = Duration.ofSeconds(5);
 
-    /** Throws {@link UserError} where values are out of range. */
+    /**
+     * Checks the values.
+     *
+     * @throws UserError if a value is out of range
+     */
     public void validate() {
-        // A file that is no store is renamed as a corrupt one: whoever mistypes must not lose something else.
+        // A file that is no store is renamed as a corrupt one: a mistyped name must not cost another file.
         if (!path.equals(MEMORY) && !path.toString().endsWith(".db")) {
             throw new UserError("--store.path must end in .db, but was " + path);
         }
@@ -70,7 +74,7 @@ public final class StoreSettings {
         }
     }
 
-    /** Whether an operator chose the file, and not this program. */
+    /** Returns true if an operator chose the file. */
     boolean named() {
         return !path.equals(Path.of(USUAL));
     }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** What the store did since start. Thread-safe. */
+/** Counters of the store since start. Thread-safe. */
 final class StoreStats {
 
     private static final long LONGEST_MICROS = TimeUnit.MINUTES.toMicros(1);
@@ -39,7 +39,7 @@ final class StoreStats {
         deleted += events;
     }
 
-    /** Whether these are the first. */
+    /** Counts faults that found no room. Returns true for the first of them. */
     synchronized boolean faultsLeftOut(int faults) {
         boolean first = faultsLeftOut == 0 && faults > 0;
         faultsLeftOut += faults;

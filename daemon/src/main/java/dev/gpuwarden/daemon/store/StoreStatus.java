@@ -8,24 +8,24 @@ import java.util.Optional;
 import org.HdrHistogram.Histogram;
 
 /**
- * How the store is.
+ * The state of the store.
  *
  * @param path of the file; `:memory:` for none
- * @param memoryCause why events are in memory only; empty where they are in a file
- * @param trouble why nothing can be written now; empty where it can
+ * @param memoryCause why events are in memory only; empty if they are in a file
+ * @param trouble why writes fail now; empty if they succeed
  * @param sizeBytes of file and log
  * @param events in the history
  * @param faults current
- * @param lastSequence the last number given
- * @param waiting callers that wait for their commit
- * @param heldEvents in memory until the disk takes them
- * @param receipts how many events got each receipt since start
+ * @param lastSequence the last sequence number
+ * @param waiting requests that wait for their commit
+ * @param heldEvents events in memory that the disk has not taken
+ * @param receipts events since start by their receipt
  * @param faultsLeftOut faults since start that found no room among the current ones
- * @param leftOut what of that still waits for room
+ * @param leftOut the reports that still wait for room
  * @param deleted events deleted since start for age or size
  * @param setAside files found corrupt since start
- * @param commitMicros a copy: how long transactions took, sync and all
- * @param receivers what each lacks
+ * @param commitMicros the durations of transactions, including sync; a copy
+ * @param receivers the events that wait for each receiver
  */
 public record StoreStatus(
         String path,

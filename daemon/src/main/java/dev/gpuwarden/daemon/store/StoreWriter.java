@@ -17,56 +17,51 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one thread that writes. Whatever waits when it comes round goes into one transaction, so that many callers share one
- * sync of the disk. At rest it sleeps.
+ * The writer's thread of the store. All requests that wait form one transaction, so that many callers share one sync
+ * of the disk. It sleeps while nothing waits.
  */
 final class StoreWriter implements Runnable {
 
     private static final System.Logger LOG = System.getLogger(StoreWriter.class.getName());
-    private static final int MOST_JOBS = 256;
     private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(100), Duration.ofSeconds(5));
 
-    private final ConnectionManager keeper;
+    private final RequestQueue requests;
+    private final ConnectionManager connections;
     private final Retention retention;
     private final Clock clock;
     private final StoreStats stats;
     private final EventCounts counts;
     private final Supplier<Consumer<EventChange>> listeners;
     private final Runnable hourly;
-    private final LinkedBlockingQueue<WriteRequest<?>> jobs = new LinkedBlockingQueue<>();
-    private final PendingBuffer holding = new PendingBuffer();
+    private final PendingBuffer pending = new PendingBuffer();
     private final Map<String, Position> positions = new ConcurrentHashMap<>();
 
-    /** A pause after a look is so many times as long as the look. */
-    private static final int LOOK_SHARE = 9;
+    /** The pause after a scan, as a multiple of the scan's duration. */
+    private static final int SCAN_SHARE = 9;
 
-    private final long lookNanos;
-    private long lookAtNanos = System.nanoTime();
-    private boolean lookDue;
-    /** That the look under way has taken. */
-    private long lookedNanos;
+    private final long scanIntervalNanos;
+    private long scanAtNanos = System.nanoTime();
+    private boolean scanDue;
+    /** The time that the current scan has taken. */
+    private long scanNanos;
 
     private long retryAtNanos;
     private int failures;
 
-    private volatile boolean ending;
-    private volatile @Nullable Thread thread;
     private volatile CommittedState view = CommittedState.EMPTY;
     private volatile List<Fault> faults = List.of();
     private volatile @Nullable String trouble;
     private volatile int heldEvents;
     private volatile long heldBytes;
-    private volatile boolean ended;
 
     StoreWriter(
-            ConnectionManager keeper,
+            RequestQueue requests,
+            ConnectionManager connections,
             Retention retention,
             Clock clock,
             StoreStats stats,
@@ -74,17 +69,18 @@ final class StoreWriter implements Runnable {
             Supplier<Consumer<EventChange>> listeners,
             Runnable hourly,
             Duration roomInterval) {
-        this.keeper = keeper;
+        this.requests = requests;
+        this.connections = connections;
         this.retention = retention;
         this.clock = clock;
         this.stats = stats;
         this.counts = counts;
         this.listeners = listeners;
         this.hourly = hourly;
-        this.lookNanos = roomInterval.toNanos();
+        this.scanIntervalNanos = roomInterval.toNanos();
     }
 
-    /** Opens the database, before the thread starts. A disk that refuses is no reason not to start. */
+    /** Opens the database before the thread starts. A disk that refuses writes does not prevent the start. */
     void prepare() {
         try {
             write(new ArrayList<>());
@@ -93,85 +89,50 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    <T> T submit(WriteRequest<T> job) {
-        if (Thread.currentThread() == thread) {
-            throw new IllegalStateException("a listener must not wait for the event store: it is on its thread");
-        }
-        later(job);
-        return job.await();
-    }
-
-    /** Does it with the others; nobody waits for it. */
-    void later(WriteRequest<?> job) {
-        if (!ended) {
-            jobs.add(job);
-        }
-        if (ended && (jobs.remove(job) || !job.isDone())) {
-            job.fail(new IllegalStateException("the event store is closed"));
-        }
-    }
-
-    /** Everything that waits now is written, or given up; then the thread ends. */
-    void end() {
-        ending = true;
-        jobs.add(new WriteRequest<Boolean>() {
-            @Override
-            Boolean write(Session session, Instant now) {
-                return true;
-            }
-        });
-    }
-
     @Override
     public void run() {
-        thread = Thread.currentThread();
+        requests.own();
         List<WriteRequest<?>> batch = new ArrayList<>();
         try {
-            while (!ending || !jobs.isEmpty()) {
+            while (requests.hasMore()) {
                 take(batch);
                 turn(batch);
             }
         } finally {
-            ended = true;
-            jobs.drainTo(batch);
-            batch.forEach(job -> job.fail(new IllegalStateException("the event store is closed")));
-            if (!holding.isEmpty()) {
-                LOG.log(Level.ERROR, holding.events() + " events are lost: the disk did not take them to the end");
+            requests.close(batch);
+            if (!pending.isEmpty()) {
+                LOG.log(
+                        Level.ERROR,
+                        pending.events() + " held events are lost: the disk took no writes until the daemon ended");
             }
-            keeper.close();
+            connections.close();
         }
     }
 
     private void take(List<WriteRequest<?>> batch) {
         long now = System.nanoTime();
         long wake = trouble == null ? retention.dueNanos() : retryAtNanos;
-        if (trouble == null && lookDue && lookAtNanos - wake < 0) {
-            wake = lookAtNanos;
+        if (trouble == null && scanDue && scanAtNanos - wake < 0) {
+            wake = scanAtNanos;
         }
         boolean atOnce = trouble == null && retention.due(now);
-        try {
-            WriteRequest<?> first = jobs.poll(atOnce ? 0 : wake - now, TimeUnit.NANOSECONDS);
-            if (first != null) {
-                batch.add(first);
-                jobs.drainTo(batch, MOST_JOBS - 1);
-            }
-        } catch (InterruptedException e) {
-            // What is acknowledged must be written: this thread ends when it is told to, in its own way.
-            LOG.log(Level.DEBUG, "interrupted, and goes on", e);
-        }
+        requests.take(batch, atOnce ? 0 : wake - now);
     }
 
-    /** One round: what is held, what is new, a little housekeeping. What cannot be written is held, or its caller told. */
+    /**
+     * Writes the held events, then the batch, then runs housekeeping. If the disk takes no writes, the batch is held
+     * or refused.
+     */
     private void turn(List<WriteRequest<?>> batch) {
-        boolean patient = trouble != null && !ending && System.nanoTime() - retryAtNanos < 0;
-        if (!patient) {
+        boolean waiting = trouble != null && !requests.isEnding() && System.nanoTime() - retryAtNanos < 0;
+        if (!waiting) {
             try {
                 write(batch);
             } catch (SQLException e) {
                 recover(batch, e);
             } catch (RuntimeException e) {
                 LOG.log(Level.ERROR, "the event store failed", e);
-                troubled(new SQLException(e));
+                failed(new SQLException(e));
             }
         }
         batch.forEach(this::postpone);
@@ -179,56 +140,56 @@ final class StoreWriter implements Runnable {
     }
 
     private void recover(List<WriteRequest<?>> batch, SQLException e) {
-        if (SqliteErrorKind.of(e) != SqliteErrorKind.CORRUPT || !keeper.setAside(String.valueOf(e.getMessage()))) {
-            troubled(e);
+        if (Sql.ErrorKind.of(e) != Sql.ErrorKind.CORRUPT || !connections.setAside(String.valueOf(e.getMessage()))) {
+            failed(e);
             return;
         }
         try {
             write(batch);
         } catch (SQLException second) {
-            troubled(second);
+            failed(second);
         }
     }
 
-    /** Writes everything; what is written goes from the batch. */
+    /** Writes everything and removes the written requests from the batch. */
     private void write(List<WriteRequest<?>> batch) throws SQLException {
         try {
-            Session session = keeper.open(view);
+            Session session = connections.open(view);
             if (view == CommittedState.EMPTY) {
                 publish(session);
             }
-            while (!holding.isEmpty()) {
-                List<AppendRequest> held = holding.first(MOST_JOBS);
+            while (!pending.isEmpty()) {
+                List<AppendRequest> held = pending.first(RequestQueue.LARGEST_BATCH);
                 commit(new ArrayList<>(held));
-                holding.remove(held);
-                publish(keeper.open(view));
+                pending.remove(held);
+                publish(connections.open(view));
             }
             commit(batch);
             raiseAgain();
-            relieved();
+            recovered();
             housekeeping();
         } catch (SQLException | RuntimeException e) {
-            keeper.close();
+            connections.close();
             throw e;
         }
     }
 
     /**
-     * Faults that found no room get it when others are over. Looking for them reads part of the history, in slices, between which new
-     * events are stored; it takes at most a tenth of this thread's time.
+     * Raises faults that found no room once others are cleared. The scan reads part of the history in slices, between
+     * which new events are stored. It takes at most a tenth of this thread's time.
      */
     private void raiseAgain() throws SQLException {
         long began = System.nanoTime();
-        if (!keeper.open(view).mayRaiseAgain() || began - lookAtNanos < 0) {
+        if (!connections.open(view).mayRaiseAgain() || began - scanAtNanos < 0) {
             return;
         }
-        commit(new ArrayList<>(List.of(new RaiseAgain())));
+        commit(new ArrayList<>(List.of(new AppendRequest.RaiseAgain())));
         long now = System.nanoTime();
-        lookedNanos += now - began;
-        lookAtNanos = now;
-        if (!keeper.open(view).looksForRoom()) {
-            lookAtNanos += Math.max(lookNanos, LOOK_SHARE * lookedNanos);
-            lookedNanos = 0;
+        scanNanos += now - began;
+        scanAtNanos = now;
+        if (!connections.open(view).isScanning()) {
+            scanAtNanos += Math.max(scanIntervalNanos, SCAN_SHARE * scanNanos);
+            scanNanos = 0;
         }
     }
 
@@ -236,12 +197,12 @@ final class StoreWriter implements Runnable {
         if (todo.isEmpty()) {
             return;
         }
-        Session session = keeper.open(view);
+        Session session = connections.open(view);
         try {
             transaction(session, todo);
         } catch (SQLException | RuntimeException e) {
-            keeper.close();
-            if (e instanceof SQLException sql && SqliteErrorKind.of(sql) != SqliteErrorKind.MISTAKE) {
+            connections.close();
+            if (e instanceof SQLException sql && Sql.ErrorKind.of(sql) != Sql.ErrorKind.MISTAKE) {
                 throw sql;
             }
             separate(todo, e);
@@ -249,10 +210,10 @@ final class StoreWriter implements Runnable {
         todo.clear();
     }
 
-    /** One of them is to blame, and must not take the others along. */
+    /** Runs the requests one by one, so that the failing one does not fail the others. */
     private void separate(List<WriteRequest<?>> todo, Exception mistake) throws SQLException {
         if (todo.size() == 1) {
-            LOG.log(Level.ERROR, "the event store cannot do what it was asked for", mistake);
+            LOG.log(Level.ERROR, "the event store failed on a request", mistake);
             todo.get(0).fail(mistake instanceof RuntimeException e ? e : new IllegalStateException(mistake));
             return;
         }
@@ -264,48 +225,49 @@ final class StoreWriter implements Runnable {
     private void transaction(Session session, List<WriteRequest<?>> todo) throws SQLException {
         long start = System.nanoTime();
         Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
-        for (WriteRequest<?> job : todo) {
-            job.run(session, now);
+        for (WriteRequest<?> request : todo) {
+            request.run(session, now);
         }
         session.commit();
         stats.committed(System.nanoTime() - start);
         retention.committed();
         publish(session);
-        // Before any sender is answered: who listens after that hears of none of these.
-        Consumer<EventChange> listening = listeners.get();
-        for (WriteRequest<?> job : todo) {
-            job.committed();
-            if (job instanceof AppendRequest acceptance) {
-                acceptance.count(stats, counts);
+        // Before any sender is answered: later listeners receive none of these changes.
+        Consumer<EventChange> listener = listeners.get();
+        for (WriteRequest<?> request : todo) {
+            request.committed();
+            if (request instanceof AppendRequest append) {
+                append.count(stats, counts);
             }
         }
-        for (WriteRequest<?> job : todo) {
-            if (job instanceof AppendRequest acceptance) {
-                acceptance.told().forEach(told -> tell(told, listening));
+        for (WriteRequest<?> request : todo) {
+            if (request instanceof AppendRequest append) {
+                append.changes().forEach(change -> report(change, listener));
             }
         }
     }
 
-    private void tell(EventChange told, Consumer<EventChange> listening) {
-        HealthEvent event = told.stored().event();
-        int leftOut =
-                event.healthy() ? 0 : event.keys().size() - told.change().keys().size();
+    private void report(EventChange change, Consumer<EventChange> listener) {
+        HealthEvent event = change.stored().event();
+        int leftOut = event.healthy()
+                ? 0
+                : event.keys().size() - change.change().keys().size();
         if (stats.faultsLeftOut(leftOut)) {
             LOG.log(
                     Level.WARNING,
-                    "there is no room for more current faults (" + faults.size() + "): " + event.agent() + " tells of "
+                    "there is no room for more current faults (" + faults.size() + "): " + event.agent() + " reports "
                             + leftOut + " that are in the history only; further cases are counted");
         }
-        listening.accept(told);
+        listener.accept(change);
     }
 
     private void publish(Session session) {
         view = CommittedState.of(session);
-        lookDue = session.mayRaiseAgain();
+        scanDue = session.mayRaiseAgain();
         positions.putAll(view.positions());
-        faults = holding.isEmpty() ? view.faults() : holding.faults();
-        heldEvents = holding.events();
-        heldBytes = holding.bytes();
+        faults = pending.isEmpty() ? view.faults() : pending.faults();
+        heldEvents = pending.events();
+        heldBytes = pending.bytes();
     }
 
     private void housekeeping() throws SQLException {
@@ -317,12 +279,12 @@ final class StoreWriter implements Runnable {
             return;
         }
         try {
-            Session session = keeper.open(view);
+            Session session = connections.open(view);
             retention.step(session, clock.instant(), now);
             publish(session);
         } catch (SQLException e) {
-            keeper.close();
-            if (SqliteErrorKind.of(e) == SqliteErrorKind.CORRUPT) {
+            connections.close();
+            if (Sql.ErrorKind.of(e) == Sql.ErrorKind.CORRUPT) {
                 throw e;
             }
             LOG.log(Level.WARNING, "old events of the event store cannot be deleted now: " + e.getMessage());
@@ -330,24 +292,24 @@ final class StoreWriter implements Runnable {
         }
     }
 
-    private void postpone(WriteRequest<?> job) {
-        if (!(job instanceof AppendRequest acceptance)) {
-            job.unwritten("the event store takes nothing now: " + trouble);
+    private void postpone(WriteRequest<?> request) {
+        if (!(request instanceof AppendRequest append)) {
+            request.unwritten("the event store takes nothing now: " + trouble);
             return;
         }
-        List<PreparedEvent> events = List.copyOf(acceptance.events());
-        List<Receipt> receipts = holding.add(acceptance, view.faults(), clock.instant());
-        faults = holding.faults();
-        heldEvents = holding.events();
-        heldBytes = holding.bytes();
+        List<PreparedEvent> events = List.copyOf(append.events());
+        List<Receipt> receipts = pending.add(append, view.faults(), clock.instant());
+        faults = pending.faults();
+        heldEvents = pending.events();
+        heldBytes = pending.bytes();
         if (!receipts.contains(Receipt.REFUSED)) {
-            acceptance.position().ifPresent(position -> positions.put(position.source(), position));
+            append.position().ifPresent(position -> positions.put(position.source(), position));
         }
-        // Last: whoever has the receipts sees the rest.
-        acceptance.held(events, receipts, stats, counts);
+        // Last: a caller with the receipts must see the other fields.
+        append.held(events, receipts, stats, counts);
     }
 
-    private void troubled(SQLException e) {
+    private void failed(SQLException e) {
         String cause = String.valueOf(e.getMessage());
         if (trouble == null) {
             LOG.log(
@@ -360,7 +322,7 @@ final class StoreWriter implements Runnable {
         retryAtNanos = System.nanoTime() + RETRY.pause(failures).toNanos();
     }
 
-    private void relieved() {
+    private void recovered() {
         if (trouble != null) {
             LOG.log(Level.INFO, "the event store can be written again; everything that was held is written");
             trouble = null;
@@ -382,10 +344,6 @@ final class StoreWriter implements Runnable {
 
     Optional<String> trouble() {
         return Optional.ofNullable(trouble);
-    }
-
-    int waiting() {
-        return jobs.size();
     }
 
     int heldEvents() {

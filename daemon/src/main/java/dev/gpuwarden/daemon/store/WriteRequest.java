@@ -8,27 +8,27 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** Something that the writer does for a caller, together with what others want, in one transaction. */
+/** A request to the writer, which runs in one transaction together with others. */
 abstract class WriteRequest<T> {
 
     private final CompletableFuture<T> answer = new CompletableFuture<>();
     private @Nullable T result;
 
-    /** Does it, in the transaction under way. May be called again, after the transaction failed. */
+    /** Runs in the open transaction. Runs again after a transaction that failed. */
     abstract T write(Session session, Instant now) throws SQLException;
 
     final void run(Session session, Instant now) throws SQLException {
         result = write(session, now);
     }
 
-    /** It is committed: the caller may go on. */
+    /** Answers the caller after the commit. */
     final void committed() {
         if (result != null) {
             answer.complete(result);
         }
     }
 
-    /** It cannot be written now: the caller is told, unless it can do without. */
+    /** Answers the caller if the disk takes no writes. Subclasses may answer without an error. */
     void unwritten(String cause) {
         fail(new UncheckedIOException(new IOException(cause)));
     }
@@ -45,7 +45,7 @@ abstract class WriteRequest<T> {
         answer.completeExceptionally(cause);
     }
 
-    /** Waits until it is committed, interrupted or not: whether it is cannot be left open. */
+    /** Blocks until the request is answered. Interruption does not end the wait, since the outcome must be known. */
     final T await() {
         try {
             return answer.join();

@@ -1,5 +1,5 @@
 /**
- * The node's event store: what was found, what is wrong now, how far sources were read, and what receivers still lack, in one
+ * The node's event store: history, current faults, positions of sources and receivers' acknowledgements, in one
  * SQLite file.
  */
 package dev.gpuwarden.daemon.store;

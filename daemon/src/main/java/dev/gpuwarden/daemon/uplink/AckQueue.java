@@ -13,66 +13,69 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the aggregator says, from Netty's thread to the uplink's. Bounded: no more is asked of the aggregator than was taken
- * out.
+ * The queue of the aggregator's messages, from Netty's thread to the uplink's. Bounded: it requests no more messages
+ * than were taken out.
  */
 final class AckQueue implements ClientResponseObserver<NodeReport, Acknowledgement> {
 
     private static final int MOST = 64;
 
-    private final Wakeup bell;
-    private final ConcurrentLinkedQueue<Acknowledgement> said = new ConcurrentLinkedQueue<>();
+    private final Wakeup wakeup;
+    private final ConcurrentLinkedQueue<Acknowledgement> messages = new ConcurrentLinkedQueue<>();
     private volatile @Nullable ClientCallStreamObserver<NodeReport> call;
     private volatile @Nullable Status end;
     private volatile boolean leaving;
 
-    AckQueue(Wakeup bell) {
-        this.bell = bell;
+    AckQueue(Wakeup wakeup) {
+        this.wakeup = wakeup;
     }
 
     @Override
     public void beforeStart(ClientCallStreamObserver<NodeReport> started) {
         call = started;
         started.disableAutoRequestWithInitial(MOST);
-        started.setOnReadyHandler(bell::ring);
+        started.setOnReadyHandler(wakeup::signal);
     }
 
     @Override
     public void onNext(Acknowledgement acknowledgement) {
-        said.add(acknowledgement);
-        bell.ring();
+        messages.add(acknowledgement);
+        wakeup.signal();
     }
 
     @Override
     public void onError(Throwable cause) {
         end = Status.fromThrowable(cause);
-        bell.ring();
+        wakeup.signal();
     }
 
     @Override
     public void onCompleted() {
         end = Status.OK;
-        bell.ring();
+        wakeup.signal();
     }
 
-    /** The connection will take no more streams: the aggregator stops, or wants its nodes spread anew. */
+    /** Marks that the connection takes no more streams: the aggregator stops, or redistributes its nodes. */
     void leave() {
         leaving = true;
-        bell.ring();
+        wakeup.signal();
     }
 
     boolean leaving() {
         return leaving;
     }
 
-    /** Look here before {@link #take}, or what was said last is missed. */
+    /**
+     * Returns the status of a finished stream. Call this before {@link #take}; otherwise the last messages are
+     * missed.
+     */
     Optional<Status> end() {
         return Optional.ofNullable(end);
     }
 
     List<Acknowledgement> take() {
         List<Acknowledgement> taken = new ArrayList<>();
-        for (Acknowledgement next = said.poll(); next != null; next = said.poll()) {
+        for (Acknowledgement next = messages.poll(); next != null; next = messages.poll()) {
             taken.add(next);
         }
         ClientCallStreamObserver<NodeReport> from = call;

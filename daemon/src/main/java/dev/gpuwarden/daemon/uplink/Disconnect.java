@@ -5,16 +5,16 @@ import io.grpc.Status;
 import java.time.Duration;
 
 /**
- * Why a connection to the aggregator is over.
+ * The reason of the end of a connection to the aggregator.
  *
- * @param failed false where the aggregator only wanted the node to connect anew
- * @param slowness by how much longer than after a broken connection the node waits before it tries again
+ * @param failed false if the aggregator only requested a new connection
+ * @param slowness the factor by which the pause before the next attempt is longer than after a broken connection
  */
 record Disconnect(String kind, String why, boolean failed, int slowness) {
 
     private static final int LONGEST_TEXT = 200;
 
-    /** What a person or a program on the other side must change before it can work: asking often is of no use. */
+    /** The factor for errors that last until the other side is changed: frequent attempts are useless. */
     static final int SLOW = 5;
 
     static Disconnect of(Status status) {
@@ -29,23 +29,24 @@ record Disconnect(String kind, String why, boolean failed, int slowness) {
         return new Disconnect(status.getCode().name(), status.getCode() + text, true, slowness(status.getCode()));
     }
 
-    static Disconnect silent(String wanted, Duration patience) {
+    static Disconnect silent(String message, Duration timeout) {
         return new Disconnect(
-                "silent", "the aggregator did not send " + wanted + " within " + patience.toSeconds() + " s", true, 1);
+                "silent", "the aggregator did not send " + message + " within " + timeout.toSeconds() + " s", true, 1);
     }
 
     static Disconnect leaving() {
         return new Disconnect("leaving", "the aggregator closes the connection", false, 1);
     }
 
-    /** Something on this side: files that cannot be read, a store that takes nothing. */
+    /** Returns the reason for a failure on this side: files that cannot be read, a store that takes no writes. */
     static Disconnect local(Exception cause) {
         return new Disconnect(cause.getClass().getSimpleName(), shortened(String.valueOf(cause.getMessage())), true, 1);
     }
 
     static int slowness(Status.Code code) {
         return switch (code) {
-            // Who, what or how much is wrong, and stays so for a while. ABORTED: another daemon speaks for this node.
+            // Identity, request or quota is wrong, and stays so for a while. ABORTED: another daemon reports for this
+            // node.
             case UNAUTHENTICATED,
                     PERMISSION_DENIED,
                     INVALID_ARGUMENT,

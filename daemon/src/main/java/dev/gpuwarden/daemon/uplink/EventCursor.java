@@ -6,42 +6,45 @@ import dev.gpuwarden.daemon.sink.Wakeup;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Whether there are new events, and the number of the last one whose effect on the faults is surely to be seen. */
+/**
+ * The position of the newest event, and flags for new events. The position is that of the last event whose effect on
+ * the faults is certainly visible.
+ */
 final class EventCursor implements AutoCloseable {
 
-    private final Wakeup bell = new Wakeup();
+    private final Wakeup wakeup = new Wakeup();
     private final AtomicBoolean unread = new AtomicBoolean();
     private final AtomicBoolean fatal = new AtomicBoolean();
     private final AtomicLong last = new AtomicLong();
     private final EventReader.Subscription subscription;
 
     private EventCursor(EventReader book) {
-        // Told after the faults are up to date. Repetitions that are only counted change no fault and are nothing to
-        // send.
-        subscription = book.listen(told -> {
-            if (raise(told.stored().sequence())) {
-                if (told.stored().event().fatal()) {
+        // Called after the faults are up to date. Repetitions that are only counted change no fault and are not
+        // sent.
+        subscription = book.listen(change -> {
+            if (raise(change.stored().sequence())) {
+                if (change.stored().event().fatal()) {
                     fatal.set(true);
                 }
                 unread.set(true);
-                bell.ring();
+                wakeup.signal();
             }
         });
     }
 
     /**
-     * Listens first, then looks for the last event. A reader may see an event a moment before it is in the faults in memory;
-     * registering waits for the store's writer, and so for that moment to pass.
+     * Registers a listener, then reads the last event. A reader may see an event shortly before it is among the
+     * faults in memory; registering waits for the store's writer, and so for that moment to pass.
      */
     static EventCursor of(UplinkNode node) {
-        EventCursor news = new EventCursor(node.book());
+        EventCursor cursor = new EventCursor(node.book());
         long newest = node.book().events(EventFilter.all().newestFirst(1)).stream()
                 .mapToLong(stored -> stored.sequence())
                 .findFirst()
                 .orElse(0);
         node.outbox().register(Uplink.NAME);
-        news.raise(newest);
-        return news;
+        cursor.raise(newest);
+        return cursor;
     }
 
     private boolean raise(long sequence) {
@@ -52,18 +55,18 @@ final class EventCursor implements AutoCloseable {
         return last.get();
     }
 
-    /** Whether there was something since the last call. */
+    /** Returns whether there was a new event since the last call. */
     boolean take() {
         return unread.getAndSet(false);
     }
 
-    /** Whether a fatal fault was among it since the last call. */
+    /** Returns whether there was a fatal event since the last call. */
     boolean takeFatal() {
         return fatal.getAndSet(false);
     }
 
-    Wakeup bell() {
-        return bell;
+    Wakeup wakeup() {
+        return wakeup;
     }
 
     @Override

@@ -7,17 +7,20 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 
-/** Which event is sent next, and which of those sent are not acknowledged. Holds a few events, and of those sent the numbers. */
+/**
+ * The send window of events: the next event to send, and the sent events that are not acknowledged. It holds a few
+ * events, and only the numbers of sent ones.
+ */
 final class EventWindow {
 
-    /** Read at once; 16 of the largest are 256,000 characters. */
+    /** Events of one read; 16 of the largest have 256,000 characters. */
     private static final int SLICE = 16;
 
     private final EventReader book;
     private final Deque<StoredEvent> read = new ArrayDeque<>();
     private final Deque<Long> sent = new ArrayDeque<>();
     private int refused;
-    /** Of the last event that was sent or needs no sending. */
+    /** The number of the last event that was sent or skipped. */
     private long position;
 
     private boolean more = true;
@@ -36,12 +39,12 @@ final class EventWindow {
         position = Math.max(position, sequence);
     }
 
-    /** There may be something new in the store. */
+    /** Marks that the store may have new events. */
     void more() {
         more = true;
     }
 
-    /** The next event, if there is one and the limits allow it now. Reads the store. */
+    /** Returns the next event, if there is one and the limits allow it now. Reads the store. */
     Optional<StoredEvent> next(SendLimits limits, long nowNanos) {
         if (sent.size() >= limits.window() || paced && nowNanos - notBeforeNanos < 0) {
             return Optional.empty();
@@ -65,7 +68,7 @@ final class EventWindow {
         return Optional.ofNullable(read.peek());
     }
 
-    /** What {@link #next} gave is on its way. */
+    /** Marks the event that {@link #next} returned as sent. */
     void sent(StoredEvent event, SendLimits limits, long nowNanos) {
         read.remove();
         sent.add(event.sequence());
@@ -74,7 +77,7 @@ final class EventWindow {
         notBeforeNanos = nowNanos + limits.eventNanos();
     }
 
-    /** Returns how many of those sent are kept now. */
+    /** Acknowledges sent events and returns their number. */
     int acknowledged(long sequence) {
         refused = 0;
         int kept = 0;
@@ -85,14 +88,14 @@ final class EventWindow {
         return kept;
     }
 
-    /** False where no such event waits for an answer. */
+    /** Marks a sent event as refused. Returns false if no such event waits for an answer. */
     boolean refused(long sequence) {
         boolean known = sent.remove(sequence);
         refused += known ? 1 : 0;
         return known;
     }
 
-    /** Refused, and not yet covered by an acknowledgement. */
+    /** Returns the number of refused events that no acknowledgement covers yet. */
     int refused() {
         return refused;
     }
@@ -105,7 +108,10 @@ final class EventWindow {
         return sent.isEmpty() && read.isEmpty() && !more;
     }
 
-    /** How long to wait although there is room for another event; without end if only the other side can change that. */
+    /**
+     * Returns the pause before the next event although the window has room; {@code Long.MAX_VALUE} if only an
+     * acknowledgement can end the pause.
+     */
     long pauseNanos(SendLimits limits, long nowNanos) {
         boolean waits = paced && (more || !read.isEmpty()) && sent.size() < limits.window();
         return waits ? Math.max(0, notBeforeNanos - nowNanos) : Long.MAX_VALUE;

@@ -17,8 +17,9 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * All faults, told as one generation, and whether they must be told again. Events tell what changes after the telling; what
- * they cannot tell is a fault whose event the disk does not take, and what events did that were dropped for want of room.
+ * The reports of all faults as one generation, and the decision to send them again. Events report changes after a
+ * generation. They cannot report a fault whose event the disk does not take, or changes by events that were dropped
+ * for lack of room.
  */
 final class FaultReports {
 
@@ -30,12 +31,16 @@ final class FaultReports {
     private Set<FaultKey> held = Set.of();
     private long dropped;
     private long asOf;
-    /** Faults that were told ahead of their events, by the events' numbers. */
+    /** Faults that were reported ahead of their events, with the events' numbers. */
     private final Map<FaultKey, Long> ahead = new HashMap<>();
 
-    private final Deque<Fault> toTellAhead = new ArrayDeque<>();
+    private final Deque<Fault> queued = new ArrayDeque<>();
 
-    /** @param lastSequence of the last event whose effect is surely in the book's faults */
+    /**
+     * Creates reports of a node.
+     *
+     * @param lastSequence returns the last event whose effect is certainly among the current faults
+     */
     FaultReports(UplinkNode node, LongSupplier lastSequence) {
         this.node = node;
         this.lastSequence = lastSequence;
@@ -45,12 +50,13 @@ final class FaultReports {
         generation = Math.max(generation + 1, node.clock().millis());
         acknowledged = false;
         dropped = node.outbox().lag(Uplink.NAME).dropped();
-        // In this order: faults that are younger than the number are told twice, older ones would be told never.
+        // In this order: a fault newer than the number is reported twice; in the other order it would never be
+        // reported.
         asOf = lastSequence.getAsLong();
         List<Fault> faults = node.book().faults();
         held = held(faults);
         ahead.clear();
-        toTellAhead.clear();
+        queued.clear();
         pages = UplinkCodec.pages(generation, asOf, faults);
     }
 
@@ -72,12 +78,13 @@ final class FaultReports {
     }
 
     /**
-     * Queues each fatal fault once, unless the pages or an event that was sent hold it.
+     * Queues each fatal fault once, unless the pages or a sent event include it.
      *
-     * @param sent number of the last event that was sent
-     * @return false if more than {@link UplinkCodec#MOST_AHEAD} would be ahead of their events; then all faults must be told
+     * @param sent the number of the last sent event
+     * @return false if more than {@link UplinkCodec#MOST_AHEAD} would be ahead of their events; then all faults must
+     *     be sent again
      */
-    boolean lookAhead(long sent) {
+    boolean queueFatal(long sent) {
         long known = Math.max(asOf, sent);
         ahead.values().removeIf(sequence -> sequence <= known);
         for (Fault fault : node.book().faults()) {
@@ -87,15 +94,15 @@ final class FaultReports {
                     return false;
                 }
                 ahead.put(fault.key(), fault.sequence());
-                toTellAhead.add(fault);
+                queued.add(fault);
             }
         }
         return true;
     }
 
-    /** The next of those that {@link #lookAhead} has found. */
+    /** Returns the next fault that {@link #queueFatal} has queued, and removes it. */
     Optional<NodeReport> ahead() {
-        return Optional.ofNullable(toTellAhead.poll()).map(UplinkCodec::ahead);
+        return Optional.ofNullable(queued.poll()).map(UplinkCodec::ahead);
     }
 
     private static Set<FaultKey> held(List<Fault> faults) {

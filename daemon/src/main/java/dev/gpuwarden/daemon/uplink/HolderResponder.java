@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
- * Looks who holds the GPUs whenever the aggregator asks: one look at a time, in a thread of its own, once a second at most.
- * Of questions that wait only the newest is answered, which whoever asked the others wants to know too. Of one session and its
- * thread.
+ * Answers the aggregator's requests for the holders of the GPUs. One lookup runs at a time, in a thread of its own,
+ * at most once a second. Only the newest waiting request is answered: its answer serves earlier requests too. Used by
+ * one session and its thread.
  */
 final class HolderResponder {
 
@@ -24,57 +24,57 @@ final class HolderResponder {
 
     private final Supplier<Reading<GpuHolders>> holders;
     private final Clock clock;
-    private final Wakeup bell;
+    private final Wakeup wakeup;
     private final AtomicReference<Optional<NodeReport>> answer = new AtomicReference<>(Optional.empty());
     private Optional<String> asked = Optional.empty();
-    private boolean looking;
-    private boolean looked;
-    private long lookedNanos;
+    private boolean running;
+    private boolean started;
+    private long startedNanos;
 
-    HolderResponder(Supplier<Reading<GpuHolders>> holders, Clock clock, Wakeup bell) {
+    HolderResponder(Supplier<Reading<GpuHolders>> holders, Clock clock, Wakeup wakeup) {
         this.holders = holders;
         this.clock = clock;
-        this.bell = bell;
+        this.wakeup = wakeup;
     }
 
     void asked(String id) {
         asked = Optional.of(id);
     }
 
-    /** Begins to look if somebody has asked, and it is time. Does not wait. */
-    void look(long nowNanos) {
-        if (asked.isEmpty() || looking || looked && nowNanos - lookedNanos < EACH_NANOS) {
+    /** Starts a lookup if a request waits and the second has passed. Does not block. */
+    void startLookup(long nowNanos) {
+        if (asked.isEmpty() || running || started && nowNanos - startedNanos < EACH_NANOS) {
             return;
         }
         String id = asked.get();
         asked = Optional.empty();
-        looking = true;
-        looked = true;
-        lookedNanos = nowNanos;
-        Threads.daemon("gpuwarden-holders", () -> look(id)).start();
+        running = true;
+        started = true;
+        startedNanos = nowNanos;
+        Threads.daemon("gpuwarden-holders", () -> lookUp(id)).start();
     }
 
-    private void look(String id) {
-        Reading<GpuHolders> seen = Reading.absent(Absence.FAILED, 0, "the look ended without an answer");
+    private void lookUp(String id) {
+        Reading<GpuHolders> seen = Reading.absent(Absence.FAILED, 0, "the lookup ended without an answer");
         try {
             seen = holders.get();
         } catch (RuntimeException e) {
             seen = Reading.absent(Absence.FAILED, 0, e.toString());
         } finally {
             answer.set(Optional.of(HoldingsCodec.report(id, clock.instant(), seen)));
-            bell.ring();
+            wakeup.signal();
         }
     }
 
-    /** What was seen, once. */
+    /** Returns the answer of the last lookup and removes it. */
     Optional<NodeReport> answer() {
         Optional<NodeReport> seen = answer.getAndSet(Optional.empty());
-        looking &= seen.isEmpty();
+        running &= seen.isEmpty();
         return seen;
     }
 
-    /** How long to wait until the next look, if nobody rings; without end if there is none to be made. */
+    /** Returns the time until the next lookup; {@code Long.MAX_VALUE} if no request waits. */
     long pauseNanos(long nowNanos) {
-        return asked.isPresent() && !looking ? Math.max(0, lookedNanos + EACH_NANOS - nowNanos) : Long.MAX_VALUE;
+        return asked.isPresent() && !running ? Math.max(0, startedNanos + EACH_NANOS - nowNanos) : Long.MAX_VALUE;
     }
 }

@@ -4,11 +4,11 @@ import dev.gpuwarden.api.v1.FlowLimits;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the aggregator can take, made safe.
+ * The aggregator's flow limits, restricted to safe ranges.
  *
- * @param window events that are sent and not acknowledged
+ * @param window the number of events that may be sent and not acknowledged
  * @param eventNanos between two events
- * @param heartbeatNanos how long the node may be silent
+ * @param heartbeatNanos the longest time without a message of the node
  */
 record SendLimits(int window, long eventNanos, long heartbeatNanos) {
 

@@ -12,24 +12,30 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Sends signals when the aggregator asks: one request after the other, in a thread that is there while there are some. Of one session. */
+/**
+ * Sends signals on the aggregator's request, one request after the other, in a thread that lives while requests wait.
+ * Used by one session.
+ */
 final class SignalResponder {
 
-    /** More pods than are drained from a node at once; what finds no room is not answered, and asked again on the next connection. */
+    /**
+     * The longest queue: more pods than are drained from a node at one time. A request beyond it is not answered; the
+     * aggregator repeats it on the next connection.
+     */
     private static final int MOST = 256;
 
-    private final SignalSender sender;
-    private final Wakeup bell;
+    private final UplinkNode.SignalSender sender;
+    private final Wakeup wakeup;
     private final Queue<Signal> asked = new ArrayBlockingQueue<>(MOST);
     private final Queue<NodeReport> answers = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean works = new AtomicBoolean();
 
-    SignalResponder(SignalSender sender, Wakeup bell) {
+    SignalResponder(UplinkNode.SignalSender sender, Wakeup wakeup) {
         this.sender = sender;
-        this.bell = bell;
+        this.wakeup = wakeup;
     }
 
-    /** Does not wait. */
+    /** Adds a request. Does not block. */
     void asked(Signal signal) {
         if (asked.offer(signal) && works.compareAndSet(false, true)) {
             Threads.daemon("gpuwarden-signals", this::work).start();
@@ -40,10 +46,10 @@ final class SignalResponder {
         do {
             for (Signal next = asked.poll(); next != null; next = asked.poll()) {
                 answers.add(answer(next));
-                bell.ring();
+                wakeup.signal();
             }
             works.set(false);
-            // Something may have come between the two.
+            // A request may have come between the two.
         } while (!asked.isEmpty() && works.compareAndSet(false, true));
     }
 
@@ -62,7 +68,7 @@ final class SignalResponder {
                 .build();
     }
 
-    /** The next that is done, once. */
+    /** Returns the next answer and removes it. */
     Optional<NodeReport> answer() {
         return Optional.ofNullable(answers.poll());
     }

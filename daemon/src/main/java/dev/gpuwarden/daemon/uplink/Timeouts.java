@@ -3,12 +3,12 @@ package dev.gpuwarden.daemon.uplink;
 import java.time.Duration;
 
 /**
- * How long the uplink waits for the aggregator.
+ * The uplink's timeouts for the aggregator.
  *
- * @param retry after the first failure, see {@link dev.gpuwarden.core.limit.Backoff}
- * @param welcome from the attempt to connect on
- * @param acknowledgement of anything that is not acknowledged, since the last one
- * @param leaving for what is not acknowledged when the aggregator closes the connection
+ * @param retry the pause after the first failure, see {@link dev.gpuwarden.core.limit.Backoff}
+ * @param welcome the wait for Welcome, from the start of the connection
+ * @param acknowledgement the wait for an acknowledgement, since the last one
+ * @param leaving the wait for open acknowledgements after the aggregator closes the connection
  */
 record Timeouts(Duration retry, Duration welcome, Duration acknowledgement, Duration leaving) {
 

@@ -16,8 +16,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks the aggregator whether people's tokens open this node's page, over the stream on which the node reports. Questions live as long
- * as their connection, and some seconds at most. Nothing is completed under the lock: who waits may have one of his own. Thread-safe.
+ * Requests to the aggregator to review tokens for this node's page, over the stream on which the node reports. A
+ * request lives as long as its connection, and some seconds at most. No future is completed under the lock, since a
+ * waiting caller may hold a lock of its own. Thread-safe.
  */
 public final class TokenReviewRequests implements TokenReviewer {
 
@@ -25,8 +26,8 @@ public final class TokenReviewRequests implements TokenReviewer {
 
     private final Map<String, CompletableFuture<Verdict>> open = new HashMap<>();
     private final Queue<NodeReport> unsent = new ArrayDeque<>();
-    private Optional<Wakeup> bell = Optional.empty();
-    /** Why nothing can be asked; empty while it can. */
+    private Optional<Wakeup> wakeup = Optional.empty();
+    /** Why no token can be reviewed; empty while it can. */
     private String closed = AWAY;
 
     private long number;
@@ -41,18 +42,18 @@ public final class TokenReviewRequests implements TokenReviewer {
         return answer;
     }
 
-    /** Returns why not; empty where it is asked. */
+    /** Returns why the token is not reviewed; empty if the request was added. */
     private synchronized String add(String token, CompletableFuture<Verdict> answer) {
         if (!closed.isEmpty()) {
             return closed;
         }
         if (open.size() >= AccessCodec.MOST_OPEN) {
-            return "others wait for theirs to be checked: try again soon";
+            return "too many tokens are being checked: try again soon";
         }
         String id = "access-" + ++number;
         open.put(id, answer);
         unsent.add(AccessCodec.report(id, token));
-        bell.ifPresent(Wakeup::ring);
+        wakeup.ifPresent(Wakeup::signal);
         var unused = answer.completeOnTimeout(
                         Verdict.unknown("the aggregator has not answered in time"),
                         AccessCodec.PATIENCE.toMillis(),
@@ -63,42 +64,46 @@ public final class TokenReviewRequests implements TokenReviewer {
 
     private synchronized void forget(String id) {
         open.remove(id);
-        // One that nobody waits for any more is not worth a look.
+        // An unsent request without a caller is not sent.
         unsent.removeIf(report -> report.getAccessReview().getId().equals(id));
     }
 
     // ---- for the session, in its thread ----
 
-    /** @param answers whether this aggregator does */
+    /**
+     * Starts a connection.
+     *
+     * @param answers true if this aggregator reviews tokens
+     */
     synchronized void welcome(boolean answers, Wakeup session) {
-        bell = Optional.of(session);
-        closed = answers ? "" : "the aggregator is of a version that checks no tokens";
+        wakeup = Optional.of(session);
+        closed = answers ? "" : "the aggregator's version cannot check tokens";
     }
 
-    /** The next that is not sent, once. */
+    /** Returns the next unsent request and removes it. */
     synchronized Optional<NodeReport> next() {
         return Optional.ofNullable(unsent.poll());
     }
 
-    /** An answer to nothing that is open means nothing. */
-    void heard(AccessVerdict said) {
-        Optional<CompletableFuture<Verdict>> answer = find(said.getId());
-        answer.ifPresent(waits -> waits.complete(verdict(said)));
+    /** Completes the open request; ignores an answer to any other. */
+    void received(AccessVerdict answered) {
+        Optional<CompletableFuture<Verdict>> answer = find(answered.getId());
+        answer.ifPresent(waits -> waits.complete(verdict(answered)));
     }
 
     private synchronized Optional<CompletableFuture<Verdict>> find(String id) {
         return Optional.ofNullable(open.get(id));
     }
 
-    private static Verdict verdict(AccessVerdict said) {
-        return switch (said.getOutcome()) {
+    private static Verdict verdict(AccessVerdict answered) {
+        return switch (answered.getOutcome()) {
             case ACCESS_OUTCOME_ALLOWED -> new Verdict(Outcome.ALLOWED, "");
-            case ACCESS_OUTCOME_DENIED -> new Verdict(Outcome.DENIED, AccessCodec.reason(said));
-            default -> Verdict.unknown(AccessCodec.reason(said));
+            case ACCESS_OUTCOME_DENIED -> new Verdict(Outcome.DENIED, AccessCodec.reason(answered));
+            default -> Verdict.unknown(AccessCodec.reason(answered));
         };
     }
 
-    /** The connection is over. */
+    /** Ends the connection and all open requests. */
     void end() {
         List<CompletableFuture<Verdict>> left;
         synchronized (this) {

@@ -17,42 +17,42 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Keeps this node's faults and events known to its aggregator, by `uplink.proto`. Connects, and connects again, ever more
- * seldom while that fails. A new channel each time: certificates, token and address are read anew, and gRPC's own
- * back-off has no say.
+ * The connection that reports this node's faults and events to its aggregator, by `uplink.proto`. It reconnects with
+ * growing pauses while attempts fail. Each attempt has a new channel, so that certificates, token and address are
+ * read again and gRPC's own back-off has no effect.
  */
 public final class Uplink implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Uplink.class.getName());
 
-    /** In the store and in metrics. */
+    /** The receiver's name in the store and in metrics. */
     static final String NAME = "uplink";
 
     private static final Duration LONGEST_RETRY = Duration.ofMinutes(2);
 
     private final UplinkNode node;
     private final UplinkAddress address;
-    private final Timeouts patience;
+    private final Timeouts timeouts;
     private final Backoff backoff;
     private final UplinkCounters tally = new UplinkCounters();
     private final EventLoop loop = new EventLoop();
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final EventCursor news;
+    private final EventCursor cursor;
     private final Thread thread;
     private int failures;
     private String logged = "";
 
-    private Uplink(UplinkNode node, UplinkAddress address, Timeouts patience) {
+    private Uplink(UplinkNode node, UplinkAddress address, Timeouts timeouts) {
         this.node = node;
         this.address = address;
-        this.patience = patience;
-        this.backoff = new Backoff(patience.retry(), LONGEST_RETRY, 0.5);
-        this.news = EventCursor.of(node);
+        this.timeouts = timeouts;
+        this.backoff = new Backoff(timeouts.retry(), LONGEST_RETRY, 0.5);
+        this.cursor = EventCursor.of(node);
         this.thread = Threads.daemon("gpuwarden-uplink", this::run);
     }
 
-    static Uplink start(UplinkNode node, UplinkAddress address, Timeouts patience) {
-        Uplink uplink = new Uplink(node, address, patience);
+    static Uplink start(UplinkNode node, UplinkAddress address, Timeouts timeouts) {
+        Uplink uplink = new Uplink(node, address, timeouts);
         uplink.thread.start();
         return uplink;
     }
@@ -70,11 +70,11 @@ public final class Uplink implements AutoCloseable {
                 if (ended.getCount() > 0) {
                     note(ending);
                 }
-                // Not on the bell: news are no reason to try sooner.
+                // Not on the wakeup: a new event is no reason to try sooner.
                 var unused = ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
             }
         } catch (InterruptedException e) {
-            // The daemon ends; what is left is sent by the next one.
+            // The daemon ends; the next one sends the remaining events.
             Thread.currentThread().interrupt();
         }
     }
@@ -95,19 +95,19 @@ public final class Uplink implements AutoCloseable {
     }
 
     private UplinkSession session(ManagedChannel channel) throws IOException {
-        AckQueue inbox = new AckQueue(news.bell());
+        AckQueue acks = new AckQueue(cursor.wakeup());
         var call = (ClientCallStreamObserver<NodeReport>) UplinkGrpc.newStub(channel)
                 .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(address.credentials()))
-                .report(inbox);
+                .report(acks);
         return new UplinkSession(
                 node,
-                news,
-                inbox,
+                cursor,
+                acks,
                 call,
-                patience,
+                timeouts,
                 tally,
-                // After GOAWAY the stream goes on, and the channel is ready no more.
-                () -> channel.notifyWhenStateChanged(ConnectivityState.READY, inbox::leave),
+                // After GOAWAY the stream continues, but the channel is no longer ready.
+                () -> channel.notifyWhenStateChanged(ConnectivityState.READY, acks::leave),
                 this::works);
     }
 
@@ -122,7 +122,7 @@ public final class Uplink implements AutoCloseable {
             return;
         }
         tally.failed(ending.why());
-        // Each cause once: a wrong token is no news at the tenth attempt.
+        // Each cause once: a wrong token is logged at the first attempt only.
         if (!logged.equals(ending.kind())) {
             logged = ending.kind();
             LOG.log(
@@ -134,7 +134,7 @@ public final class Uplink implements AutoCloseable {
     @Override
     public void close() {
         ended.countDown();
-        news.close();
+        cursor.close();
         thread.interrupt();
         try {
             thread.join(TimeUnit.SECONDS.toMillis(2));

@@ -22,10 +22,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * Where the aggregator is, and how the node proves who it is. Files are read for each connection: certificates and tokens live
- * for hours in many clusters.
+ * The aggregator's address and the node's credentials. Files are read for each connection: certificates and tokens
+ * are valid for hours in many clusters.
  *
- * @param plainAddress set where there is no TLS: a loopback address, looked up once
+ * @param plainAddress a loopback address, resolved once; empty with TLS
  */
 record UplinkAddress(
         String host,
@@ -48,7 +48,11 @@ record UplinkAddress(
     /** A certificate that names the node, and its key. */
     record Identity(Path certificate, Path key) {}
 
-    /** Throws {@link UserError} where the options contradict each other or would let anybody listen. */
+    /**
+     * Returns the address that the options configure.
+     *
+     * @throws UserError if the options contradict each other or would send data unencrypted to another machine
+     */
     static UplinkAddress of(UplinkOptions options, String given) {
         ListenAddress parsed = parse(given);
         if ((options.tlsCert == null) != (options.tlsKey == null)) {
@@ -79,7 +83,7 @@ record UplinkAddress(
                 return parsed;
             }
         } catch (UserError e) {
-            // The same answer as for one without a host.
+            // The same message as for an address without a host.
         }
         throw new UserError("--uplink.address must be host:port or [IPv6]:port, but was '" + given + "'");
     }
@@ -94,7 +98,7 @@ record UplinkAddress(
             throw new UserError("--uplink.address " + given + ": no such host");
         }
         throw new UserError("--uplink.address " + given + " is no loopback address, and --uplink.insecure would show"
-                + " everything to whoever listens on the way: leave it out");
+                + " all data to every listener on the network: leave it out");
     }
 
     private void tryFiles() {
@@ -106,7 +110,7 @@ record UplinkAddress(
         }
     }
 
-    /** Connects when first used. */
+    /** Returns a channel, which connects on first use. */
     ManagedChannel channel(EventLoopGroup loop) throws IOException {
         NettyChannelBuilder builder = plainAddress.isPresent()
                 ? NettyChannelBuilder.forAddress(plainAddress.get()).usePlaintext()
@@ -137,7 +141,7 @@ record UplinkAddress(
         return builder.build();
     }
 
-    /** Netty's message names no file. */
+    /** Returns the file if it is readable: Netty's own message names no file. */
     private static Path readable(Path file) throws IOException {
         if (!Files.isReadable(file)) {
             throw new IOException(file + " cannot be read");
@@ -145,7 +149,7 @@ record UplinkAddress(
         return file;
     }
 
-    /** The token as it is now. */
+    /** Returns the headers with the current token. */
     Metadata credentials() throws IOException {
         Metadata metadata = new Metadata();
         if (tokenFile.isPresent()) {

@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.uplink;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.daemon.sink.SinkStats;
 
-/** How the uplink is doing. Written by its one thread. */
+/** The uplink's counters and last error. Written by its one thread. */
 final class UplinkCounters {
 
     private volatile long sent;
@@ -20,7 +20,7 @@ final class UplinkCounters {
     }
 
     void failed(String why) {
-        // First the cause: whoever sees that it failed sees why.
+        // The cause first: a reader that sees the failure must see its cause.
         lastError = why;
         failures++;
     }

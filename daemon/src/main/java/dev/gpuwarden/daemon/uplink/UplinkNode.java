@@ -5,17 +5,18 @@ import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.checkpoint.PodSignals;
 import java.time.Clock;
 import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Who reports, of what, and what is asked.
+ * The node that reports, and the parts of the daemon that answer the aggregator's requests.
  *
- * @param gpus the node's, with the names that they had before where they report none now; must not block
- * @param holders looks who holds the node's GPUs; may take seconds
- * @param signals tells pods that their end is near; may take a while
- * @param access what the page asks of the aggregator
+ * @param gpus the GPUs of the node, with their kept names where they report none now; must not block
+ * @param holders reads the holders of the node's GPUs; may take seconds
+ * @param signals sends signals to pods before their end; may block
+ * @param access the page's token reviews
  */
 public record UplinkNode(
         String name,
@@ -27,4 +28,16 @@ public record UplinkNode(
         Supplier<List<GpuIdentity>> gpus,
         Supplier<Reading<GpuHolders>> holders,
         SignalSender signals,
-        TokenReviewRequests access) {}
+        TokenReviewRequests access) {
+
+    /** A sender of signals to pods. It may block, and is called by one thread at a time. */
+    public interface SignalSender {
+
+        /**
+         * Sends a signal.
+         *
+         * @param id of the request: a second call with the same id sends nothing and returns the first answer
+         */
+        PodSignals.Answer send(String id, String podUid, String signal);
+    }
+}

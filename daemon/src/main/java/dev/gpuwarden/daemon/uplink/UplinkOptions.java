@@ -6,7 +6,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Whether and how this node reports to an aggregator. */
+/** The options of the uplink to an aggregator. */
 public final class UplinkOptions {
 
     @Option(
@@ -18,7 +18,8 @@ public final class UplinkOptions {
     @Option(
             names = "--uplink.tls-ca",
             paramLabel = "FILE",
-            description = "Certificates of those who sign the aggregator's, in PEM (default: those that Java trusts).")
+            description =
+                    "Certificates of the authorities that sign the aggregator's, in PEM (default: those that Java trusts).")
     @Nullable Path tlsCa;
 
     @Option(
@@ -43,12 +44,16 @@ public final class UplinkOptions {
         return address != null;
     }
 
-    /** Whether what is sent to the aggregator nobody on the way can read. */
+    /** Returns true if data to the aggregator is encrypted. */
     public boolean isEncrypted() {
         return wanted() && !insecure;
     }
 
-    /** Throws {@link UserError} where the options are of no use. */
+    /**
+     * Checks the options.
+     *
+     * @throws UserError if they are not usable together
+     */
     public void validate() {
         var unused = target();
     }
@@ -64,7 +69,7 @@ public final class UplinkOptions {
         return Optional.empty();
     }
 
-    /** Starts reporting if that is wanted. */
+    /** Starts the uplink if an address is set. */
     public Optional<Uplink> start(UplinkNode node) {
         return target().map(target -> Uplink.start(node, target, Timeouts.USUAL));
     }

@@ -16,19 +16,19 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** One connection from Hello to its end, in one thread, which sleeps while neither side has anything to say. */
+/** One connection from Hello to its end, in one thread, which sleeps while neither side has a message to send. */
 final class UplinkSession {
 
     private static final System.Logger LOG = System.getLogger(UplinkSession.class.getName());
 
-    /** An aggregator that asks for all faults again gets them so often at most. */
-    private static final long TELL_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** The shortest pause between two reports of all faults that the aggregator requests. */
+    private static final long REPORT_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final UplinkNode node;
-    private final EventCursor news;
-    private final AckQueue inbox;
+    private final EventCursor cursor;
+    private final AckQueue acks;
     private final ClientCallStreamObserver<NodeReport> call;
-    private final Timeouts patience;
+    private final Timeouts timeouts;
     private final UplinkCounters tally;
     private final Runnable welcomed;
     private final Runnable proven;
@@ -38,73 +38,75 @@ final class UplinkSession {
     private final HolderResponder holders;
     private final SignalResponder signals;
 
-    private boolean knows;
+    private boolean accepted;
     private boolean again;
-    private boolean fatalNews;
+    private boolean fatalPending;
     private boolean acknowledges;
     private boolean works;
-    private long toldNanos;
-    /** When something was heard last, or since when something is owed if that was later. */
-    private long heardNanos = System.nanoTime();
+    private long reportedNanos;
+    /** The time of the last message, or since when an answer is due if that is later. */
+    private long receivedNanos = System.nanoTime();
 
-    private long spokenNanos = heardNanos;
+    private long sentNanos = receivedNanos;
     private long leavingNanos;
     private boolean leaves;
     private SendLimits limits = SendLimits.of(FlowLimits.getDefaultInstance());
 
     /**
-     * @param welcomed run when the aggregator knows the node
-     * @param proven run when it has taken what there was to take, or a part of it
+     * Creates a session; {@link #run} starts it.
+     *
+     * @param welcomed run after the aggregator's Welcome
+     * @param proven run after the aggregator acknowledged all events that waited, or part of them
      */
     UplinkSession(
             UplinkNode node,
-            EventCursor news,
-            AckQueue inbox,
+            EventCursor cursor,
+            AckQueue acks,
             ClientCallStreamObserver<NodeReport> call,
-            Timeouts patience,
+            Timeouts timeouts,
             UplinkCounters tally,
             Runnable welcomed,
             Runnable proven) {
         this.node = node;
-        this.news = news;
-        this.inbox = inbox;
+        this.cursor = cursor;
+        this.acks = acks;
         this.call = call;
-        this.patience = patience;
+        this.timeouts = timeouts;
         this.tally = tally;
         this.welcomed = welcomed;
         this.proven = proven;
         this.names = new NameReports(node.gpus());
-        this.faults = new FaultReports(node, news::lastSequence);
+        this.faults = new FaultReports(node, cursor::lastSequence);
         this.events = new EventWindow(node.book());
-        this.holders = new HolderResponder(node.holders(), node.clock(), news.bell());
-        this.signals = new SignalResponder(node.signals(), news.bell());
+        this.holders = new HolderResponder(node.holders(), node.clock(), cursor.wakeup());
+        this.signals = new SignalResponder(node.signals(), cursor.wakeup());
     }
 
     Disconnect run() throws InterruptedException {
         hello();
         while (true) {
-            Optional<Status> end = inbox.end();
-            hear(inbox.take());
+            Optional<Status> end = acks.end();
+            receive(acks.take());
             if (end.isPresent()) {
                 return Disconnect.of(end.get());
             }
             long now = System.nanoTime();
             String owed = owed();
-            if (!owed.isEmpty() && now - heardNanos >= patience(owed).toNanos()) {
-                return Disconnect.silent(owed, patience(owed));
+            if (!owed.isEmpty() && now - receivedNanos >= timeout(owed).toNanos()) {
+                return Disconnect.silent(owed, timeout(owed));
             }
-            if (inbox.leaving() && left(now)) {
+            if (acks.leaving() && left(now)) {
                 return Disconnect.leaving();
             }
-            if (knows) {
-                speak(now);
+            if (accepted) {
+                sendDue(now);
             }
-            news.bell().await(Math.max(0, due() - System.nanoTime()));
+            cursor.wakeup().await(Math.max(0, due() - System.nanoTime()));
         }
     }
 
     private void hello() {
-        long last = news.lastSequence();
+        long last = cursor.lastSequence();
         List<StoredEvent> first = node.outbox().next(Uplink.NAME, 1);
         events.passOver(first.isEmpty() ? last : first.get(0).sequence() - 1);
         call.onNext(UplinkCodec.report(UplinkCodec.hello(node.clock().instant())
@@ -118,11 +120,11 @@ final class UplinkSession {
                 .build()));
     }
 
-    // ---- what the aggregator says ----
+    // ---- messages of the aggregator ----
 
-    private void hear(List<Acknowledgement> said) {
+    private void receive(List<Acknowledgement> messages) {
         long sequence = 0;
-        for (Acknowledgement one : said) {
+        for (Acknowledgement one : messages) {
             switch (one.getAcknowledgementCase()) {
                 case WELCOME -> welcome(one.getWelcome());
                 case SEQUENCE -> sequence = Math.max(sequence, one.getSequence());
@@ -132,16 +134,16 @@ final class UplinkSession {
                 case REFUSED -> sequence = Math.max(sequence, refused(one.getRefused()));
                 case LOOKUP -> holders.asked(one.getLookup().getId());
                 case SIGNAL -> signals.asked(one.getSignal());
-                case ACCESS_VERDICT -> node.access().heard(one.getAccessVerdict());
-                // Of a newer version.
+                case ACCESS_VERDICT -> node.access().received(one.getAccessVerdict());
+                // A message of a newer version.
                 case ACKNOWLEDGEMENT_NOT_SET -> {}
             }
         }
-        if (!said.isEmpty()) {
-            heardNanos = System.nanoTime();
+        if (!messages.isEmpty()) {
+            receivedNanos = System.nanoTime();
         }
         if (sequence > 0 && events.unacknowledged() + events.refused() > 0) {
-            // One commit for all that came. Never beyond what was sent, whatever the aggregator says.
+            // One commit for all acknowledgements, and never beyond the last sent event.
             node.outbox().acknowledge(Uplink.NAME, Math.min(sequence, events.position()));
             tally.acknowledged(events.acknowledged(sequence));
             acknowledges = true;
@@ -154,14 +156,15 @@ final class UplinkSession {
     }
 
     private void welcome(Welcome welcome) {
-        if (knows) {
+        if (accepted) {
             return;
         }
-        knows = true;
+        accepted = true;
         limits = SendLimits.of(welcome.getLimits());
-        node.access().welcome(welcome.getAnswersAccessReviews(), news.bell());
-        // It may know more than the node, which was killed before it noted an acknowledgement.
-        long has = Math.min(welcome.getAcknowledgedSequence(), news.lastSequence());
+        node.access().welcome(welcome.getAnswersAccessReviews(), cursor.wakeup());
+        // The aggregator may have more than the node knows of, if the node was killed before it stored an
+        // acknowledgement.
+        long has = Math.min(welcome.getAcknowledgedSequence(), cursor.lastSequence());
         if (has > events.position()) {
             node.outbox().acknowledge(Uplink.NAME, has);
             events.passOver(has);
@@ -182,59 +185,59 @@ final class UplinkSession {
         return refusal.getSequence();
     }
 
-    // ---- what the node says ----
+    // ---- messages of the node ----
 
     private void begin() {
         again = false;
-        toldNanos = System.nanoTime();
-        heardNanos = toldNanos;
+        reportedNanos = System.nanoTime();
+        receivedNanos = reportedNanos;
         names.lookAgain();
         faults.begin();
     }
 
-    private void speak(long now) {
-        if (again && now - toldNanos >= TELL_AGAIN_NANOS) {
+    private void sendDue(long now) {
+        if (again && now - reportedNanos >= REPORT_AGAIN_NANOS) {
             begin();
         }
         all(node.access()::next);
         if (call.isReady()) {
-            names.next(now).ifPresent(this::say);
+            names.next(now).ifPresent(this::send);
         }
         while (faults.pages().hasNext() && call.isReady()) {
-            say(faults.pages().next());
+            send(faults.pages().next());
         }
-        holders.look(now);
+        holders.startLookup(now);
         if (call.isReady()) {
-            holders.answer().ifPresent(this::say);
+            holders.answer().ifPresent(this::send);
         }
         all(signals::answer);
-        if (news.take()) {
+        if (cursor.take()) {
             events.more();
             names.lookAgain();
         }
-        if (faults.done() && !inbox.leaving()) {
+        if (faults.done() && !acks.leaving()) {
             while (call.isReady()) {
                 Optional<StoredEvent> next = events.next(limits, System.nanoTime());
                 if (next.isEmpty()) {
                     break;
                 }
-                say(UplinkCodec.report(next.get()));
+                send(UplinkCodec.report(next.get()));
                 events.sent(next.get(), limits, System.nanoTime());
             }
         }
-        overtake();
+        queueFatalFaults();
         all(faults::ahead);
-        if (now - spokenNanos >= limits.heartbeatNanos()) {
+        if (now - sentNanos >= limits.heartbeatNanos()) {
             heartbeat();
         }
     }
 
-    /** A fatal fault does not wait until the aggregator has taken all that reporters have told before it. */
-    private void overtake() {
-        fatalNews |= news.takeFatal();
-        if (fatalNews && faults.done() && !inbox.leaving()) {
-            fatalNews = false;
-            again |= !faults.lookAhead(events.position());
+    /** Sends new fatal faults ahead of earlier events that wait. */
+    private void queueFatalFaults() {
+        fatalPending |= cursor.takeFatal();
+        if (fatalPending && faults.done() && !acks.leaving()) {
+            fatalPending = false;
+            again |= !faults.queueFatal(events.position());
         }
     }
 
@@ -244,45 +247,45 @@ final class UplinkSession {
             if (next.isEmpty()) {
                 break;
             }
-            say(next.get());
+            send(next.get());
         }
     }
 
     private void heartbeat() {
         if (faults.done() && faults.outdated()) {
             begin();
-            news.bell().ring();
+            cursor.wakeup().signal();
         }
         names.lookAgain();
-        // Even if none is sent, or there would be no sleep until the other side reads again.
-        spokenNanos = System.nanoTime();
+        // Also if no heartbeat is sent: otherwise the thread would not sleep until the other side reads again.
+        sentNanos = System.nanoTime();
         if (call.isReady() && !faults.pages().hasNext()) {
             call.onNext(UplinkCodec.heartbeat(
                     node.clock().instant(), node.outbox().lag(Uplink.NAME).waiting()));
         }
     }
 
-    private void say(NodeReport report) {
+    private void send(NodeReport report) {
         long now = System.nanoTime();
         if (events.unacknowledged() == 0 && report.hasEvent()) {
-            heardNanos = now;
+            receivedNanos = now;
         }
-        spokenNanos = now;
+        sentNanos = now;
         call.onNext(report);
     }
 
     // ---- time ----
 
-    /** What the aggregator must send; empty if nothing. */
+    /** Returns the name of the message that the aggregator must send next; empty if none is due. */
     private String owed() {
-        if (!knows) {
+        if (!accepted) {
             return "Welcome";
         }
         return faults.done() && events.unacknowledged() == 0 ? "" : "an acknowledgement";
     }
 
-    private Duration patience(String owed) {
-        return knows || owed.isEmpty() ? patience.acknowledgement() : patience.welcome();
+    private Duration timeout(String owed) {
+        return accepted || owed.isEmpty() ? timeouts.acknowledgement() : timeouts.welcome();
     }
 
     private boolean left(long now) {
@@ -291,28 +294,28 @@ final class UplinkSession {
             leavingNanos = now;
         }
         return events.unacknowledged() == 0
-                || now - leavingNanos >= patience.leaving().toNanos();
+                || now - leavingNanos >= timeouts.leaving().toNanos();
     }
 
-    /** When to look again if nobody rings. */
+    /** Returns the time of the next turn without a wakeup. */
     private long due() {
         long now = System.nanoTime();
-        long left = knows ? spokenNanos + limits.heartbeatNanos() - now : Long.MAX_VALUE;
+        long left = accepted ? sentNanos + limits.heartbeatNanos() - now : Long.MAX_VALUE;
         String owed = owed();
         if (!owed.isEmpty()) {
-            left = Math.min(left, heardNanos + patience(owed).toNanos() - now);
+            left = Math.min(left, receivedNanos + timeout(owed).toNanos() - now);
         }
         if (leaves) {
-            left = Math.min(left, leavingNanos + patience.leaving().toNanos() - now);
+            left = Math.min(left, leavingNanos + timeouts.leaving().toNanos() - now);
         }
         if (again) {
-            left = Math.min(left, toldNanos + TELL_AGAIN_NANOS - now);
+            left = Math.min(left, reportedNanos + REPORT_AGAIN_NANOS - now);
         }
-        if (knows) {
+        if (accepted) {
             left = Math.min(left, holders.pauseNanos(now));
             left = Math.min(left, call.isReady() ? names.pauseNanos(now) : Long.MAX_VALUE);
         }
-        if (faults.done() && call.isReady() && !inbox.leaving()) {
+        if (faults.done() && call.isReady() && !acks.leaving()) {
             left = Math.min(left, events.pauseNanos(limits, now));
         }
         return now + left;

@@ -1,2 +1,2 @@
-/** Events on their way to whoever keeps them elsewhere: stored first, sent until they are acknowledged. */
+/** The uplink: reports the node's faults and events to the aggregator, and answers its requests. */
 package dev.gpuwarden.daemon.uplink;

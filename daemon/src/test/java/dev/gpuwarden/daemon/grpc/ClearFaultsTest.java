@@ -8,7 +8,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.daemon.grpc.ClearFaults.Order;
+import dev.gpuwarden.daemon.grpc.ClearFaults.Request;
 import dev.gpuwarden.daemon.grpc.ClearFaults.Selection;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class ClearFaultsTest {
 
-    private static final Order ORDER = new Order("replaced", "uid 0, pid 1", Instant.EPOCH);
+    private static final Request REQUEST = new Request("replaced", "uid 0, pid 1", Instant.EPOCH);
     private static final List<Entity> PARTS =
             List.of(new Entity(Entity.PCI, "0000:3b:00"), Entity.gpu("GPU-1"), Entity.gpu("GPU-2"), nic());
 
@@ -64,14 +64,16 @@ class ClearFaultsTest {
                 one(random, List.of("", "check")),
                 Set.copyOf(some(random, List.of("79", "13", ""))),
                 some(random, PARTS));
-        List<FaultKey> meant =
-                table.faults().stream().filter(selection::means).map(Fault::key).toList();
+        List<FaultKey> meant = table.faults().stream()
+                .filter(selection::matches)
+                .map(Fault::key)
+                .toList();
         List<FaultKey> rest =
                 new ArrayList<>(table.faults().stream().map(Fault::key).toList());
         rest.removeAll(meant);
 
         List<HealthEvent> events = ClearFaults.events(
-                table.faults().stream().filter(selection::means).toList(), ORDER);
+                table.faults().stream().filter(selection::matches).toList(), REQUEST);
         events.forEach(event -> table.apply(event, 100, Instant.EPOCH));
         // A GPU is one part under all of its names: the rest may lose those that one event gave to what was meant.
         assertThat(table.faults()).extracting(Fault::key).isSubsetOf(rest);
@@ -90,7 +92,7 @@ class ClearFaultsTest {
         List<Fault> whole = table.faults().stream()
                 .filter(fault -> fault.key().entity().equals(Entity.WHOLE))
                 .toList();
-        ClearFaults.events(whole, ORDER).forEach(event -> table.apply(event, 3, Instant.EPOCH));
+        ClearFaults.events(whole, REQUEST).forEach(event -> table.apply(event, 3, Instant.EPOCH));
         assertThat(table.faults())
                 .singleElement()
                 .matches(fault -> fault.key().entity().equals(nic()));
@@ -107,7 +109,7 @@ class ClearFaultsTest {
                     i,
                     Instant.EPOCH);
         }
-        List<HealthEvent> events = ClearFaults.events(table.faults(), ORDER);
+        List<HealthEvent> events = ClearFaults.events(table.faults(), REQUEST);
         assertThat(events).allMatch(event -> EventLimits.violation(event).isEmpty());
         events.forEach(event -> table.apply(event, 1000, Instant.EPOCH));
         assertThat(table.faults()).isEmpty();

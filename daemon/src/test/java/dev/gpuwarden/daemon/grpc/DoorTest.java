@@ -81,7 +81,7 @@ class DoorTest {
                     .metadata()
                     .get(ClearFaults.REQUESTED_BY);
             assertThat(by)
-                    .isEqualTo("uid " + OwnUser.uid() + ", pid "
+                    .isEqualTo("uid " + AccessPolicy.processUid() + ", pid "
                             + ProcessHandle.current().pid());
         }
     }
@@ -175,7 +175,7 @@ class DoorTest {
                                 .next());
                 refused(
                         Status.Code.PERMISSION_DENIED,
-                        "may say that faults are mended",
+                        "may clear faults",
                         () -> ask.setHealthy(SetHealthyRequest.getDefaultInstance()));
                 refused(
                         Status.Code.PERMISSION_DENIED,

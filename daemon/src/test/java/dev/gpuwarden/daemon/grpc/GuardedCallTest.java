@@ -49,7 +49,7 @@ class GuardedCallTest {
     @Test
     void anAnswerThatIsNotKeptIsNoGoodEnd() {
         // gRPC logs a good end without an answer as a mistake, each time: any client could fill the log.
-        GuardedCall<Object, Object> call = new GuardedCall<>(new Wire(), bytes -> false);
+        RequestGuard.GuardedCall<Object, Object> call = new RequestGuard.GuardedCall<>(new Wire(), bytes -> false);
         call.sendMessage("answer");
         call.close(Status.OK, new Metadata());
         call.close(Status.OK, new Metadata());

@@ -59,7 +59,7 @@ class DeviceIdsTest {
             GPU-99999999-9999-9999-9999-999999999999      | GPU-99999999-9999-9999-9999-999999999999 EXCLUSIVE
             MIG-2a2a2a2a-2a2a-2a2a-2a2a-2a2a2a2a2a2a      | GPU-22222222-2222-2222-2222-222222222222 MIG
             MIG-2A2A2A2A-2a2a-2a2a-2a2a-2a2a2a2a2a2a::0   | GPU-22222222-2222-2222-2222-222222222222 MIG
-            MIG-99999999-9999-9999-9999-999999999999      | ? no GPU had this partition when the driver was asked last
+            MIG-99999999-9999-9999-9999-999999999999      | ? no GPU had this partition at the last query of the driver
             MIG-GPU-99999999-9999-9999-9999-999999999999/5/0    | GPU-99999999-9999-9999-9999-999999999999 MIG
             MIG-GPU-99999999-9999-9999-9999-999999999999/5/0::1 | GPU-99999999-9999-9999-9999-999999999999 MIG
             1          | GPU-11111111-1111-1111-1111-111111111111 EXCLUSIVE
@@ -72,9 +72,9 @@ class DeviceIdsTest {
             nvidia2/gi7       | GPU-22222222-2222-2222-2222-222222222222 MIG
             nvidia2/gi7/vgpu0 | GPU-22222222-2222-2222-2222-222222222222 MIG
             nvidia1    | ? no GPU has the minor number 1
-            GPU-1      | ? not a name of a GPU that is known here
-            99999999999 | ? not a name of a GPU that is known here
-            nvidia.com/gpu=0 | ? not a name of a GPU that is known here
+            GPU-1      | ? not a known name of a GPU
+            99999999999 | ? not a known name of a GPU
+            nvidia.com/gpu=0 | ? not a known name of a GPU
             """)
     void namesThatDevicePluginsGive(String id, String expected) {
         assertThat(shown(new DeviceIds(GPUS).ofPlugin(id))).isEqualTo(expected);
@@ -88,8 +88,8 @@ class DeviceIdsTest {
             gpu-1                | ? the minor number 1 and the index 1 are of different GPUs, and releases of the driver mean one or the other
             gpu-3                | ? the minor number 3 and the index 3 are of different GPUs, and releases of the driver mean one or the other
             gpu-9                | ? no GPU has the minor number 9
-            gpu-vfio-0           | ? not a name of a GPU that is known here
-            channel-0            | ? not a name of a GPU that is known here
+            gpu-vfio-0           | ? not a known name of a GPU
+            channel-0            | ? not a known name of a GPU
             """)
     void namesOfClaimedDevices(String device, String expected) {
         assertThat(shown(new DeviceIds(GPUS).ofClaim(device, List.of("k8s.gpu.nvidia.com/claim=0-gpu-0"))))

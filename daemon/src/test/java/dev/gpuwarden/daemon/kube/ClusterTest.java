@@ -68,7 +68,7 @@ class ClusterTest {
     }
 
     private void start() {
-        start(options(), NodeReconciler.LOOK_AGAIN);
+        start(options(), NodeReconciler.READ_INTERVAL);
     }
 
     /** As the daemon does. */
@@ -310,7 +310,7 @@ class ClusterTest {
         TestCluster.node(plane, node + "-other");
         KubernetesOptions options = options();
         options.node = node + "-other";
-        start(options, NodeReconciler.LOOK_AGAIN);
+        start(options, NodeReconciler.READ_INTERVAL);
         accept(Told.xid79("0000:3b:00"));
         await(() -> stats(ApiRequest.Kind.conditions).refused() > 0
                 && stats(ApiRequest.Kind.events).refused() > 0);
@@ -388,7 +388,7 @@ class ClusterTest {
     void aNodeThatIsNotThereIsNamed() {
         KubernetesOptions options = options();
         options.node = "no-such-node";
-        start(options, NodeReconciler.LOOK_AGAIN);
+        start(options, NodeReconciler.READ_INTERVAL);
         await(() -> stats(ApiRequest.Kind.read).refused() > 0);
         assertThat(stats(ApiRequest.Kind.read).lastError())
                 .contains("nodes \"no-such-node\" not found")

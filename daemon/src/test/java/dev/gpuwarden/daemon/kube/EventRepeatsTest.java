@@ -21,7 +21,7 @@ class EventRepeatsTest {
     private final EventRepeats news = new EventRepeats();
 
     private void hear(StoredEvent stored, Effect effect) {
-        news.hear(new EventChange(stored, new Change(effect, Set.of())));
+        news.add(new EventChange(stored, new Change(effect, Set.of())));
     }
 
     private static StoredEvent again(long sequence, long times) {
@@ -36,7 +36,7 @@ class EventRepeatsTest {
                 stored(3, xid79("x").strategy(ProcessingStrategy.STORE_ONLY).build());
         hear(idle, Effect.REPEATED);
         hear(ends, Effect.CLEARED);
-        assertThat(news.worthTelling(List.of(idle, ends, quiet))).containsExactly(ends);
+        assertThat(news.published(List.of(idle, ends, quiet))).containsExactly(ends);
     }
 
     @Test
@@ -74,6 +74,6 @@ class EventRepeatsTest {
         }
         assertThat(news.repeated()).hasSizeLessThan(100);
         List<StoredEvent> early = List.of(stored(1, xid79("x").healthy(true).build()));
-        assertThat(news.worthTelling(early)).as("forgotten, and so told").isEqualTo(early);
+        assertThat(news.published(early)).as("forgotten, and so told").isEqualTo(early);
     }
 }

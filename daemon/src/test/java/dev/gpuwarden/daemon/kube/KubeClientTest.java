@@ -121,7 +121,7 @@ class KubeClientTest {
         answers.add(answer(401, "{\"message\": \"Unauthorized\"}"));
         answers.add(answer(200, "{}"));
         assertThat(refused(ApiRequest.read("n")))
-                .hasMessageContaining("401: Unauthorized; it does not know " + token)
+                .hasMessageContaining("401: Unauthorized; it does not accept " + token)
                 .hasMessageNotContaining("one");
         Files.writeString(token, "two");
         assertThat(client.ask(ApiRequest.read("n"))).isPresent();

@@ -53,7 +53,7 @@ class UplinkQuestionsTest {
 
     private final Kept kept = new Kept();
     private Supplier<Reading<GpuHolders>> holders = () -> Reading.absent(Absence.NO_DATA);
-    private SignalSender signals = (id, uid, signal) -> new PodSignals.Answer(0, "off");
+    private UplinkNode.SignalSender signals = (id, uid, signal) -> new PodSignals.Answer(0, "off");
     private final TokenReviewRequests access = new TokenReviewRequests();
     private EventStore store;
 
@@ -244,7 +244,7 @@ class UplinkQuestionsTest {
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
-            assertThat(asked(TOKEN)).isEqualTo(Verdict.unknown("the aggregator is of a version that checks no tokens"));
+            assertThat(asked(TOKEN)).isEqualTo(Verdict.unknown("the aggregator's version cannot check tokens"));
             assertThat(last().tokens).isEmpty();
             assertThat(uplink.stats().lastError()).isEmpty();
         }
