@@ -1,9 +1,9 @@
 package dev.gpuwarden.core.event;
 
-/** What to do about an event, in words. */
+/** The recommended action of an event as text. Pure. */
 public final class ActionText {
 
-    /** Metadata key: what mends the fault, from the check that found it. */
+    /** Metadata key of the remedy that the check gave. */
     public static final String REMEDY = "gpuwarden.dev/remedy";
 
     private ActionText() {}
@@ -15,14 +15,17 @@ public final class ActionText {
                 : event.action().label();
     }
 
-    /** One instruction: the check's own where it gave one, else what its action means. */
+    /** Returns one instruction: the check's remedy, or the meaning of the event's action if the check gave none. */
     public static String advice(HealthEvent event) {
         String remedy = event.metadata().getOrDefault(REMEDY, "");
         String advice = remedy.isEmpty() ? action(event) : remedy;
         return event.strategy().actedOn() ? advice : "stored only, no program acts on it; if it is right: " + advice;
     }
 
-    /** With the name of the GPU as `nvidia-smi` takes it; a PCI address of events has no function. */
+    /**
+     * Returns the reset command with the GPU's name as `nvidia-smi` takes it. PCI addresses of events have no
+     * function; it is added.
+     */
     private static String gpu(HealthEvent event) {
         String command = "; for a GPU: nvidia-smi --gpu-reset -i ";
         return event.entities().stream()
@@ -46,9 +49,9 @@ public final class ActionText {
             case RESTART_VM, RESTART_BM -> "drain the node and reboot it";
             case REPLACE_VM -> "drain the node and replace it";
             case RUN_DCGMEUD -> "drain the GPU and run the DCGM diagnostics (dcgmi diag -r 3)";
-            case CUSTOM -> "what its sender calls " + event.customAction();
-            case REMEDIATE -> "hand the node to whoever repairs it";
-            case UNKNOWN -> "look at the message: its sender asks for something that this version does not know";
+            case CUSTOM -> "the sender's action " + event.customAction();
+            case REMEDIATE -> "hand the node over for repair";
+            case UNKNOWN -> "read the message: this version does not know the action that its sender requests";
         };
     }
 }

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 /**
  * A part of the node that an event is about.
  *
- * @param type "PCI", "GPU_UUID", "NVLINK", "NIC" and whatever other senders use; case matters
+ * @param type "PCI", "GPU_UUID", "NVLINK", "NIC" or another name that a sender uses; case-sensitive
  * @param value for PCI the address without function, `0000:3b:00`, as the kernel log writes it
  */
 public record Entity(String type, String value) {
@@ -19,7 +19,7 @@ public record Entity(String type, String value) {
 
     public static final String PCI = "PCI";
     public static final String GPU_UUID = "GPU_UUID";
-    /** The driver's index, for a GPU that tells no better name: it changes when another GPU falls off the bus. */
+    /** The driver's index, for a GPU without a better name. The index changes when another GPU falls off the bus. */
     public static final String GPU_INDEX = "GPU";
 
     /** Stands for "the check as a whole" where an event names no entity. */
@@ -38,7 +38,10 @@ public record Entity(String type, String value) {
         return new Entity(GPU_INDEX, Integer.toString(index));
     }
 
-    /** A GPU's or MIG device's UUID as drivers write it, whatever case its sender uses: names of one part must be equal. */
+    /**
+     * Returns a GPU's or MIG device's UUID in the drivers' spelling, so that names of one part are equal whatever
+     * case a sender uses. Other entities are returned unchanged.
+     */
     public Entity canonical() {
         if (!type.equals(GPU_UUID) || !UUID.matcher(value).matches()) {
             return this;
@@ -47,7 +50,7 @@ public record Entity(String type, String value) {
         return new Entity(type, small.substring(0, PREFIX).toUpperCase(Locale.ROOT) + small.substring(PREFIX));
     }
 
-    /** Whether this is one of the names of a GPU; the names in one event are those of one GPU. */
+    /** Returns true for a name of a GPU. All GPU names in one event belong to the same GPU. */
     public boolean namesGpu() {
         return type.equals(PCI) || type.equals(GPU_UUID);
     }

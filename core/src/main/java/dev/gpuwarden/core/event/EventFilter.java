@@ -5,18 +5,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which events are asked for: all conditions hold at once; an empty one holds for every event.
+ * The conditions of an event query. An event must meet all of them; an empty condition matches every event.
  *
  * @param agents any of these
  * @param checks any of these
  * @param codes at least one code of the event is among these
  * @param entityValue an entity of the event has this value
- * @param from received or last seen at or after
- * @param until received before
- * @param afterSequence only what comes after this event in the order asked for: greater numbers, or smaller ones with
- *     {@code newestFirst}; 0 means from the beginning. So the last event of a page is where the next page goes on
- * @param newestFirst otherwise oldest first
- * @param limit at most so many; 0 means the store's own limit
+ * @param from received or last seen at or after this time
+ * @param until received before this time
+ * @param afterSequence the sequence number of the last event of the previous page: only events after it in the
+ *     requested order match, with greater numbers, or smaller ones with {@code newestFirst}; 0 starts at the
+ *     beginning
+ * @param newestFirst false for oldest first
+ * @param limit the largest number of events; 0 for the store's own limit
  */
 public record EventFilter(
         List<String> agents,
@@ -46,7 +47,11 @@ public record EventFilter(
                 0);
     }
 
-    /** The last ones of the same. */
+    /**
+     * Returns the same conditions, limited to the newest events.
+     *
+     * @param most the largest number of events
+     */
     public EventFilter newestFirst(int most) {
         return new EventFilter(
                 agents, checks, codes, entityValue, fatal, healthy, from, until, afterSequence, true, most);

@@ -2,20 +2,20 @@ package dev.gpuwarden.core.event;
 
 import java.util.Optional;
 
-/** How big an event may be. Whoever takes events from others refuses what is bigger; the store never gets it. */
+/** The size limits of an event. Every receiver of events refuses larger ones, so the store never gets them. */
 public final class EventLimits {
 
-    /** Of all texts of an event together. Messages of real senders end at 1 to 4 thousand. */
+    /** Characters of all texts of an event together. Messages of real senders end at 1,000 to 4,000. */
     public static final int CHARACTERS = 16 * 1024;
 
-    /** Entities and error codes multiply: each pair is a fault of its own. */
+    /** Faults of one event: each pair of entity and error code is a fault of its own. */
     public static final int FAULTS = 512;
 
     public static final int METADATA = 128;
 
     private EventLimits() {}
 
-    /** What is wrong with the event, for its sender; empty if nothing is. */
+    /** Returns the violated limit as text for the sender; empty if the event keeps all limits. */
     public static Optional<String> violation(HealthEvent event) {
         if (event.checkName().isEmpty()) {
             return Optional.of("expected the name of a check, but checkName is empty");

@@ -3,17 +3,18 @@ package dev.gpuwarden.core.event;
 import java.util.List;
 import java.util.Optional;
 
-/** Where events are handed in. Thread-safe. */
+/** The write side of the event store. Thread-safe. */
 public interface EventWriter {
 
     /**
-     * Keeps the events and how far their source was read, both or neither. Blocks until that is committed and synced: only
-     * then may anybody act on them or tell their sender that they arrived. Where the disk takes nothing they are held in
-     * memory instead, and the result says so.
+     * Stores the events and the position of their source in one transaction. Blocks until the transaction is
+     * committed and synced; only then may the caller act on the events or acknowledge them. Events that the disk does
+     * not take are held in memory, and the receipts report that.
      *
-     * @param position where their source goes on, for {@link #position(String)} of the next start
-     * @return one for each event, in order
-     * @throws IllegalArgumentException where an event violates {@link EventLimits}; nothing is kept then
+     * @param position the place in the source after these events, returned by {@link #position(String)} after a
+     *     restart
+     * @return one receipt for each event, in order
+     * @throws IllegalArgumentException if an event violates {@link EventLimits}; no event is stored then
      */
     List<Receipt> accept(List<HealthEvent> events, Optional<Position> position);
 
@@ -21,28 +22,31 @@ public interface EventWriter {
         return accept(List.of(event), Optional.empty()).get(0);
     }
 
-    /** How far a source was read when events of it were last accepted. */
+    /** Returns the position that was stored with the last accepted events of a source. */
     Optional<Position> position(String source);
 
     /**
-     * How far a source was read.
+     * A position in a source of events.
      *
      * @param source for example "kmsg" or "file:/var/log/kern.log"
-     * @param bootId the boot in which the cursor means something
+     * @param bootId the boot in which the cursor is valid
      * @param cursor in the source's own terms
      */
     record Position(String source, String bootId, String cursor) {}
 
-    /** What became of an event. */
+    /** The outcome for one event. */
     enum Receipt {
         STORED,
-        /** The same fault was told again: counted with the event that is there. */
+        /** The fault was current already: counted with the event that raised it. */
         COUNTED,
-        /** The same event arrived a second time: dropped. */
+        /** The same event arrived before: dropped. */
         DUPLICATE,
-        /** The disk takes nothing now, or there is none: in memory, written when it can be. Must not be acknowledged. */
+        /**
+         * Held in memory because the disk takes no writes or there is none; written when it can be. The caller must
+         * not acknowledge it.
+         */
         HELD,
-        /** Neither disk nor memory have room: lost, and counted as such. Must not be acknowledged. */
+        /** Lost, and counted as lost, because neither disk nor memory has room. The caller must not acknowledge it. */
         REFUSED
     }
 }

@@ -4,17 +4,17 @@ import java.time.Instant;
 import java.util.Comparator;
 
 /**
- * A fault that is current.
+ * A current fault.
  *
- * @param cause the event that raised it or last changed what to do about it
- * @param sequence the cause's number in the event store; 0 while the disk takes nothing and it waits in memory
- * @param since when it was first seen
- * @param lastSeen when it was last confirmed
- * @param occurrences how often it was told since it is current
+ * @param cause the event that raised the fault or last changed its recommended action
+ * @param sequence the cause's number in the event store; 0 while the cause is held in memory
+ * @param since when the fault was first seen
+ * @param lastSeen when the fault was last confirmed
+ * @param occurrences the number of reports since the fault was raised
  */
 public record Fault(FaultKey key, HealthEvent cause, long sequence, Instant since, Instant lastSeen, long occurrences) {
 
-    /** In which faults are listed where not all may fit: the fatal ones first, then the newest. */
+    /** The order of lists that may be cut short: fatal faults first, then the newest. */
     public static final Comparator<Fault> FATAL_THEN_NEWEST = Comparator.comparing(
                     (Fault fault) -> !fault.cause().fatal())
             .thenComparing(Fault::since, Comparator.reverseOrder());

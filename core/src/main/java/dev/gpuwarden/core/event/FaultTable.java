@@ -10,44 +10,51 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The faults that are current, as events raise and clear them. The same events in the same order give the same table, so a
- * store can be replayed into it. Not thread-safe.
+ * The table of current faults, which events raise and clear. The same events in the same order give the same table,
+ * so a store can be replayed into it. Not thread-safe.
  *
- * <p>A healthy event clears the faults of its own agent, component class, check and node: of the entities that it names, or of
- * all if it names none; with the codes that it names, or with any. Naming a GPU by one of its names clears those faults under
- * its other names too, which the raising event told.
+ * <p>A healthy event clears faults of its own agent, component class, check and node: those of the entities that it
+ * names, or all if it names none; with the codes that it names, or with any. Naming a GPU by one of its names also
+ * clears the faults under the other names in the raising event.
  *
- * <p>The table is bounded, and {@link Room} shares it. Faults that find no room are left out of the change that their event makes;
- * {@link MissedFaults} finds them in the history when there is room.
+ * <p>The table is bounded, and {@link Room} shares it. Faults that find no room are left out of the change that their
+ * event makes; {@link MissedFaults} finds them in the history when there is room.
  */
 public final class FaultTable {
 
-    /** Far beyond what one node can have: eight GPUs with every NVLink broken in three ways are 432. */
+    /** Far beyond the faults of one node: eight GPUs with every NVLink broken in three ways are 432. */
     public static final int MOST_FAULTS = 2048;
 
-    /** Of all causes together, so that long messages are bounded too; a cause counts for each of its faults. */
+    /**
+     * Characters of all causes together, so that long messages are bounded too; a cause counts for each of its
+     * faults.
+     */
     public static final int MOST_CHARACTERS = 4 << 20;
 
     private final Map<FaultKey, Fault> current = new LinkedHashMap<>();
     private final Room faultRoom = new Room(MOST_FAULTS);
     private final Room textRoom = new Room(MOST_CHARACTERS);
 
-    /** What an event did to the table. */
+    /** The effect of an event on the table. */
     public enum Effect {
         /** At least one fault is new. */
         RAISED,
-        /** Faults that were there, but fatality, action, strategy or overrides are others now. */
+        /** The faults were current, but fatality, action, strategy or overrides have changed. */
         CHANGED,
-        /** Nothing new: faults that were there, or health where there was no fault. */
+        /** Nothing changed: the faults were current, or the event was healthy and no fault was current. */
         REPEATED,
-        /** At least one fault is gone. */
+        /** At least one fault was cleared. */
         CLEARED
     }
 
-    /** @param keys the faults that were raised, changed, seen again or cleared */
+    /**
+     * The change that one event makes.
+     *
+     * @param keys the faults that were raised, changed, seen again or cleared
+     */
     public record Change(Effect effect, Set<FaultKey> keys) {}
 
-    /** The faults now, oldest first. */
+    /** Returns the current faults, oldest first. */
     public List<Fault> faults() {
         return List.copyOf(current.values());
     }
@@ -60,12 +67,12 @@ public final class FaultTable {
         return Optional.ofNullable(current.get(key));
     }
 
-    /** Puts a fault in as it was stored. */
+    /** Adds a fault from the store, unchanged. */
     public void restore(Fault fault) {
         put(fault);
     }
 
-    /** What the event would do, without doing it. */
+    /** Returns the change that the event would make, without making it. */
     public Change preview(HealthEvent event) {
         if (!event.healthy()) {
             return raises(event);
@@ -75,6 +82,8 @@ public final class FaultTable {
     }
 
     /**
+     * Applies an event.
+     *
      * @param sequence the event's number in the store
      * @param seen when it was seen, in this node's clock
      */
@@ -135,7 +144,7 @@ public final class FaultTable {
                 keys.add(key);
                 continue;
             }
-            // What was fatal needs the room of what is not, from which it took nothing yet.
+            // A fault that is no longer fatal needs room in the share of others, where it has taken none yet.
             boolean another = before == null || before.cause().fatal() && !event.fatal();
             int more = event.characters();
             if (before != null && !another) {

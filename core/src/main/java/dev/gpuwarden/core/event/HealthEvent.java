@@ -5,18 +5,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One thing that somebody found on a node, in the form that all parts exchange (health_event.proto of package datamodels).
+ * An observation about a node's health, in the form that all parts exchange (health_event.proto of package
+ * datamodels).
  *
- * @param id given by the sender; empty where it gives none
- * @param agent who found it, for example "syslog-health-monitor" or "gpuwarden"
- * @param componentClass what kind of part it is: "GPU", "NIC", "NVSWITCH", "NODE"
+ * @param id given by the sender; empty if it gives none
+ * @param agent the program that made the observation, for example "syslog-health-monitor" or "gpuwarden"
+ * @param componentClass the kind of part: "GPU", "NIC", "NVSWITCH", "NODE"
  * @param checkName the check; becomes the type of a Node condition
- * @param fatal whether the part cannot be worked with
- * @param healthy whether this says that all is well (again)
- * @param errorCodes empty in a healthy event means "whatever the code"
- * @param entities empty in a healthy event means "all entities of the check"
- * @param generated when the sender made it, in the sender's clock
- * @param customAction the action's name where {@code action} is {@code CUSTOM}, else empty
+ * @param fatal true if the part is unusable
+ * @param healthy true if the event reports health or recovery
+ * @param errorCodes empty in a healthy event for any code
+ * @param entities empty in a healthy event for all entities of the check
+ * @param generated when the sender made the event, in the sender's clock
+ * @param customAction the action's name if {@code action} is {@code CUSTOM}, else empty
  */
 public record HealthEvent(
         String id,
@@ -44,12 +45,12 @@ public record HealthEvent(
         metadata = Map.copyOf(metadata);
     }
 
-    /** An event with nothing special about it, to be given its particulars. */
+    /** Returns a builder with default values. */
     public static Builder of(String agent, String componentClass, String checkName) {
         return new Builder(agent, componentClass, checkName);
     }
 
-    /** Fills in an event; what is not set has the value that means nothing. */
+    /** A builder of events. Values that are not set have their empty default. */
     public static final class Builder {
         private final String agent;
         private final String componentClass;
@@ -174,7 +175,7 @@ public record HealthEvent(
         }
     }
 
-    /** The same, to be given other particulars; agent, component class and check stay. */
+    /** Returns a builder with this event's values; agent, component class and check cannot be changed. */
     public Builder toBuilder() {
         return new Builder(agent, componentClass, checkName)
                 .id(id)
@@ -194,12 +195,12 @@ public record HealthEvent(
                 .customAction(customAction);
     }
 
-    /** The same under another id. */
+    /** Returns the same event under another id. */
     public HealthEvent withId(String other) {
         return toBuilder().id(other).build();
     }
 
-    /** How long all of its texts are together. */
+    /** Returns the number of characters of all its texts. */
     public int characters() {
         int sum = id.length()
                 + agent.length()
@@ -220,7 +221,10 @@ public record HealthEvent(
         return sum;
     }
 
-    /** The keys of the faults that this event raises, or that it clears if it is healthy and names both entity and code. */
+    /**
+     * Returns the keys of the faults that this event raises, or that it clears if it is healthy and names both entity
+     * and code.
+     */
     public List<FaultKey> keys() {
         List<Entity> parts = entities.isEmpty() ? List.of(Entity.WHOLE) : entities;
         List<String> codes = errorCodes.isEmpty() ? List.of("") : errorCodes;

@@ -4,22 +4,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reports of faults that found no room among the current ones, and are not over: nobody can say what the node is without them.
+ * Reports of faults that found no room among the current ones and are not over. Without these faults the node's state
+ * is unknown.
  *
- * @param shares those with fatal reports first, then by number; at most {@value #MOST_SHARES}, what is beyond is one share
+ * @param shares those with fatal reports first, then by number; at most {@value #MOST_SHARES}, the last of which sums
+ *     up all others
  */
 public record LeftOut(List<Share> shares) {
 
-    /** Names come from reporters. */
+    /** The number of shares, which bounds the names that reporters choose. */
     public static final int MOST_SHARES = 16;
 
-    /** The agent of what is beyond. */
+    /** The agent name of the share that sums up all others. */
     public static final String OTHER = "other";
 
     public static final LeftOut NONE = new LeftOut(List.of());
 
     /**
-     * What one agent reported.
+     * The reports of one agent.
      *
      * @param reports events, each of which may report several faults
      * @param fatal those among them that report fatal faults

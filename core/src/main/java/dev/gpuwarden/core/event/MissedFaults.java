@@ -13,20 +13,24 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * Finds in the history which faults found no room in a {@link FaultTable} and are not over. The newest event of a fault decides.
- * Bounded as that table is; what is beyond it counts as waiting, and is looked at when there is less. Not thread-safe.
+ * Finds the faults in the history that found no room in a {@link FaultTable} and are not over. The newest event of a
+ * fault decides. It has the same bounds as that table; faults beyond them count as waiting and are evaluated once
+ * there are fewer. Not thread-safe.
  */
 public final class MissedFaults {
 
-    /** Metadata key of an event that was stored a second time, when there was room for its faults: the id of the first. */
+    /**
+     * Metadata key of an event that was stored a second time when its faults found room. The value is the id of the
+     * first event.
+     */
     public static final String RAISED_AGAIN = "gpuwarden.dev/raised-again";
 
     private final FaultTable missed = new FaultTable();
     private final Set<Long> beyond = new HashSet<>();
 
     /**
-     * Takes the next event of the history, oldest first: each event of which something found no room, and each healthy one.
-     * Others change nothing here.
+     * Adds the next event of the history, oldest first: each healthy event, and each event of which a fault found no
+     * room. Other events change nothing.
      */
     public void next(StoredEvent stored) {
         HealthEvent event = stored.event();
@@ -37,9 +41,10 @@ public final class MissedFaults {
     }
 
     /**
-     * What still waits for room, by the event that reported it: the fatal ones first, then the oldest.
+     * Returns the faults that still wait for room, by the event that reported them: fatal ones first, then the
+     * oldest.
      *
-     * @param current the faults that did find room
+     * @param current the faults that found room
      */
     public List<Waiting> waiting(FaultTable current) {
         Map<Long, Waiting> waiting = new LinkedHashMap<>();
@@ -55,7 +60,7 @@ public final class MissedFaults {
         return List.copyOf(waiting.values());
     }
 
-    /** The events of which something still waits; all others that were handed in are settled. */
+    /** Returns the events of which a fault still waits. All other added events are settled. */
     public Set<Long> unsettled(FaultTable current) {
         Set<Long> events = new HashSet<>(beyond);
         waiting(current).forEach(each -> events.add(each.sequence()));
@@ -69,13 +74,13 @@ public final class MissedFaults {
     }
 
     /**
-     * Faults of one event that wait.
+     * The waiting faults of one event.
      *
      * @param sequence the event's number in the store
      */
     public record Waiting(long sequence, HealthEvent cause, Set<FaultKey> keys) {
 
-        /** The events that raise as many of these faults as have room now; none where there is no room. */
+        /** Returns the events that raise as many of these faults as have room now; empty if there is no room. */
         public List<HealthEvent> fitting(FaultTable current, Instant now) {
             if (keys.size() == cause.keys().size()
                     && current.preview(cause).keys().size() == keys.size()) {
@@ -94,7 +99,7 @@ public final class MissedFaults {
             return events;
         }
 
-        /** The cause, of one code and these entities alone. */
+        /** Returns the cause, limited to one code and these entities. */
         private HealthEvent.Builder narrowed(List<FaultKey> ofCode) {
             String code = ofCode.get(0).errorCode();
             return cause.toBuilder()

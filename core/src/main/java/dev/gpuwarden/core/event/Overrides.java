@@ -1,10 +1,10 @@
 package dev.gpuwarden.core.event;
 
 /**
- * What an event's sender wants done regardless of rules.
+ * An action that the sender requests or forbids regardless of rules.
  *
- * @param force do it even where no rule asks for it
- * @param skip leave it out even where a rule asks for it
+ * @param force act even if no rule applies
+ * @param skip do not act even if a rule applies
  */
 public record Overrides(boolean force, boolean skip) {
     public static final Overrides NONE = new Overrides(false, false);

@@ -2,7 +2,7 @@ package dev.gpuwarden.core.event;
 
 import java.util.Locale;
 
-/** What to do about a fault. Numbers are those of the wire (health_event.proto, RecommendedAction). */
+/** The recommended action for a fault. Numbers are those of the wire (health_event.proto, RecommendedAction). */
 public enum RecommendedAction {
     NONE(0),
     COMPONENT_RESET(2),
@@ -12,7 +12,7 @@ public enum RecommendedAction {
     RESTART_BM(24),
     REPLACE_VM(25),
     RUN_DCGMEUD(26),
-    /** The name of the action travels beside it, see {@link HealthEvent#customAction()}. */
+    /** The action is named by {@link HealthEvent#customAction()}. */
     CUSTOM(27),
     REMEDIATE(28),
     UNKNOWN(99);
@@ -27,7 +27,10 @@ public enum RecommendedAction {
         return number;
     }
 
-    /** {@code UNKNOWN} for a number that this version does not know: it still asks for something. */
+    /**
+     * Returns the action of a wire number; {@code UNKNOWN} for a number that this version does not define, since it
+     * still requests an action.
+     */
     public static RecommendedAction of(int number) {
         for (RecommendedAction action : values()) {
             if (action.number == number) {
@@ -37,7 +40,7 @@ public enum RecommendedAction {
         return UNKNOWN;
     }
 
-    /** Lower case with hyphens, for command lines and JSON. */
+    /** Returns the name in lower case with hyphens, for command lines and JSON. */
     public String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

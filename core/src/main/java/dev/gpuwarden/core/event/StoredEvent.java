@@ -3,22 +3,22 @@ package dev.gpuwarden.core.event;
 import java.time.Instant;
 
 /**
- * An event as the node's store has it.
+ * An event in the node's store.
  *
- * @param sequence rises by one and more with each stored event, and never comes again
- * @param event its id is never empty: the store gives one where the sender gave none
- * @param received when it was first stored
- * @param lastSeen when the same was last told
- * @param occurrences how often the same was told; more than 1 where repetitions were counted and not kept
+ * @param sequence the store's number, which rises with each stored event and is never used again
+ * @param event with an id that is never empty: the store assigns one if the sender gave none
+ * @param received when the event was first stored
+ * @param lastSeen when the event was last repeated
+ * @param occurrences the number of occurrences; more than 1 if repetitions were counted and not stored
  */
 public record StoredEvent(long sequence, HealthEvent event, Instant received, Instant lastSeen, long occurrences) {
 
-    /** Metadata key of an event that stands for several occurrences at once: their number, in decimal digits. */
+    /** Metadata key of an event that reports several occurrences: their number, in decimal digits. */
     public static final String OCCURRENCES = "gpuwarden.dev/occurrences";
 
     private static final int MOST_DIGITS = 9;
 
-    /** How many occurrences an event stands for: what its metadata say if that is a number, else 1. */
+    /** Returns the number of occurrences that the event's metadata give; 1 if they give none. */
     public static long occurrencesOf(HealthEvent event) {
         String digits = event.metadata().getOrDefault(OCCURRENCES, "");
         boolean number = !digits.isEmpty()

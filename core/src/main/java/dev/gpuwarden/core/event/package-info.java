@@ -1,2 +1,2 @@
-/** Health events as they travel, and the faults that they leave: levels, not edges. */
+/** Health events, and the faults that they raise and clear. Faults are levels, not edges. */
 package dev.gpuwarden.core.event;

@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
-/** Whether the aggregator may have pods told that their end is near. */
+/** The option that permits the aggregator to send signals to pods before their end. */
 public final class CheckpointOptions {
 
-    /** Words as people write them in YAML. */
+    /** Values as they are written in YAML. */
     enum Switch {
         off,
         on
@@ -23,7 +23,7 @@ public final class CheckpointOptions {
                     + " ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Switch signal = Switch.off;
 
-    /** Signals go by the numbers of this program's own namespace, whatever tells of the node's processes otherwise. */
+    /** The /proc of this program's own PID namespace, in which signals are sent, whatever --path.* options are set. */
     private static final Path PROC = Path.of("/proc");
 
     public PodSignals signals(Supplier<ProcessSignals> signals) {

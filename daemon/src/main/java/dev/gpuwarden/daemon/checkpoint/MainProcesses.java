@@ -8,17 +8,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Which processes are those that their containers were started for. Pure. */
+/** Selects the main process of each container. Pure. */
 final class MainProcesses {
 
-    /** What container engines call the one that only holds a pod's namespaces. A signal means nothing to it. */
+    /** The name of the process that only holds a pod's namespaces and ignores signals. */
     private static final String SANDBOX = "pause";
 
     private MainProcesses() {}
 
     /**
-     * For each container the first process whose parent is not in it. What somebody runs in it later (`kubectl exec`) has such a
-     * parent too, and began later.
+     * Returns for each container the first process whose parent is not in it. A process that was started in it later
+     * (`kubectl exec`) has such a parent too, but a later start.
      *
      * @param processes all of one pod
      */

@@ -1,2 +1,2 @@
-/** Tells the containers of a pod, by a signal, that their end is near. */
+/** Sends signals to the containers of a pod before their end. */
 package dev.gpuwarden.daemon.checkpoint;

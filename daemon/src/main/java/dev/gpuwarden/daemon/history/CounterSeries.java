@@ -5,8 +5,8 @@ import dev.gpuwarden.core.model.Reading;
 import java.util.Arrays;
 
 /**
- * By how much counters rose in each step of the last minutes. What rose while a counter could not be read is told of the step
- * in which it could be read again. Not thread-safe; noting allocates nothing.
+ * The increases of counters in each step of the last minutes. An increase while a counter could not be read counts in
+ * the step in which it could be read again. Not thread-safe; adding allocates nothing.
  */
 final class CounterSeries {
 
@@ -24,7 +24,7 @@ final class CounterSeries {
     private final int[] code;
 
     CounterSeries(int counters) {
-        // The step under way, and so many before it.
+        // The current step and the steps before it.
         ring = new RingBuffer(TimeStep.MOST + 1, FIRST + counters);
         last = new long[counters];
         since = new int[counters];
@@ -34,7 +34,7 @@ final class CounterSeries {
         Arrays.fill(cause, Absence.PENDING.ordinal());
     }
 
-    /** What is noted from now on happened in this step. */
+    /** Starts a step, to which the following values belong. */
     void enter(int step) {
         if (ring.held() == 0 || step > ring.get(0, NUMBER)) {
             ring.advance();
@@ -64,7 +64,7 @@ final class CounterSeries {
         code[counter] = returned;
     }
 
-    /** By how much it rose in the step {@code now} and those before it, {@code steps} in all. */
+    /** Returns the increase in the step {@code now} and those before it, {@code steps} in all. */
     Reading<Long> increase(int counter, int now, int steps) {
         Absence why = Absence.of(cause[counter]);
         if (why != Absence.PRESENT) {

@@ -4,13 +4,13 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 
 /**
- * How often each combination of flags was seen in each step of the last minutes, so that the share of any of several flags can
- * be told. A step keeps the first {@value #COMBINATIONS} combinations that it sees and leaves out samples with others, of which
- * there are none in practice. Not thread-safe; noting allocates nothing.
+ * The counts of each combination of flags in each step of the last minutes, from which the share of any flags is
+ * computed. A step keeps the first {@value #COMBINATIONS} combinations and ignores samples with others; in practice
+ * there are none. Not thread-safe; adding allocates nothing.
  */
 final class FlagSeries {
 
-    /** Flags that are told apart. */
+    /** The flags that are distinguished. */
     static final long KNOWN = 0xffff;
 
     static final int COMBINATIONS = 8;
@@ -19,7 +19,7 @@ final class FlagSeries {
     private static final int FIRST = 1;
     private static final int MOST = 0xffff;
 
-    /** A combination is a cell: how often in the upper half, the flags in the lower. */
+    /** A combination is a cell: its count in the upper half, its flags in the lower. */
     private final RingBuffer ring = new RingBuffer(TimeStep.MOST + 1, FIRST + COMBINATIONS);
 
     /** The step in which the flags were first read. */
@@ -54,7 +54,7 @@ final class FlagSeries {
         code = returned;
     }
 
-    /** In what part of the samples of these steps any of these flags was set. */
+    /** Returns the share of samples in these steps with any of these flags. */
     Reading<Double> share(long flags, int now, int steps) {
         if (cause != Absence.PRESENT) {
             return Reading.absent(cause, code, "");

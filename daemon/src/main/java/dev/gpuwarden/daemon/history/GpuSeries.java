@@ -17,12 +17,15 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One GPU's last minutes. Its lock is held for microseconds, by the GPU's thread once for each sample and by readers, so that
- * neither waits for the other in earnest.
+ * The last minutes of one GPU. Its lock is held for microseconds, by the GPU's thread once for each sample and by
+ * readers, so that neither delays the other noticeably.
  */
 final class GpuSeries implements FrameListener, GpuHistory {
 
-    /** Counters of events; those of bytes, time and energy rise by more than a cell holds, and no rate is asked of them. */
+    /**
+     * Counters of events. Counters of bytes, time and energy increase by more than a cell holds, and no rate of them
+     * is needed.
+     */
     private static final GpuMetric[] COUNTERS = IntStream.range(0, GpuMetric.count())
             .mapToObj(GpuMetric::of)
             .filter(metric -> metric.kind() == Kind.COUNTER && metric.unit() == Unit.NONE)
@@ -38,7 +41,7 @@ final class GpuSeries implements FrameListener, GpuHistory {
     private final CounterSeries counters = new CounterSeries(COUNTERS.length);
     private final FlagSeries reasons = new FlagSeries();
     private final SampleSeries samples;
-    /** Made when the GPU is known to have links; most boards have none. */
+    /** Created when the GPU reports links; most boards have none. */
     private @Nullable CounterSeries links;
 
     private int linkCount;
@@ -143,7 +146,7 @@ final class GpuSeries implements FrameListener, GpuHistory {
         return new RecentSamples(samples.copy());
     }
 
-    /** Of its rings; the objects around them are a few hundred bytes more. */
+    /** Returns the bytes of its rings; the objects around them use a few hundred bytes more. */
     synchronized int bytes() {
         CounterSeries trail = links;
         return counters.bytes() + reasons.bytes() + samples.bytes() + (trail == null ? 0 : trail.bytes());

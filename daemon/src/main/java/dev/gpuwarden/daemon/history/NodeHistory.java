@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last minutes of every GPU of this node: 15 of counters and clock event reasons, 90 seconds of samples. Give it to the
- * sampler as its listeners. Bounded for each GPU, whatever the driver says. Thread-safe.
+ * The last minutes of every GPU of this node: 15 of counters and clock event reasons, 90 seconds of samples. Pass it
+ * to the sampler as the source of its listeners. Bounded for each GPU, whatever the driver reports. Thread-safe.
  */
 public final class NodeHistory implements Supplier<FrameListener> {
 
@@ -24,31 +24,38 @@ public final class NodeHistory implements Supplier<FrameListener> {
         this(fastInterval, System::nanoTime);
     }
 
-    /** @param clock the sampler's */
+    /**
+     * Creates an empty history.
+     *
+     * @param clock the sampler's
+     */
     public NodeHistory(Duration fastInterval, LongSupplier clock) {
         this.fastInterval = fastInterval;
         this.clock = clock;
     }
 
-    /** A listener for one more GPU, which its first sample names. */
+    /** Returns a listener for one more GPU, which its first sample names. */
     @Override
     public FrameListener get() {
         return new GpuSeries(this, clock, fastInterval);
     }
 
-    /** What is known of this GPU; of one that was never sampled, nothing. */
+    /** Returns the history of a GPU; {@link GpuHistory#NONE} for one that was never sampled. */
     public GpuHistory of(GpuIdentity gpu) {
         GpuSeries trail = byName.get(gpu.selector());
         return trail == null ? GpuHistory.NONE : trail;
     }
 
-    /** This GPU's quick readings of the last 90 s. A copy of some ten kilobytes. */
+    /** Returns the fast readings of a GPU in the last 90 s, a copy of some ten kilobytes. */
     public RecentSamples recent(GpuIdentity gpu) {
         GpuSeries trail = byName.get(gpu.selector());
         return trail == null ? RecentSamples.NONE : trail.recent();
     }
 
-    /** The newest that claims a name has it: so one trail is kept for each GPU that was ever named. */
+    /**
+     * Assigns a name to the newest series that claims it, so that one series is kept for each GPU that ever had a
+     * name.
+     */
     void rename(GpuSeries trail, @Nullable GpuIdentity before, GpuIdentity now) {
         if (before != null && !before.selector().equals(now.selector())) {
             byName.remove(before.selector(), trail);
@@ -56,7 +63,7 @@ public final class NodeHistory implements Supplier<FrameListener> {
         byName.put(now.selector(), trail);
     }
 
-    /** Memory held by rings. */
+    /** Returns the bytes of all rings. */
     int bytes() {
         return byName.values().stream().mapToInt(GpuSeries::bytes).sum();
     }

@@ -5,12 +5,12 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import java.util.List;
 
-/** One GPU's quick readings of the last 90 s, oldest first: a copy. */
+/** A copy of one GPU's fast readings in the last 90 s, oldest first. */
 public final class RecentSamples {
 
     private static final List<GpuMetric> METRICS = List.of(SampleSeries.METRICS);
 
-    /** Of a GPU that nothing is known of. */
+    /** The empty list of an unknown GPU. */
     public static final RecentSamples NONE = new RecentSamples(new RingBuffer(1, 1));
 
     private final RingBuffer ring;
@@ -19,7 +19,7 @@ public final class RecentSamples {
         this.ring = ring;
     }
 
-    /** The readings that a sample has. */
+    /** Returns the readings that a sample has. */
     public static List<GpuMetric> metrics() {
         return METRICS;
     }
@@ -28,12 +28,16 @@ public final class RecentSamples {
         return ring.held();
     }
 
-    /** When a sample was taken, in the sampler's clock, which is System.nanoTime. */
+    /** Returns the time of a sample in the sampler's clock, which is System.nanoTime. */
     public long nanos(int sample) {
         return ring.getLong(age(sample), SampleSeries.TIME);
     }
 
-    /** @param metric one of {@link #metrics()} */
+    /**
+     * Returns one reading of a sample.
+     *
+     * @param metric one of {@link #metrics()}
+     */
     public Reading<Long> reading(int sample, GpuMetric metric) {
         int place = METRICS.indexOf(metric);
         if (place < 0) {

@@ -3,8 +3,8 @@ package dev.gpuwarden.daemon.history;
 import java.util.Arrays;
 
 /**
- * Rows of numbers, of which the newest takes the place of the oldest. Cells are 32 bits wide; a 64-bit number takes two. Not
- * thread-safe; allocates nothing after it was made.
+ * A ring buffer of rows of numbers, in which the newest row replaces the oldest. Cells have 32 bits; a 64-bit number
+ * takes two. Not thread-safe; allocates only when created.
  */
 final class RingBuffer {
 
@@ -20,7 +20,7 @@ final class RingBuffer {
         this.cells = new int[rows * width];
     }
 
-    /** A copy, that nobody writes to. */
+    /** Returns a copy. */
     RingBuffer copy() {
         RingBuffer copy = new RingBuffer(rows, width);
         System.arraycopy(cells, 0, copy.cells, 0, cells.length);
@@ -29,19 +29,23 @@ final class RingBuffer {
         return copy;
     }
 
-    /** How many rows there are; ages are below this. */
+    /** Returns the number of rows; ages are below it. */
     int held() {
         return held;
     }
 
-    /** Begins a new row, of zeros. */
+    /** Starts a new row of zeros. */
     void advance() {
         newest = (newest + 1) % rows;
         held = Math.min(held + 1, rows);
         Arrays.fill(cells, newest * width, (newest + 1) * width, 0);
     }
 
-    /** @param age 0 is the newest row */
+    /**
+     * Returns a cell.
+     *
+     * @param age 0 for the newest row
+     */
     int get(int age, int cell) {
         return cells[at(age, cell)];
     }

@@ -7,15 +7,15 @@ import java.time.Duration;
 import java.util.stream.IntStream;
 
 /**
- * The quick readings of the last {@link #SPAN}, sample by sample; one in 100 ms where sampling is faster. Not thread-safe;
- * noting allocates nothing.
+ * The fast readings of the last {@link #SPAN}, sample by sample; one in 100 ms if sampling is faster. Not
+ * thread-safe; adding allocates nothing.
  */
 final class SampleSeries {
 
     static final Duration SPAN = Duration.ofSeconds(90);
     private static final Duration CLOSEST = Duration.ofMillis(100);
 
-    /** What is kept, by its place in a row. */
+    /** The stored readings, in the order of a row. */
     static final GpuMetric[] METRICS = IntStream.range(0, GpuMetric.count())
             .mapToObj(GpuMetric::of)
             .filter(metric -> metric.cadence() == Cadence.FAST)

@@ -14,12 +14,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds the GPUs, for who shows it and acts on nothing. Asks each time, and waits for a moment only: of a kubelet that is
- * slow or starts again, the answer of the last minute stands. At most one question is under way. Thread-safe.
+ * The holders of the GPUs for displays that do not act on them. It queries the kubelet each time and waits briefly:
+ * if the kubelet is slow or restarts, an answer of the last minute is returned. At most one query runs. Thread-safe.
  */
 public final class CachedGpuHolders implements Supplier<Reading<GpuHolders>> {
 
-    /** The kubelet answers from memory, within milliseconds. */
+    /** The longest wait: the kubelet answers from memory, within milliseconds. */
     private static final Duration PATIENCE = Duration.ofMillis(300);
 
     private static final Duration GOOD_FOR = Duration.ofMinutes(1);
@@ -31,7 +31,11 @@ public final class CachedGpuHolders implements Supplier<Reading<GpuHolders>> {
     private Reading<GpuHolders> last = Reading.absent(Absence.PENDING);
     private long lastAt;
 
-    /** @param look may block; is asked by a thread of its own */
+    /**
+     * Creates a cache.
+     *
+     * @param look queries the kubelet; may block, and runs in a thread of its own
+     */
     public CachedGpuHolders(Supplier<Reading<GpuHolders>> look) {
         this(look, System::nanoTime, PATIENCE);
     }

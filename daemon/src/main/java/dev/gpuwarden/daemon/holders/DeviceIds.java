@@ -10,23 +10,23 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What names of devices mean on this node. Pure. Only what is sure is resolved: a wrong GPU would end a healthy GPU's work and
- * leave a broken one's.
+ * Resolves device ids to GPUs of this node. Pure. Only unambiguous ids are resolved: a wrong GPU would end a healthy
+ * GPU's work and leave a broken one's.
  */
 final class DeviceIds {
 
     private static final String HEX = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
-    /** NVIDIA's device plugin; with `::` one of several replicas. */
+    /** Ids of NVIDIA's device plugin; with `::` one of several replicas. */
     private static final Pattern GPU = Pattern.compile("(GPU-" + HEX + ")(::.+)?");
 
     private static final Pattern MIG = Pattern.compile("(MIG-" + HEX + ")(?:::.+)?");
-    /** Of drivers before 470, which name the GPU in it. */
+    /** Ids of drivers before 470, which include the GPU. */
     private static final Pattern OLD_MIG = Pattern.compile("MIG-(GPU-" + HEX + ")/[0-9]{1,4}/[0-9]{1,4}(?:::.+)?");
-    /** As in NVIDIA_VISIBLE_DEVICES: the driver's index, and that of the partition. */
+    /** The driver's index, and the partition's, as in NVIDIA_VISIBLE_DEVICES. */
     private static final Pattern INDEX = Pattern.compile("([0-9]{1,4})(?::([0-9]{1,4}))?(::.+)?");
-    /** Google's device plugin: the N of /dev/nvidiaN, and a partition or a replica of it. */
+    /** Ids of Google's device plugin: the N of /dev/nvidiaN, and a partition or a replica of it. */
     private static final Pattern MINOR = Pattern.compile("nvidia([0-9]{1,4})(/gi[0-9]{1,4})?(/vgpu[0-9]{1,4})?");
-    /** NVIDIA's DRA driver; with the minor number, and in its first releases with the index. */
+    /** Ids of NVIDIA's DRA driver: the minor number, or the index in its first releases. */
     private static final Pattern CLAIMED = Pattern.compile("gpu-([0-9]{1,4})(?:-mig-.+)?");
 
     private static final Pattern CLAIMED_UUID = Pattern.compile("(?:^|[=-])((?:GPU|MIG)-" + HEX + ")$");
@@ -37,18 +37,23 @@ final class DeviceIds {
         this.gpus = gpus;
     }
 
-    /** What a name means; where that is not known, why. */
+    /** The meaning of an id, or why it is unknown. */
     sealed interface Meaning {
         record Gpu(String uuid, Kind kind) implements Meaning {}
 
         record Unknown(String why) implements Meaning {}
     }
 
-    /** @param id as a device plugin told the kubelet */
+    /**
+     * Resolves the id of a device plugin.
+     *
+     * @param id as the device plugin reported it to the kubelet
+     */
     Meaning ofPlugin(String id) {
         Matcher gpu = GPU.matcher(id);
         if (gpu.matches()) {
-            // Also of a GPU that is not in the list: it may have fallen off the bus, and this is asked for that reason.
+            // Also a GPU that is not in the list: it may have fallen off the bus, which may be the reason for the
+            // lookup.
             return new Meaning.Gpu(gpu.group(1), gpu.group(2) == null ? Kind.EXCLUSIVE : Kind.SHARED);
         }
         Matcher old = OLD_MIG.matcher(id);
@@ -69,12 +74,14 @@ final class DeviceIds {
             Kind kind = index.group(2) != null ? Kind.MIG : index.group(3) != null ? Kind.SHARED : Kind.EXCLUSIVE;
             return one(index(number(index)), kind, "no GPU has the index " + index.group(1));
         }
-        return new Meaning.Unknown("not a name of a GPU that is known here");
+        return new Meaning.Unknown("not a known name of a GPU");
     }
 
     /**
+     * Resolves a device of a resource claim.
+     *
      * @param device as NVIDIA's DRA driver names it in its pool
-     * @param cdi names for the container runtime, which may tell the UUID
+     * @param cdi names for the container runtime, which may include the UUID
      */
     Meaning ofClaim(String device, List<String> cdi) {
         for (String name : cdi) {
@@ -87,7 +94,7 @@ final class DeviceIds {
         }
         Matcher claimed = CLAIMED.matcher(device);
         if (!claimed.matches()) {
-            return new Meaning.Unknown("not a name of a GPU that is known here");
+            return new Meaning.Unknown("not a known name of a GPU");
         }
         Optional<GpuIdentity> minor = minor(number(claimed));
         if (!minor.equals(index(number(claimed)))) {
@@ -101,7 +108,7 @@ final class DeviceIds {
         return one(
                 only(gpu -> gpu.mig().stream().anyMatch(part -> part.uuid().equalsIgnoreCase(mig))),
                 kind,
-                "no GPU had this partition when the driver was asked last");
+                "no GPU had this partition at the last query of the driver");
     }
 
     private static Meaning one(Optional<GpuIdentity> gpu, Kind kind, String otherwise) {

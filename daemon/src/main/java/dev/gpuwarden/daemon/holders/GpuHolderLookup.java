@@ -11,14 +11,18 @@ import java.time.Instant;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Looks who holds this node's GPUs now. Thread-safe. */
+/** A lookup of the current holders of this node's GPUs. Thread-safe. */
 public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
 
     private final KubeletPods kubelet;
     private final Supplier<NodeSnapshot> node;
     private final Clock clock;
 
-    /** @param node the GPUs; is not to wait for the driver */
+    /**
+     * Creates a lookup.
+     *
+     * @param node returns the GPUs; must not call the driver
+     */
     public GpuHolderLookup(NodePaths paths, Supplier<NodeSnapshot> node, Clock clock) {
         this.kubelet = new KubeletPods(paths.podResources());
         this.node = node;
@@ -28,7 +32,7 @@ public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
     /** Blocks until the kubelet has answered, for two seconds at most. */
     @Override
     public Reading<GpuHolders> get() {
-        // Before the question: whoever was given a GPU after this may be missing.
+        // Taken before the request: a pod that received a GPU later may be missing.
         Instant asOf = clock.instant();
         List<GpuIdentity> gpus =
                 node.get().gpus().stream().map(GpuSnapshot::identity).toList();

@@ -19,16 +19,16 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** From what the kubelet tells to who holds which GPU. Pure. */
+/** Resolves the kubelet's answer to the holders of each GPU. Pure. */
 final class GpuHolderResolver {
 
-    /** Of NVIDIA's DRA driver for GPUs and MIG devices; its other driver has no GPUs. */
+    /** The name of NVIDIA's DRA driver for GPUs and MIG devices; its other driver has no GPUs. */
     private static final String DRA_DRIVER = "gpu.nvidia.com";
 
-    /** `gpu`, `gpu.shared`, `gpu-…` and `mig-…`, whose devices are GPUs whatever they are called. */
+    /** Resources whose devices are GPUs whatever their ids: `gpu`, `gpu.shared`, `gpu-…` and `mig-…`. */
     private static final Pattern OF_GPUS = Pattern.compile("nvidia\\.com/(?:gpu|mig)(?:[.-].*)?");
 
-    /** What else an operator may have renamed GPUs to; but network cards are offered under this name too. */
+    /** The prefix of renamed GPU resources; network cards are offered under it too. */
     private static final String NVIDIA = "nvidia.com/";
 
     private static final Pattern NUMBERS = Pattern.compile("[0-9]{1,4}(?:::?[0-9]{1,4})?");
@@ -41,7 +41,11 @@ final class GpuHolderResolver {
         this.ids = new DeviceIds(gpus);
     }
 
-    /** @param gpus of the node, of which the driver told last */
+    /**
+     * Resolves the answer.
+     *
+     * @param gpus the node's GPUs as the driver last reported them
+     */
     static GpuHolders of(ListPodResourcesResponse told, List<GpuIdentity> gpus, Instant asOf) {
         GpuHolderResolver all = new GpuHolderResolver(gpus);
         for (PodResources pod : told.getPodResourcesList()) {
@@ -79,7 +83,7 @@ final class GpuHolderResolver {
             if (device.getDriverName().equals(DRA_DRIVER)) {
                 add(pod, container, name, device.getDeviceName(), ids.ofClaim(device.getDeviceName(), cdi));
             } else if (device.getDriverName().isEmpty() && cdi.stream().anyMatch(id -> id.contains(DRA_DRIVER))) {
-                // Kubernetes before 1.32 does not tell whose device it is.
+                // Kubernetes before 1.32 does not report the device's driver.
                 add(pod, container, name, String.join(",", cdi), ids.ofClaim("", cdi));
             }
         }

@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.util.concurrent.TimeUnit;
 
-/** Asks the kubelet what it gave to which pod, by its PodResources socket. Keeps nothing open meanwhile. */
+/** A client of the kubelet's PodResources socket, which lists the devices of each pod. It keeps no connection open. */
 final class KubeletPods {
 
     /** The kubelet answers from memory. */
@@ -36,7 +36,7 @@ final class KubeletPods {
     /** Blocks for {@link #PATIENCE_MILLIS} at most. */
     Reading<ListPodResourcesResponse> list() {
         try {
-            // Tells apart what a connection that fails does not.
+            // Distinguishes errors that a failed connection does not.
             var unused = Files.readAttributes(socket, PosixFileAttributes.class);
         } catch (NoSuchFileException e) {
             return Reading.absent(
@@ -70,7 +70,10 @@ final class KubeletPods {
                         0,
                         "the kubelet did not answer on " + socket + " within " + PATIENCE_MILLIS + " ms");
             case UNIMPLEMENTED ->
-                Reading.absent(Absence.FAILED, 0, "who listens on " + socket + " does not know PodResources v1");
+                Reading.absent(
+                        Absence.FAILED,
+                        0,
+                        "the program that listens on " + socket + " does not implement PodResources v1");
             default -> {
                 String description = e.getStatus().getDescription();
                 String why = description == null || e.getCause() != null ? cause : description;
@@ -84,6 +87,6 @@ final class KubeletPods {
     }
 
     private Reading<ListPodResourcesResponse> denied() {
-        return Reading.absent(Absence.NO_PERMISSION, 0, socket + ", which is for root alone");
+        return Reading.absent(Absence.NO_PERMISSION, 0, socket + ", which only root may open");
     }
 }

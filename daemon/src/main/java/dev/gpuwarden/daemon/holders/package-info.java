@@ -1,2 +1,2 @@
-/** Which pods were given this node's GPUs: asked of the kubelet whenever somebody wants to know, and never kept. */
+/** The pods that hold this node's GPUs, queried from the kubelet on request and not stored. */
 package dev.gpuwarden.daemon.holders;

@@ -33,40 +33,41 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the page asks for, as JSON below `/api/v1/`: `node`, `faults`, `memory`, `events`, `events/ID`, `events/ID/recording` and
- * `events/ID/archive`. {@link LongPollHandler} reports when `faults` and `events` have changed, `memoryMoment` of `node` when `memory` has.
+ * The page's JSON below `/api/v1/`: `node`, `faults`, `memory`, `events`, `events/ID`, `events/ID/recording` and
+ * `events/ID/archive`. {@link LongPollHandler} reports when `faults` and `events` have changed, `memoryMoment` of
+ * `node` when `memory` has.
  */
 public final class ApiHandler implements HttpHandler {
 
     private static final String BASE = "/api/v1/";
     private static final Pattern EVENT = Pattern.compile("/api/v1/events/([^/]{1,128})(/recording|/archive)?");
     private static final int EVENTS = 200;
-    /** Of a list's messages; a page for people is of no use beyond that. */
+    /** Characters of a list's messages; a longer page is not readable. */
     private static final int MOST_CHARACTERS = 1 << 20;
 
-    /** Of an entry beside its message, about. */
+    /** The approximate characters of an entry without its message. */
     private static final int CHARACTERS_EACH = 512;
 
     private final Sources sources;
     private final MemoryHistory history;
 
-    /** Where the answers come from: all of it cached, none of it waits for a driver. */
+    /** The sources of the answers. All of them are cached and none waits for a driver. */
     public interface Sources {
         String nodeName();
 
         NodeSnapshot node();
 
-        /** One entry for each GPU of the snapshot. */
+        /** Returns one entry for each GPU of the snapshot. */
         List<GpuMemoryUse> memory(NodeSnapshot node);
 
         CheckRegistry checks();
 
         EventReader events();
 
-        /** What was recorded around an event: JSON, gzip'd. */
+        /** Returns the recording of an event: JSON, gzip'd. */
         Optional<byte[]> recording(StoredEvent event);
 
-        /** All that is known of an event, as one zip file. */
+        /** Returns the support archive of an event, one zip file. */
         byte[] archive(StoredEvent event);
     }
 
@@ -97,7 +98,7 @@ public final class ApiHandler implements HttpHandler {
         };
     }
 
-    /** An answer may be of megabytes while it is made: one at a time. */
+    /** Returns 1: an answer may use megabytes while it is built. */
     @Override
     public int threads() {
         return 1;
@@ -161,7 +162,7 @@ public final class ApiHandler implements HttpHandler {
                 sources.events().events(newest).stream().map(EventView::tree).toList());
     }
 
-    /** The first of a list, as many as their messages leave room for, and how many that leaves out. */
+    /** Returns the first entries of a list that fit into one answer, and the number of the others. */
     private static Map<String, Object> shortened(String name, List<Map<String, Object>> all) {
         int characters = 0;
         int kept = 0;

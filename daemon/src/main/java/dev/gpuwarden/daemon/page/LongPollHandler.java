@@ -8,21 +8,27 @@ import dev.gpuwarden.core.event.EventReader;
 import java.time.Duration;
 import java.util.Map;
 
-/** `/api/v1/news?seen=N&wait=SECONDS`: answers when an event was stored that the page has not seen, or after that time. */
+/**
+ * A long poll: `/api/v1/news?seen=N&wait=SECONDS` answers once an event was stored that the page has not seen, or
+ * after that time.
+ */
 public final class LongPollHandler implements HttpHandler, AutoCloseable {
 
     private static final String PATH = "/api/v1/news";
 
-    /** Below the server's limit for an answer, and what middle boxes bear. */
+    /** The longest wait, below the server's limit for an answer and the timeouts of proxies. */
     private static final long LONGEST_WAIT_SECONDS = 10;
 
-    /** Each page that is open keeps one waiting. A page that gets none asks every few seconds. */
+    /**
+     * The number of requests that wait at one time: one for each open page. A page without one polls every few
+     * seconds.
+     */
     private static final int PAGES = 16;
 
-    private final LongPollHub news;
+    private final LongPollHub hub;
 
     public LongPollHandler(EventReader events) {
-        news = new LongPollHub(events);
+        hub = new LongPollHub(events);
     }
 
     @Override
@@ -39,12 +45,12 @@ public final class LongPollHandler implements HttpHandler, AutoCloseable {
     public HttpAnswer answer(Request request) throws InterruptedException {
         long seen = request.number("seen", 0, Long.MAX_VALUE).orElse(0L);
         long seconds = request.number("wait", 0, LONGEST_WAIT_SECONDS).orElse(0L);
-        news.await(seen, Duration.ofSeconds(seconds));
-        return HttpAnswer.json(Output.json(Map.of("seen", news.count())));
+        hub.await(seen, Duration.ofSeconds(seconds));
+        return HttpAnswer.json(Output.json(Map.of("seen", hub.count())));
     }
 
     @Override
     public void close() {
-        news.close();
+        hub.close();
     }
 }

@@ -5,45 +5,45 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Lets a request wait until there is an event that it does not have. Thread-safe. */
+/** A hub in which requests wait for the next event. Thread-safe. */
 final class LongPollHub implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition news = lock.newCondition();
+    private final Condition added = lock.newCondition();
     private final EventReader.Subscription subscription;
-    private long told;
+    private long count;
 
     LongPollHub(EventReader book) {
-        subscription = book.listen(event -> ring());
+        subscription = book.listen(event -> add());
     }
 
-    private void ring() {
+    private void add() {
         lock.lock();
         try {
-            told++;
-            news.signalAll();
+            count++;
+            added.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    /** How often something was told so far: ask before looking, and wait with it after having found nothing. */
+    /** Returns the number of events so far. Read it before the data, and wait with it if the data has not changed. */
     long count() {
         lock.lock();
         try {
-            return told;
+            return count;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Waits until more was told than that, or so long. */
+    /** Blocks until the count differs from {@code seen}, or for {@code longest}. */
     void await(long seen, Duration longest) throws InterruptedException {
         long left = longest.toNanos();
         lock.lock();
         try {
-            while (told == seen && left > 0) {
-                left = news.awaitNanos(left);
+            while (count == seen && left > 0) {
+                left = added.awaitNanos(left);
             }
         } finally {
             lock.unlock();

@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Whose memory it was during the last hour, in few and rough numbers: for a picture. Thread-safe. */
+/** The owners of GPU memory during the last hour, in few and rough numbers, for a chart. Thread-safe. */
 public final class MemoryHistory {
 
     static final int MOMENTS = 120;
-    /** More lines than these nobody tells apart; the rest is one. */
+    /** The number of lines in the chart. The others are summed up in one more. */
     static final int TENANTS = 7;
 
     static final String OTHERS = "others";
@@ -26,10 +26,14 @@ public final class MemoryHistory {
 
     private final Deque<Moment> moments = new ArrayDeque<>();
 
-    /** @param gpus for each GPU of the node the bytes of its tenants, the largest first */
+    /**
+     * One moment of the chart.
+     *
+     * @param gpus for each GPU of the node the bytes of its tenants, the largest first
+     */
     record Moment(Instant time, List<Map<String, Long>> gpus) {}
 
-    /** Notes one moment and forgets the oldest. */
+    /** Adds one moment and drops the oldest. */
     public void note(Instant time, List<GpuMemoryUse> memory) {
         Moment moment =
                 new Moment(time, memory.stream().map(MemoryHistory::tenants).toList());
@@ -58,12 +62,12 @@ public final class MemoryHistory {
         return tenants;
     }
 
-    /** When the last moment was noted; empty before the first. */
+    /** Returns the time of the last moment; empty before the first. */
     synchronized Optional<Instant> newest() {
         return Optional.ofNullable(moments.peekLast()).map(Moment::time);
     }
 
-    /** Oldest first. */
+    /** Returns all moments, oldest first. */
     synchronized Map<String, Object> tree() {
         List<Object> all = new ArrayList<>();
         for (Moment moment : moments) {

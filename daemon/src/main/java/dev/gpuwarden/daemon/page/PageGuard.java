@@ -17,9 +17,10 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Who may see the page, its JSON and its archives: clients on this machine, those that --web.config.file lets in by a certificate or a
- * password, those that send the token of a file, and those that send a Kubernetes token of which the aggregator reports that it opens
- * this page. The token's file is read at each request from elsewhere, so that a new token counts at once. Thread-safe.
+ * The access control of the page, its JSON and its archives. It admits clients on this machine, clients that
+ * --web.config.file admits by a certificate or a password, clients with the token of a file, and clients with a
+ * Kubernetes token that the aggregator accepts for this page. The token's file is read at each request from
+ * elsewhere, so that a new token is valid immediately. Thread-safe.
  */
 public final class PageGuard implements GuardedHandler.Guard {
 
@@ -31,7 +32,11 @@ public final class PageGuard implements GuardedHandler.Guard {
     private final Optional<TokenVerdictCache> reviews;
     private final AtomicBoolean failureLogged = new AtomicBoolean();
 
-    /** Throws {@link UserError} where the file is given and holds no token. */
+    /**
+     * Creates the guard.
+     *
+     * @throws UserError if the file is set and holds no token
+     */
     PageGuard(Optional<Path> tokenFile, Optional<TokenReviewer> review) {
         this.tokenFile = tokenFile;
         this.reviews = review.map(asked -> new TokenVerdictCache(asked, System::nanoTime));
@@ -45,12 +50,12 @@ public final class PageGuard implements GuardedHandler.Guard {
         }
     }
 
-    /** The same site with room for those whose tokens are being checked. */
+    /** Returns the handler with additional threads for requests whose tokens are being checked. */
     public HttpHandler roomy(HttpHandler site) {
         return reviews.isPresent() ? new QueueingHandler(site, TokenVerdictCache.MOST_WAITING) : site;
     }
 
-    /** Waits for some seconds at most while a token is checked. */
+    /** Blocks for some seconds at most while a token is checked. */
     @Override
     public Optional<HttpAnswer> refused(Request request) throws InterruptedException {
         if (request.isLocal() || request.isProven()) {

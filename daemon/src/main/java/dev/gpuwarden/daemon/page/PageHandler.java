@@ -6,7 +6,7 @@ import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.cli.web.StaticHandler;
 import java.util.List;
 
-/** `/` and the files that it is made of. */
+/** The static files of the page, at `/`. */
 public final class PageHandler implements HttpHandler {
 
     private static final String CHARTS = "/META-INF/resources/webjars/chart.js/4.5.1/dist/chart.umd.min.js";

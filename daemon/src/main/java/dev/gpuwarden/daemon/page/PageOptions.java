@@ -6,7 +6,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Who may see the page. */
+/** The options of access to the page. */
 public final class PageOptions {
 
     @Option(
@@ -16,7 +16,7 @@ public final class PageOptions {
                     + " password or bearer; without one they are served over loopback alone.")
     @Nullable Path tokenFile;
 
-    /** Words as people write them in YAML. */
+    /** Values as they are written in YAML. */
     enum Switch {
         off,
         on
@@ -27,15 +27,16 @@ public final class PageOptions {
             defaultValue = "off",
             paramLabel = "WHETHER",
             description =
-                    "Let in from other machines also those whose Kubernetes token, for the audience gpuwarden-page, may get"
+                    "Admit from other machines also clients whose Kubernetes token, for the audience gpuwarden-page, may get"
                             + " nodehealths.gpuwarden.dev/page of this node: the aggregator has it checked. Needs"
                             + " --uplink.address over TLS: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Switch tokenReview = Switch.off;
 
     /**
-     * Throws {@link UserError} where the file is given and holds no token, or tokens cannot be reviewed.
+     * Returns the guard that the options configure.
      *
-     * @param review whom to ask about Kubernetes tokens, where there is somebody
+     * @param review the reviewer of Kubernetes tokens; empty without an aggregator over TLS
+     * @throws UserError if the file is set and holds no token, or if tokens cannot be reviewed
      */
     public PageGuard door(Optional<TokenReviewer> review) {
         if (tokenReview == Switch.on && review.isEmpty()) {

@@ -5,7 +5,10 @@ import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
 import java.util.concurrent.Semaphore;
 
-/** A site behind a door at which some may wait: it has threads for them, and no more answers at a time than before. */
+/**
+ * A handler behind a guard whose checks may block: it has threads for waiting requests, but answers no more requests
+ * at a time than before.
+ */
 record QueueingHandler(HttpHandler site, int waiting, Semaphore answering) implements HttpHandler {
 
     QueueingHandler(HttpHandler site, int waiting) {

@@ -2,18 +2,22 @@ package dev.gpuwarden.daemon.page;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Asks somebody who knows people's rights whether a token opens this node's page. Thread-safe. */
+/** A reviewer of tokens for this node's page. Thread-safe. */
 public interface TokenReviewer {
 
-    /** What was answered. */
+    /** The outcome of a review. */
     enum Outcome {
         ALLOWED,
         DENIED,
-        /** It cannot be checked now. */
+        /** The token cannot be reviewed now. */
         UNKNOWN
     }
 
-    /** @param why for the person who shows the token; empty where it opens the page */
+    /**
+     * The result of a review.
+     *
+     * @param why the reason, for the client; empty if the token opens the page
+     */
     record Verdict(Outcome outcome, String why) {
 
         public static Verdict unknown(String why) {
@@ -21,6 +25,6 @@ public interface TokenReviewer {
         }
     }
 
-    /** Never waits. The answer comes within some seconds, and is never a failure. */
+    /** Starts a review. Does not block. The future completes within some seconds and never fails. */
     CompletableFuture<Verdict> ask(String token);
 }

@@ -17,26 +17,32 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was answered about tokens, for a short time, by their hashes; and how often strangers may have others asked about. A token that
- * is in use is asked about again before its time is over, so that nobody waits for that. Thread-safe.
+ * A short-lived cache of token reviews by the tokens' hashes, and a limit on the reviews that strangers can cause. A
+ * token in use is reviewed again before its entry expires, so that its client never waits. Thread-safe.
  */
 final class TokenVerdictCache {
 
-    /** So long somebody reads on whose token or right is gone, beside the time for which the aggregator remembers it. */
+    /**
+     * The lifetime of a positive review, in addition to the aggregator's own cache: a client without its token or
+     * right reads that long.
+     */
     static final long GOOD_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private static final long AGAIN_NANOS = GOOD_NANOS / 2;
     private static final long AGAIN_EACH_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    /** So long waits who has just been given the right. */
+    /** The lifetime of a negative review: a client with a new right waits that long. */
     static final long BAD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** New tokens of one address at once, then one in five seconds; one that was good before is not new: a proxy has one address. */
+    /**
+     * New tokens of one address at one time, then one in five seconds. A token that was valid before is not new,
+     * since a proxy has one address.
+     */
     static final int BURST = 5;
 
     private static final long EACH_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** New tokens of all addresses, below what the aggregator takes of one node. */
+    /** New tokens of all addresses, below the aggregator's limit for one node. */
     static final int BURST_OF_ALL = 8;
 
     private static final long EACH_OF_ALL_NANOS = TimeUnit.MILLISECONDS.toNanos(1500);
@@ -44,10 +50,10 @@ final class TokenVerdictCache {
     private static final int MOST_TOKENS = 256;
     private static final Object ALL = new Object();
 
-    /** Requests that wait for an answer: each has a thread meanwhile. */
+    /** Requests that wait for a review; each holds a thread. */
     static final int MOST_WAITING = 4;
 
-    /** Longer than the answer takes, which is never without end. */
+    /** Longer than a review takes. */
     private static final long LONGEST_WAIT_SECONDS = 5;
 
     private record Known(Verdict verdict, long sinceNanos) {}
@@ -60,7 +66,7 @@ final class TokenVerdictCache {
     private final Semaphore waiting = new Semaphore(MOST_WAITING);
     private final Map<String, CompletableFuture<Verdict>> asked = new HashMap<>();
 
-    /** The one that was put in first goes when there are too many. */
+    /** The oldest entry is removed if there are too many. */
     private final Map<String, Known> known = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
@@ -78,7 +84,7 @@ final class TokenVerdictCache {
         this.again = new RateLimit(1, AGAIN_EACH_NANOS, MOST_TOKENS, nanoTime);
     }
 
-    /** Waits for some seconds at most where the token is new. */
+    /** Returns the review of a token. Blocks for some seconds at most if the token is new. */
     Verdict of(String token, InetAddress from) throws InterruptedException {
         String hash = Sha256.hex(token);
         CompletableFuture<Verdict> answer;
@@ -101,7 +107,7 @@ final class TokenVerdictCache {
 
     private Verdict await(CompletableFuture<Verdict> answer) throws InterruptedException {
         if (!waiting.tryAcquire()) {
-            return Verdict.unknown("others wait for theirs to be checked: try again soon");
+            return Verdict.unknown("too many tokens are being checked: try again soon");
         }
         try {
             return answer.get(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
@@ -112,7 +118,7 @@ final class TokenVerdictCache {
         }
     }
 
-    /** One question for all who show the same token meanwhile. */
+    /** Starts a review, or joins the one of the same token. */
     private CompletableFuture<Verdict> answer(String hash, String token) {
         CompletableFuture<Verdict> before = asked.get(hash);
         if (before != null) {
@@ -126,7 +132,7 @@ final class TokenVerdictCache {
 
     private synchronized void answered(String hash, @Nullable Verdict verdict) {
         asked.remove(hash);
-        // A verdict holds while nobody can say whether it still does, and no longer than its time.
+        // A failed review does not replace an earlier verdict, which holds until it expires.
         if (verdict != null && verdict.outcome() != Outcome.UNKNOWN) {
             known.remove(hash);
             known.put(hash, new Known(verdict, nanoTime.getAsLong()));

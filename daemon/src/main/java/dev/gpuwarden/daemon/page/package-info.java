@@ -1,2 +1,2 @@
-/** The page for people: static files, and the JSON that they ask for. */
+/** The web page of the node: static files and their JSON. */
 package dev.gpuwarden.daemon.page;

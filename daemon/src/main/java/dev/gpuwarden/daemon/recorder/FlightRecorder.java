@@ -30,15 +30,15 @@ import java.util.function.LongSupplier;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Keeps with each new fault what the node saw around it: from 60 s before to 30 s after. What there is at once is kept at once,
- * in case the node does not live for the rest. Faults of one GPU that come during those 30 s share one recording, so that a
- * storm of them costs no more than one.
+ * A recorder that stores the node's readings around each new fault, from 60 s before to 30 s after. It stores the
+ * first part immediately, in case the node fails before the rest. Faults of one GPU within those 30 s share one
+ * recording, so that a storm costs no more than one.
  */
 public final class FlightRecorder implements AutoCloseable {
 
-    /** More GPUs at once than a node has. */
+    /** Recordings at one time: more than a node has GPUs. */
     static final int MOST_PENDING = 32;
-    /** Of one GPU within half a minute; later ones of a storm go without. */
+    /** Faults of one GPU within half a minute; later ones of a storm get no recording. */
     static final int MOST_SHARING = 32;
 
     private final Sources sources;
@@ -47,21 +47,21 @@ public final class FlightRecorder implements AutoCloseable {
     private final LongSupplier nanoTime;
     private final Duration after;
     private final EventReader.Subscription subscription;
-    /** Touched by the timer's thread alone. */
+    /** Used by the timer's thread only. */
     private final Map<String, Pending> pending = new HashMap<>();
 
-    /** Where recordings come from and go to. */
+    /** The sources and the destination of recordings. */
     public interface Sources {
         NodeSnapshot node();
 
-        /** One entry for each GPU of the snapshot. */
+        /** Returns one entry for each GPU of the snapshot. */
         List<GpuMemoryUse> memory(NodeSnapshot node);
 
         RecentSamples samples(GpuIdentity gpu);
 
         RecentKernelLines lines();
 
-        /** Keeps a recording with an event, in place of one that is there. */
+        /** Stores a recording with an event, in place of an earlier one. */
         void keep(long sequence, byte[] gzip);
     }
 
@@ -73,8 +73,10 @@ public final class FlightRecorder implements AutoCloseable {
             List<Long> sequences) {}
 
     /**
+     * Starts recording.
+     *
      * @param grid the sampling interval
-     * @param timer of one thread, which this may keep busy for some milliseconds
+     * @param timer of one thread, which this may use for some milliseconds
      */
     public FlightRecorder(EventReader book, Sources sources, Duration grid, ScheduledExecutorService timer) {
         this(book, sources, grid, timer, System::nanoTime, Recording.AFTER);
@@ -92,22 +94,22 @@ public final class FlightRecorder implements AutoCloseable {
         this.grid = grid;
         this.timer = timer;
         this.nanoTime = nanoTime;
-        this.subscription = book.listen(this::told);
+        this.subscription = book.listen(this::received);
     }
 
-    private void told(EventChange told) {
-        if (told.stored().event().healthy() || told.change().effect() != Effect.RAISED) {
+    private void received(EventChange change) {
+        if (change.stored().event().healthy() || change.change().effect() != Effect.RAISED) {
             return;
         }
         long now = nanoTime.getAsLong();
         try {
             timer.execute(() -> begin(
-                    told.stored().event(),
-                    told.stored().sequence(),
-                    told.stored().lastSeen(),
+                    change.stored().event(),
+                    change.stored().sequence(),
+                    change.stored().lastSeen(),
                     now));
         } catch (RejectedExecutionException ending) {
-            // The daemon ends: nobody is left to record.
+            // The daemon ends: there is no thread left to record.
         }
     }
 
@@ -179,7 +181,7 @@ public final class FlightRecorder implements AutoCloseable {
         return bytes.toByteArray();
     }
 
-    /** Events after this are not recorded; what is under way keeps what it had at its beginning. */
+    /** Stops recording. A recording in progress keeps its first part. */
     @Override
     public void close() {
         subscription.close();

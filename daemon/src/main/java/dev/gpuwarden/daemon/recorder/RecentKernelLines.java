@@ -24,7 +24,7 @@ public final class RecentKernelLines implements Consumer<KernelRecord> {
         this.clock = clock;
     }
 
-    /** A time that is still to come, as clocks that were set give it, becomes that of reading. */
+    /** Adds a line. A time in the future, after the clock was set, is replaced by the time of reading. */
     @Override
     public synchronized void accept(KernelRecord written) {
         Instant now = clock.instant();
@@ -40,7 +40,7 @@ public final class RecentKernelLines implements Consumer<KernelRecord> {
         }
     }
 
-    /** Lines of this time, oldest first. A line that tells no time is not among them. */
+    /** Returns the lines of this period, oldest first, without lines that have no time. */
     synchronized List<KernelRecord> between(Instant from, Instant until) {
         return lines.stream()
                 .filter(line -> !line.time().isBefore(from) && !line.time().isAfter(until))

@@ -19,13 +19,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the node saw around one moment: gpuwarden.recording/v1, see docs/recording-json.md. Pure.
+ * The recording around one moment: gpuwarden.recording/v1, see docs/recording-json.md. Pure.
  *
  * @param at the moment, in wall clock
  * @param atNanos the same moment in the sampler's clock
  * @param grid the distance between two samples, and so between two columns
- * @param until how long after the moment was recorded; {@link #AFTER} once it is complete
- * @param processes who was on the GPUs concerned at that moment
+ * @param until the recorded time after the moment; {@link #AFTER} once the recording is complete
+ * @param processes the processes on the affected GPUs at that moment
  */
 record Recording(
         Instant at,
@@ -40,7 +40,11 @@ record Recording(
     static final Duration BEFORE = Duration.ofSeconds(60);
     static final Duration AFTER = Duration.ofSeconds(30);
 
-    /** One GPU's samples. @param concerned whether the event is about this GPU; the others are there to compare with */
+    /**
+     * The samples of one GPU.
+     *
+     * @param concerned true if the event is about this GPU; the others are for comparison
+     */
     record Lane(GpuIdentity gpu, boolean concerned, RecentSamples samples) {}
 
     Map<String, Object> tree() {
@@ -62,7 +66,7 @@ record Recording(
         return tree;
     }
 
-    /** Seconds from the moment, of each column. */
+    /** Returns the seconds from the moment to each column. */
     private List<Double> times() {
         List<Double> times = new ArrayList<>();
         for (int column = 0; column < columns(); column++) {
@@ -88,7 +92,7 @@ record Recording(
         return tree;
     }
 
-    /** One value for each column; null where there was no sample or the reading was absent in it. */
+    /** Returns one value for each column; null if there was no sample or its reading was absent. */
     private List<@Nullable Number> series(RecentSamples samples, GpuMetric metric) {
         @Nullable Number[] row = new Number[columns()];
         for (int i = 0; i < samples.size(); i++) {

@@ -15,11 +15,11 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/** Everything that is known of one event in one zip file, to hand to whoever repairs the node. Pure. */
+/** A zip file with everything known about one event, for the support or repair of the node. Pure. */
 public final class SupportArchive {
 
     private static final String README = """
-            What gpuwarden knows of one health event.
+            Data of one health event, collected by gpuwarden.
 
             event.json      the event
             recording.json  readings, kernel lines and processes around it; missing where none were recorded
@@ -31,6 +31,8 @@ public final class SupportArchive {
     private SupportArchive() {}
 
     /**
+     * Returns the archive.
+     *
      * @param recording JSON, gzip'd
      * @param others further trees by the name of their file, without ending
      */

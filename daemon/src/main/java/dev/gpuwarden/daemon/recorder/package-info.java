@@ -1,2 +1,2 @@
-/** The flight recorder: what the node saw around a fault. */
+/** The flight recorder: the node's readings and kernel lines around a fault. */
 package dev.gpuwarden.daemon.recorder;

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** How checks and what they found look. */
+/** The JSON form of checks and findings. */
 public final class CheckView {
 
     private CheckView() {}
@@ -53,7 +53,7 @@ public final class CheckView {
         return tree;
     }
 
-    /** All findings, in order. */
+    /** Returns all findings, in order. */
     public static List<Map<String, Object>> findings(List<CheckResult> results) {
         return results.stream()
                 .flatMap(result -> result.findings().stream()

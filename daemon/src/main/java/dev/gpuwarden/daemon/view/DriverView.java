@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** How a driver's facts look. */
+/** The JSON form of a driver's state. */
 public final class DriverView {
 
     private DriverView() {}
@@ -22,7 +22,6 @@ public final class DriverView {
         return tree;
     }
 
-    /** What is known of the driver. */
     public static Map<String, Object> tree(DriverState state) {
         Map<String, Object> tree = new LinkedHashMap<>();
         if (state instanceof DriverState.Running running) {

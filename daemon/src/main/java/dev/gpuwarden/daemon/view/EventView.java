@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** How an event looks. */
+/** The JSON form of an event. */
 public final class EventView {
 
     private EventView() {}

@@ -15,16 +15,19 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** How current faults look: one for each event, though a GPU has two names and an event may have several codes. */
+/**
+ * The JSON form of current faults: one entry for each event, though a GPU has two names and an event may have several
+ * codes.
+ */
 public final class FaultView {
 
     private FaultView() {}
 
     /**
-     * The fatal ones that count first, then the newest.
+     * Returns the entries: fatal faults that may be acted on first, then other fatal ones, then the newest.
      *
-     * @param names what people call the parts that the faults are of
-     * @param damping which of them are between sound and faulty; empty where that is not known
+     * @param names the display names of the node's parts
+     * @param damping the states of the faults between sound and faulty; empty if they are not known
      */
     public static List<Map<String, Object>> trees(Collection<Fault> faults, PartNames names, List<Damping> damping) {
         return faults.stream()

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** How a GPU looks: what it is, and every reading by its name and base unit. */
+/** The JSON form of a GPU: its identity, and every reading by its name and base unit. */
 public final class GpuView {
 
     private GpuView() {}
@@ -64,7 +64,7 @@ public final class GpuView {
         return tree;
     }
 
-    /** Every reading by its name and base unit, in the order of {@link GpuMetric}. */
+    /** Returns every reading by its name and base unit, in the order of {@link GpuMetric}. */
     private static Map<String, Object> readings(GpuFrame frame) {
         Map<String, Object> tree = new LinkedHashMap<>();
         for (int i = 0; i < GpuMetric.count(); i++) {

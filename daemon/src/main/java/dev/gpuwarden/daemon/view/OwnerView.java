@@ -5,10 +5,10 @@ import dev.gpuwarden.core.process.Owner;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** How the owner of memory looks. Names are untrusted; tables and JSON escape them. */
+/** The text and JSON forms of the owner of memory. Names are untrusted; tables and JSON escape them. */
 public final class OwnerView {
 
-    /** As many digits of a container's id as its engine's own tools show. */
+    /** The digits of a container's id that container engines show. */
     private static final int SHORT_ID = 12;
 
     private OwnerView() {}
@@ -52,7 +52,11 @@ public final class OwnerView {
         return id.substring(0, Math.min(SHORT_ID, id.length()));
     }
 
-    /** @param containers whether it matters which container of a pod it is */
+    /**
+     * Returns the JSON form.
+     *
+     * @param containers true to include the container of a pod
+     */
     public static Map<String, Object> tree(Owner owner, boolean containers) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("kind", kind(owner));

@@ -10,10 +10,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 
-/** How single values look in JSON and in tables. What is absent is an object or a word there, never a number. */
+/** The form of single values in JSON and in tables. An absent value is an object or a word, never a number. */
 public final class Values {
 
-    /** More digits than any reading has, fewer than where binary fractions show. */
+    /** More digits than any reading has, and fewer than show binary fractions. */
     private static final MathContext DIGITS = new MathContext(15);
 
     private Values() {}
@@ -42,7 +42,7 @@ public final class Values {
         return tree;
     }
 
-    /** A raw value in its base unit: whole where the unit needs no fraction. */
+    /** Returns a raw value in its base unit, as a whole number if the unit needs no fraction. */
     public static Number base(Unit unit, long raw) {
         double one = unit.toBase(1);
         if (one == Math.rint(one)) {
@@ -51,7 +51,7 @@ public final class Values {
         return new BigDecimal(unit.toBase(raw)).round(DIGITS).doubleValue();
     }
 
-    /** For a table's cell: the value, or its cause in few words. */
+    /** Returns the text of a table's cell: the value, or its cause in few words. */
     public static <T> String cell(Reading<T> reading, Function<? super T, String> text) {
         if (reading instanceof Reading.Present<T> present) {
             return text.apply(present.value());

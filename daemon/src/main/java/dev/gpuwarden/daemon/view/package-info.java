@@ -1,2 +1,2 @@
-/** How things look in JSON and tables: shared by commands and page. */
+/** The forms of values in JSON and tables, shared by commands and page. */
 package dev.gpuwarden.daemon.view;
