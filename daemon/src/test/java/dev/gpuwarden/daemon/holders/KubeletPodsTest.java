@@ -96,7 +96,7 @@ class KubeletPodsTest {
                 folder.resolve("kubelet.sock"),
                 Optional.of(new PlatformConnectorGrpc.PlatformConnectorImplBase() {}))) {
             assertThat(other.asked.get()).isZero();
-            assertThat(absent().detail()).contains("does not know PodResources v1");
+            assertThat(absent().detail()).contains("does not implement PodResources v1");
         }
     }
 

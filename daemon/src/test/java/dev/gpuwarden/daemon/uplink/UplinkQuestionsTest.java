@@ -230,7 +230,7 @@ class UplinkQuestionsTest {
                 open.add(access.ask(TOKEN));
             }
             until(() -> last().tokens.size() == AccessCodec.MOST_OPEN);
-            assertThat(asked(TOKEN).why()).contains("others wait");
+            assertThat(asked(TOKEN).why()).contains("too many tokens");
             assertThat(uplink.stats().lastError()).isEmpty();
         }
         assertThat(open)
