@@ -51,7 +51,7 @@ public final class ActionText {
             case RUN_DCGMEUD -> "drain the GPU and run the DCGM diagnostics (dcgmi diag -r 3)";
             case CUSTOM -> "the sender's action " + event.customAction();
             case REMEDIATE -> "hand the node over for repair";
-            case UNKNOWN -> "read the message: this version does not know the action that its sender requests";
+            case UNKNOWN -> "read the message: this version does not support the action that its sender requests";
         };
     }
 }

@@ -7,7 +7,7 @@ public enum ProcessingStrategy {
     EXECUTE_REMEDIATION,
     /** Stored and shown, but never acted on: no condition, no label, no verdict. */
     STORE_ONLY,
-    /** As {@code STORE_ONLY}, and available to rules over history. */
+    /** Like {@code STORE_ONLY}, and available to rules over history. */
     STORE_AND_ANALYSE;
 
     /** Returns true if programs may act on an event with this strategy. */

@@ -17,7 +17,7 @@ class ActionTextTest {
     }
 
     @Test
-    void whatTheCheckSaysIsTheOneInstruction() {
+    void theRemedyOfTheCheckIsTheOneInstruction() {
         Map<String, String> remedy = Map.of(ActionText.REMEDY, "look at air flow");
         assertThat(ActionText.advice(event(RecommendedAction.NONE, remedy))).isEqualTo("look at air flow");
         assertThat(ActionText.advice(event(RecommendedAction.NONE, Map.of())))
@@ -25,7 +25,7 @@ class ActionTextTest {
     }
 
     @Test
-    void theGpuThatIsToBeResetIsNamed() {
+    void theResetCommandNamesTheGpu() {
         Entity pci = new Entity(Entity.PCI, "0000:89:00");
         assertThat(ActionText.advice(event(RecommendedAction.COMPONENT_RESET, Map.of(), pci, Entity.gpu("GPU-1"))))
                 .endsWith("nvidia-smi --gpu-reset -i GPU-1");

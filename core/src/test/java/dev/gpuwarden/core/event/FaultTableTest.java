@@ -24,7 +24,7 @@ class FaultTableTest {
     }
 
     @Test
-    void countsWhatIsToldAgainAndKeepsTheFirstEvent() {
+    void repetitionsAreCountedAndTheFirstEventIsKept() {
         apply(fault(List.of("48"), UUID));
         assertThat(apply(fault(List.of("48"), UUID))).isEqualTo(Effect.REPEATED);
         Fault fault = table.faults().get(0);
@@ -136,7 +136,7 @@ class FaultTableTest {
     }
 
     @Test
-    void whatIsNotFatalNeverTakesTheRoomOfAFatalFault() {
+    void otherFaultsNeverTakeTheRoomOfFatalOnes() {
         for (int agent = 0; agent < 100; agent++) {
             for (int i = 0; i < 100; i++) {
                 apply(of("noisy" + agent, i, false));

@@ -19,7 +19,7 @@ class MissedFaultsTest {
     private long sequence;
 
     @Test
-    void whatFoundNoRoomWaitsAndFitsWhenThereIsRoom() {
+    void faultsWithoutRoomWaitAndFitWhenThereIsRoom() {
         fill();
         happens(event("late").build());
         assertThat(missed().waiting(table)).singleElement().satisfies(waiting -> {
@@ -39,7 +39,7 @@ class MissedFaultsTest {
     }
 
     @Test
-    void whatIsOverIsNotRaisedAgain() {
+    void endedFaultsAreNotRaisedAgain() {
         fill();
         happens(event("late").build());
         happens(event("late").entities(List.of(UUID)).healthy(true).build());
@@ -58,7 +58,7 @@ class MissedFaultsTest {
     }
 
     @Test
-    void ofPairsThatAreOverOnlyTheOthersComeBack() {
+    void onlyPairsThatAreNotOverAreRaisedAgain() {
         fill();
         happens(event("a").errorCodes(List.of("a", "b")).build());
         happens(event("a").healthy(true).build());
@@ -82,7 +82,7 @@ class MissedFaultsTest {
     }
 
     @Test
-    void whatIsBeyondTheBoundsOfOneLookIsNotSettled() {
+    void eventsBeyondTheBoundsOfOneScanAreNotSettled() {
         fill();
         for (int i = 0; i < SHARE + 7; i++) {
             happens(event("late" + i).entities(List.of()).build());

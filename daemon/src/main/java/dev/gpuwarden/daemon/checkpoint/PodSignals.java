@@ -110,7 +110,7 @@ public final class PodSignals {
             return Optional.of(((Reading.Absent<?>) held).text());
         }
         try (Target target = present.value()) {
-            // What is held is the process that was seen, or it has ended and nothing happens.
+            // The target is the process that was found, or one that has ended: a signal to it does nothing.
             boolean same = processes
                     .look(main.pid(), podUid)
                     .filter(now -> now.startTicks() == main.startTicks())

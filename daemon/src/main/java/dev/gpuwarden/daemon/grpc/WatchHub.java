@@ -79,7 +79,7 @@ final class WatchHub implements AutoCloseable {
         kinds.addAll(request.getKindsList());
         if (kinds.contains(WatchKind.UNRECOGNIZED) || kinds.contains(WatchKind.WATCH_KIND_UNSPECIFIED)) {
             client.onError(Status.INVALID_ARGUMENT
-                    .withDescription("kinds: one that this version does not know")
+                    .withDescription("kinds: expected kinds of this version, but at least one is unknown")
                     .asRuntimeException());
             return;
         }

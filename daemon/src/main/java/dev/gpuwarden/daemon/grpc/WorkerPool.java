@@ -79,7 +79,7 @@ final class WorkerPool implements AutoCloseable {
         if (FAILURE_LOGGED.compareAndSet(false, true)) {
             LOG.log(Level.ERROR, "a call failed; further cases are not logged", e);
         }
-        return Status.INTERNAL.withDescription("the daemon failed; its log says how");
+        return Status.INTERNAL.withDescription("internal error; see the daemon's log");
     }
 
     @Override

@@ -15,18 +15,22 @@ import java.util.stream.Collectors;
  */
 record JsonObject(Map<?, ?> map) {
 
-    /** Most of what a Node's JSON is, and nothing that anybody here asks for. */
+    /** Skips most of a Node's JSON, which this client does not use. */
     private static final JsonReader JSON =
             JsonReader.ofDepth(JsonReader.DEEPEST).without(Set.of("images", "annotations"));
 
     static final JsonObject NONE = new JsonObject(Map.of());
 
-    /** @throws IOException for what is no JSON object */
+    /**
+     * Reads a JSON object.
+     *
+     * @throws IOException for any other JSON or text
+     */
     static JsonObject json(InputStream in) throws IOException {
         return new JsonObject(JSON.readObject(in));
     }
 
-    /** As YAML gives it: scalars as they are written. */
+    /** Converts a YAML mapping; scalars become their text. */
     static JsonObject of(Map<?, ?> yaml) {
         Map<String, Object> fields = new LinkedHashMap<>();
         yaml.forEach((key, value) -> {

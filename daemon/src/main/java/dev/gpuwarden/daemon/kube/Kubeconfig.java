@@ -95,7 +95,7 @@ final class Kubeconfig {
     }
 
     private Optional<CredentialSource> token(JsonObject user) {
-        // As kubectl: the file takes precedence, since it is renewed.
+        // Like kubectl: the file takes precedence, since it is renewed.
         if (!user.text("tokenFile").isEmpty()) {
             return Optional.of(CredentialSource.of(path(user.text("tokenFile"))));
         }
@@ -105,7 +105,7 @@ final class Kubeconfig {
                 : Optional.of(CredentialSource.of(token.getBytes(StandardCharsets.ISO_8859_1)));
     }
 
-    /** Returns a certificate or key. As in kubectl, data take precedence over a file. */
+    /** Returns a certificate or key. Data take precedence over a file, as in kubectl. */
     private Optional<CredentialSource> material(JsonObject fields, String name) {
         String data = fields.text(name + "-data");
         if (!data.isEmpty()) {

@@ -14,7 +14,7 @@ public final class Wakeup {
         }
     }
 
-    /** As {@link #await(long)}, without a limit. */
+    /** Blocks like {@link #await(long)}, but without a limit. */
     public void await() throws InterruptedException {
         rung.acquire();
         rung.drainPermits();

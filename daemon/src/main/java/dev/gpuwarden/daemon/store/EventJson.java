@@ -122,7 +122,7 @@ final class EventJson {
         return entities;
     }
 
-    /** Reads a {@link #body} into an event and skips fields that this version does not know. */
+    /** Reads a {@link #body} into an event and skips fields of newer versions. */
     static void readBody(String text, HealthEvent.Builder event) throws IOException {
         try (JsonParser json = FACTORY.createParser(text)) {
             json.nextToken();

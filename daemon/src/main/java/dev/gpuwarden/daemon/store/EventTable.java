@@ -95,7 +95,7 @@ final class EventTable {
         sql.update("DELETE FROM repeats WHERE number <= ?", repeats - REPEATS);
     }
 
-    /** As {@link #read}, but skips a row that cannot be read, so that it does not hide the others. */
+    /** Reads a row like {@link #read}, but skips one that cannot be read, so that it does not hide the others. */
     static Optional<StoredEvent> readable(ResultSet row) throws SQLException {
         try {
             return Optional.of(read(row));

@@ -31,7 +31,7 @@ record Fingerprint(long high, long low) {
      */
     static Fingerprint ofTelling(HealthEvent event) {
         boolean given = !event.id().isEmpty();
-        // Without id and time, a returning fault cannot be told from a duplicate: the event must not be lost.
+        // Without id and time, a returning fault looks like a duplicate: the event must not be lost.
         boolean unknown = !given && event.generated().equals(Instant.EPOCH);
         return of(out -> {
             // An id replaces the sender's clock but not the content: counters of senders restart.

@@ -98,9 +98,8 @@ final class Retention {
         long acknowledged = session.outbox().acknowledgedByAll();
         Set<Long> needed = new HashSet<>(session.sql().list(NEEDED, row -> row.getLong(1)));
         List<Long> old = new ArrayList<>();
-        // No index by time: each stored event would pay for what happens once an hour. Events lie in the order in which
-        // they
-        // came, so looking ends at the first young one; a clock that was ahead for a while does not count as young.
+        // No index by time: each stored event would pay for a query once an hour. Events are in the order of their
+        // arrival, so the search ends at the first recent one; a clock that was ahead for a while does not count.
         session.sql()
                 .listWhile(
                         "SELECT sequence, received, last_seen FROM events WHERE sequence <= ? ORDER BY sequence",

@@ -15,10 +15,10 @@ final class Schema {
     private static final List<String> TABLES = List.of(
             """
             CREATE TABLE events (
-                sequence INTEGER PRIMARY KEY, -- given by the store, rises by one, never comes again
+                sequence INTEGER PRIMARY KEY, -- given by the store, rises by one, never reused
                 id TEXT NOT NULL UNIQUE,
-                telling BLOB NOT NULL UNIQUE, -- of the content: what arrives twice is kept once
-                subject BLOB, -- of healthy events: what they are about, without words and time
+                telling BLOB NOT NULL UNIQUE, -- fingerprint of the content: a duplicate is stored once
+                subject BLOB, -- of healthy events: fingerprint without message and time
                 received INTEGER NOT NULL, -- microseconds since 1970, as all times here
                 last_seen INTEGER NOT NULL,
                 occurrences INTEGER NOT NULL,
@@ -61,7 +61,7 @@ final class Schema {
             CREATE TABLE receivers (
                 name TEXT NOT NULL PRIMARY KEY,
                 acknowledged INTEGER NOT NULL, -- it has everything up to this event
-                dropped INTEGER NOT NULL -- events that went before it took them
+                dropped INTEGER NOT NULL -- events deleted before it took them
             ) STRICT, WITHOUT ROWID""",
             "CREATE TABLE recordings (event INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
             // The greatest sequence ever given, kept when its event goes.
@@ -72,11 +72,11 @@ final class Schema {
             CREATE TABLE left_out ( -- events of which a fault found no room among the current ones
                 event INTEGER PRIMARY KEY, agent TEXT NOT NULL, fatal INTEGER NOT NULL
             ) STRICT""", """
-            CREATE TABLE gpus ( -- as they last told who they are, by place
+            CREATE TABLE gpus ( -- as they last reported themselves, by place
                 pci TEXT NOT NULL PRIMARY KEY,
                 gpu_index INTEGER NOT NULL,
                 uuid TEXT NOT NULL,
-                name TEXT, -- NULL where it was never told
+                name TEXT, -- NULL if it was never reported
                 serial TEXT
             ) STRICT, WITHOUT ROWID""");
 

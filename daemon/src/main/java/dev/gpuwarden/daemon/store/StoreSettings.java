@@ -30,7 +30,7 @@ public final class StoreSettings {
             names = "--store.retention",
             defaultValue = "30d",
             paramLabel = "DURATION",
-            description = "How long events are kept; causes of current faults stay (default: ${DEFAULT-VALUE}).")
+            description = "Age at which events are deleted; causes of current faults stay (default: ${DEFAULT-VALUE}).")
     Duration retention = Duration.ofDays(30);
 
     @Option(
@@ -38,14 +38,14 @@ public final class StoreSettings {
             defaultValue = "64MiB",
             paramLabel = "SIZE",
             converter = ByteSizes.class,
-            description = "When the store is bigger, its oldest events go (default: ${DEFAULT-VALUE}).")
+            description = "Size above which the oldest events are deleted (default: ${DEFAULT-VALUE}).")
     long maxSizeBytes = 64 << 20;
 
     @Option(
             names = "--store.repeat-window",
             defaultValue = "1h",
             paramLabel = "DURATION",
-            description = "A fault that is told again within this time after the last is counted, later it is stored as"
+            description = "A fault that is reported again within this time is counted; later it is stored as"
                     + " another event (default: ${DEFAULT-VALUE}).")
     Duration repeatWindow = Duration.ofHours(1);
 

@@ -162,7 +162,7 @@ final class UplinkSession {
         accepted = true;
         limits = SendLimits.of(welcome.getLimits());
         node.access().welcome(welcome.getAnswersAccessReviews(), cursor.wakeup());
-        // The aggregator may have more than the node knows of, if the node was killed before it stored an
+        // The aggregator may have more events than acknowledged here, if the node was killed before it stored an
         // acknowledgement.
         long has = Math.min(welcome.getAcknowledgedSequence(), cursor.lastSequence());
         if (has > events.position()) {

@@ -27,7 +27,7 @@ class MainProcessesTest {
     }
 
     @Test
-    void whatSomebodyRunsInItLaterIsNotIt() {
+    void processesStartedLaterInTheContainerAreNotMain() {
         assertThat(mains(process(11, 7, 50, "a"), process(9, 7, 900, "a"), process(10, 9, 901, "a")))
                 .containsExactly(11);
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A real pod that saves its work when it is told to. */
+/** A real pod that saves its work on a signal. */
 @Tag("nodes")
 @Timeout(900)
 class PodSignalsOnNodesTest {
@@ -52,7 +52,7 @@ class PodSignalsOnNodesTest {
     }
 
     @Test
-    void thePodThatIsToldToEndsByItselfAndTheOtherGoesOn() {
+    void theSignalledPodEndsAndTheOtherContinues() {
         ControlPlane plane = Cluster.shared().controlPlane();
         plane.apply(pod("told"));
         plane.apply(pod("untold"));

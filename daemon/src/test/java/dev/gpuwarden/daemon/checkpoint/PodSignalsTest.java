@@ -106,14 +106,14 @@ class PodSignalsTest {
     }
 
     @Test
-    void whoHasEndedMeanwhileIsNamed() {
+    void endedProcessesAreNamed() {
         sent.add("fail");
         assertThat(signals(true).send("r1", POD, "SIGTERM"))
                 .isEqualTo(new PodSignals.Answer(1, "process 43: no such process: no data"));
     }
 
     @Test
-    void inANamespaceOfItsOwnThePodsThatItSeesAreToldAndOthersAreNotCalledGone() throws IOException {
+    void inAPidNamespaceVisiblePodsAreSignalledAndOthersAreNotReportedGone() throws IOException {
         Path self = Files.createDirectories(node.paths().procfs().resolve("self/ns"));
         Files.createSymbolicLink(self.resolve("pid"), Path.of("pid:[4026532999]"));
         Files.createDirectories(node.paths().procfs().resolve("1"));

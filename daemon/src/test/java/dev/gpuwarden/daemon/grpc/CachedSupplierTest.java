@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class CachedSupplierTest {
 
     @Test
-    void isMadeAnewOnlyWhenItIsNoLongerGood() {
+    void theValueIsComputedAgainOnlyAfterItExpires() {
         AtomicInteger made = new AtomicInteger();
         AtomicLong clock = new AtomicLong(-5);
         CachedSupplier<Integer> recent = new CachedSupplier<>(made::incrementAndGet, Duration.ofNanos(10), clock::get);

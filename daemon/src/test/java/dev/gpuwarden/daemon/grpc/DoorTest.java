@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Who gets in, and who may do what. */
+/** Access to the sockets and the permissions of clients. */
 @Timeout(60)
 class DoorTest {
 
@@ -57,7 +57,7 @@ class DoorTest {
 
     @ParameterizedTest
     @MethodSource("peers")
-    void whoMayDoWhat(Peer peer, boolean report, boolean administer) {
+    void permissionsDependOnThePeer(Peer peer, boolean report, boolean administer) {
         AccessPolicy access = new AccessPolicy(998, Set.of(1000));
         assertThat(access.mayReport(peer)).isEqualTo(report);
         assertThat(access.mayAdminister(peer)).isEqualTo(administer);
@@ -65,7 +65,7 @@ class DoorTest {
 
     @Test
     void theKernelVouchesForWhoAsks() {
-        // The test runs as the daemon's own user, who may; as anybody else the same call is refused, see above.
+        // The test runs as the daemon's own user, which has permission; the refusal of others is tested above.
         try (ServedNode node = ServedNode.start(folder)) {
             node.store.accept(ServedNode.xid("79").build());
             var response = NodeServiceGrpc.newBlockingStub(node.client.channel())
@@ -107,7 +107,7 @@ class DoorTest {
     }
 
     @Test
-    void aSocketThatNobodyListensToIsReplacedAndOneThatSomebodyDoesIsNot() throws Exception {
+    void aSocketWithoutListenerIsReplacedAndOneWithListenerIsNot() throws Exception {
         SocketFile left = new SocketFile(folder.resolve("gpuwarden.sock"), "rw-rw----", Optional.empty());
         try (var dead = java.nio.channels.ServerSocketChannel.open(java.net.StandardProtocolFamily.UNIX)) {
             dead.bind(java.net.UnixDomainSocketAddress.of(left.prepare()));
@@ -147,7 +147,7 @@ class DoorTest {
     }
 
     @Test
-    void aFileOfSomebodyElseIsLeftAlone() throws Exception {
+    void aFileThatIsNoSocketIsLeftAlone() throws Exception {
         Path file = Files.writeString(folder.resolve("gpuwarden.sock"), "precious");
         assertThatThrownBy(() -> ServedNode.start(folder))
                 .isInstanceOf(UserError.class)
@@ -257,7 +257,7 @@ class DoorTest {
                 "go together||cert.pem",
                 "must be host:port|nonsense|"
             })
-    void whatWouldOpenTheNodeToAnybodyIsRefused(String why, String listen, String certificate) {
+    void optionsThatExposeTheNodeAreRefused(String why, String listen, String certificate) {
         GrpcOptions options = new GrpcOptions();
         options.listen = listen;
         options.tlsCert = certificate == null ? null : Path.of(certificate);

@@ -72,7 +72,7 @@ class EventServiceTest {
     }
 
     @Test
-    void whatIsAcknowledgedIsStored() {
+    void acknowledgedEventsAreStored() {
         report().healthEventOccurredV1(call(event("a"), event("b").setCheckName("Other")));
         assertThat(node.store.events(EventFilter.all()))
                 .hasSize(2)
@@ -82,7 +82,7 @@ class EventServiceTest {
     }
 
     @Test
-    void aSecondTellingOfTheSameEventIsAcknowledgedAndNotStoredTwice() {
+    void aRepeatedEventIsAcknowledgedAndNotStoredTwice() {
         report().healthEventOccurredV1(call(event("a")));
         report().healthEventOccurredV1(call(event("a")));
         assertThat(node.store.events(EventFilter.all())).hasSize(1);
@@ -113,7 +113,7 @@ class EventServiceTest {
     }
 
     @Test
-    void nothingIsAcknowledgedWhileTheStoreRefusesAndHealthSaysSo() {
+    void noEventIsAcknowledgedWhileTheStoreRefusesAndHealthReportsIt() {
         assertThat(health("datamodels.PlatformConnector")).isEqualTo(ServingStatus.SERVING);
         node.full.set(true);
         refused(

@@ -37,7 +37,7 @@ class FaultListTest {
     }
 
     @Test
-    void whatDoesNotFitIsNeverAFatalFaultWhileOthersAreListed() {
+    void fatalFaultsAreListedBeforeOthers() {
         for (int i = 0; i < 1000; i++) {
             raise("noisy" + i % 4, "code" + i, false, "m".repeat(15_000));
         }

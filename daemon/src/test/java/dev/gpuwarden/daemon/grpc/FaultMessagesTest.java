@@ -42,7 +42,7 @@ class FaultMessagesTest {
     }
 
     @Test
-    void allFaultsAreLookedThroughOnceForAllWatchersAndEvents() {
+    void allFaultsAreConvertedOnceForAllWatchersAndEvents() {
         for (int i = 0; i < 500; i++) {
             raise("code-" + i);
         }
@@ -59,7 +59,7 @@ class FaultMessagesTest {
     }
 
     @Test
-    void whatIsPublishedAnewIsTold() {
+    void aNewlyPublishedListIsSent() {
         raise("13");
         assertThat(messages.all().faults()).hasSize(1);
         Change second = raise("79");
@@ -68,7 +68,7 @@ class FaultMessagesTest {
     }
 
     @Test
-    void whatIsOverIsNamedByItsKeysAlone() {
+    void endedFaultsAreNamedByTheirKeysOnly() {
         Change raised = raise("79");
         Change cleared = new Change(Effect.CLEARED, raised.keys());
         published.set(List.of());

@@ -15,10 +15,10 @@ class GuardedCallTest {
 
     private final List<Status> ends = new ArrayList<>();
 
-    /** What gRPC sees of a call. */
+    /** The calls that gRPC receives. */
     private final class Wire extends ServerCall<Object, Object> {
         @Override
-        @SuppressWarnings("unchecked") // of this method nothing but its type is looked at
+        @SuppressWarnings("unchecked") // only the method's type is read
         public MethodDescriptor<Object, Object> getMethodDescriptor() {
             return (MethodDescriptor<Object, Object>)
                     (MethodDescriptor<?, ?>) PlatformConnectorGrpc.getHealthEventOccurredV1Method();

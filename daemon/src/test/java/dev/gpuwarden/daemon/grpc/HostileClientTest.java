@@ -48,7 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever one client does, he gets a clear answer or loses his connection, and the others notice nothing. */
+/** A hostile client gets a clear answer or loses its connection, and the others are not affected. */
 @Timeout(60)
 class HostileClientTest {
 
@@ -90,7 +90,7 @@ class HostileClientTest {
         return channel;
     }
 
-    /** What the server answers until it closes the connection. */
+    /** Returns the server's bytes until it closes the connection. */
     private static int readToEnd(SocketChannel channel) {
         ByteBuffer buffer = ByteBuffer.allocate(1 << 16);
         int sum = 0;
@@ -263,7 +263,7 @@ class HostileClientTest {
                 .isIn(Status.Code.INTERNAL, Status.Code.RESOURCE_EXHAUSTED);
     }
 
-    /** Requests whose sender never says that he is done, on many streams: together far more than the daemon's heap. */
+    /** Requests without an end, on many streams: together far more than the daemon's heap. */
     @Test
     void unfinishedRequestsTakeNoMoreThanTheirShare() throws Exception {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -293,7 +293,7 @@ class HostileClientTest {
                 call.sendMessage(bytes.toByteArray());
             }
         }
-        // Of 32 at most three find room; where all came bit by bit, none of them.
+        // At most three of 32 find room; none if all arrived in small parts.
         while (ended.size() < 29) {
             assertThat(node.server.stats().heldBytes()).isLessThanOrEqualTo(MemoryQuota.ROOM);
             TimeUnit.MILLISECONDS.sleep(5);

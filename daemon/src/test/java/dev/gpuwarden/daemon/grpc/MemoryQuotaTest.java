@@ -27,7 +27,7 @@ class MemoryQuotaTest {
     }
 
     @Test
-    void whatComesAfterACallHasEndedIsNotCounted() {
+    void bytesAfterTheEndOfACallAreNotCounted() {
         MemoryQuota.Account account = held.open();
         account.close();
         assertThat(account.take(100)).isFalse();
@@ -35,7 +35,7 @@ class MemoryQuotaTest {
     }
 
     @Test
-    void whoHoldsMostForTooLongLosesHisConnectionOnceOthersNeedTheRoom() {
+    void theLargestOldHolderLosesItsConnectionWhenOthersNeedRoom() {
         EmbeddedChannel greedy = new EmbeddedChannel();
         EmbeddedChannel modest = new EmbeddedChannel();
         MemoryQuota.Account small = held.open();

@@ -84,7 +84,7 @@ class NodeServiceTest {
     }
 
     @Test
-    void theNodeSaysWhatItIsAndWhetherItIsFit() {
+    void theNodeReportsItsIdentityAndVerdict() {
         node.checks.run(List.of());
         Node fit = ask().getNode(GetNodeRequest.getDefaultInstance());
         assertThat(fit.getName()).isEqualTo(ServedNode.NAME);
@@ -140,7 +140,7 @@ class NodeServiceTest {
     }
 
     @Test
-    void checksAreListedAndRunNowAndTellTheirEvidence() {
+    void checksAreListedAndRunOnRequestWithEvidence() {
         var results = new ArrayList<dev.gpuwarden.api.v1.CheckResult>();
         ask().runChecks(RunChecksRequest.getDefaultInstance()).forEachRemaining(results::add);
         assertThat(results).hasSize(2);
@@ -172,7 +172,7 @@ class NodeServiceTest {
     @EnumSource(
             names = {"UNRECOGNIZED", "MEMORY_GROUPING_UNSPECIFIED"},
             mode = EnumSource.Mode.EXCLUDE)
-    void memoryIsToldByOwnerAndLookedUpOnceForAllWhoAsk(MemoryGrouping grouping) {
+    void memoryIsReportedByOwnerAndReadOnceForAllCallers(MemoryGrouping grouping) {
         for (int i = 0; i < 10; i++) {
             ListPodMemoryResponse memory = ask().listPodMemory(ListPodMemoryRequest.newBuilder()
                     .setGrouping(grouping)
@@ -313,7 +313,7 @@ class NodeServiceTest {
     }
 
     @Test
-    void whatIsSaidToBeMendedIsClearedAndNothingElse() {
+    void onlyTheSelectedFaultsAreCleared() {
         node.store.accept(ServedNode.xid("79").build());
         node.store.accept(ServedNode.xid("13").build());
         var response = ask().setHealthy(SetHealthyRequest.newBuilder()
@@ -347,7 +347,7 @@ class NodeServiceTest {
     }
 
     @Test
-    void nothingIsMendedWithoutAReasonOrWithoutSayingWhat() {
+    void noFaultIsClearedWithoutReasonAndSelection() {
         refused(
                 Status.Code.INVALID_ARGUMENT,
                 "reason: expected 1 to",

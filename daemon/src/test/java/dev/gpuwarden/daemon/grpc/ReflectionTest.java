@@ -44,7 +44,7 @@ class ReflectionTest {
     }
 
     @Test
-    void aClientThatKnowsTheOldNameAloneIsAnswered() throws Exception {
+    void clientsOfTheOldReflectionNameAreAnswered() throws Exception {
         try (ServedNode node = ServedNode.start(folder)) {
             CompletableFuture<String> answer = new CompletableFuture<>();
             var call = io.grpc.reflection.v1alpha.ServerReflectionGrpc.newStub(node.client.channel())

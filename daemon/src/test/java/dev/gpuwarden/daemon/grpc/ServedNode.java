@@ -54,7 +54,7 @@ final class ServedNode implements AutoCloseable {
     final AtomicReference<NodeSnapshot> node = new AtomicReference<>(NodeFixture.node(2));
     final AtomicReference<Finding> finding = new AtomicReference<>(Finding.pass("port-up", Subject.NODE, "up"));
     final AtomicInteger memoryLooks = new AtomicInteger();
-    /** As a full disk. */
+    /** Makes the store refuse writes, like a full disk. */
     final AtomicBoolean full = new AtomicBoolean();
 
     private ServedNode(Path folder, UnaryOperator<GrpcOptions> change) {

@@ -115,7 +115,7 @@ class WatchTest {
     }
 
     @Test
-    void checksAndGpusAreToldWhenTheyChange() throws Exception {
+    void changedChecksAndGpusAreSent() throws Exception {
         node.checks.run(List.of());
         Reader reader = watch(WatchKind.WATCH_KIND_CHECKS, WatchKind.WATCH_KIND_GPUS);
         assertThat(reader.next().getState().getFaultsCount()).isZero();
@@ -145,7 +145,7 @@ class WatchTest {
         Reader slow = watch(WatchKind.WATCH_KIND_EVENTS, WatchKind.WATCH_KIND_FAULTS);
         Reader quick = watch(WatchKind.WATCH_KIND_EVENTS);
         assertThat(quick.next().hasState()).isTrue();
-        // What fits into the windows of the connection and the slow one's queue is far less.
+        // The windows of the connection and the slow client's queue hold far less.
         List<HealthEvent> storm = IntStream.range(0, 1500)
                 .mapToObj(i -> ServedNode.xid("79")
                         .id("storm-" + i)
@@ -185,7 +185,7 @@ class WatchTest {
     }
 
     @Test
-    void whoStopsWatchingIsForgotten() throws Exception {
+    void aCancelledWatchIsRemoved() throws Exception {
         Reader reader = watch();
         reader.next();
         assertThat(node.server.stats().watchers()).isEqualTo(1);
@@ -223,7 +223,7 @@ class WatchTest {
     }
 
     @Test
-    void whoWatchesIsToldWhenTheDaemonStops() throws Exception {
+    void watchesEndWhenTheDaemonStops() throws Exception {
         Reader reader = watch();
         reader.next();
         long start = System.nanoTime();

@@ -120,7 +120,7 @@ class NodeHistoryTest {
     }
 
     @Test
-    void whoeverTakesANameLastHasIt() {
+    void theLastSeriesThatClaimsANameHasIt() {
         listener.published(gpu, Cadence.FAST, frame);
         FrameListener other = history.get();
         other.published(gpu, Cadence.FAST, frame);
@@ -132,7 +132,7 @@ class NodeHistoryTest {
     }
 
     @Test
-    void whatAGpuCostsInMemory() {
+    void memoryOfAGpuIsBounded() {
         listener.published(gpu, Cadence.FAST, frame);
         assertThat(history.bytes()).isBetween(15_000, 22_000);
         set(GpuMetric.NVLINK_LINKS, 18);

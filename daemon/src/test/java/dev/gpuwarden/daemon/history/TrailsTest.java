@@ -82,7 +82,7 @@ class TrailsTest {
     }
 
     @Test
-    void anAbsentReadingSaysWhyAndWhatRoseMeanwhileIsToldLater() {
+    void absentReadingsNameTheirCauseAndLaterIncreasesIncludeTheGap() {
         at(0, 1);
         counters.enter(BEGIN + 4);
         counters.absent(1, Absence.GPU_LOST, 15);

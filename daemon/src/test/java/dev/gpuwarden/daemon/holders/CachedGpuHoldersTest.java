@@ -23,7 +23,7 @@ class CachedGpuHoldersTest {
     }
 
     @Test
-    void everyQuestionIsAskedAnew() {
+    void everyCallQueriesTheKubelet() {
         CachedGpuHolders holders =
                 new CachedGpuHolders(() -> answer(asked.incrementAndGet()), now::get, Duration.ofSeconds(10));
         assertThat(holders.get()).isEqualTo(answer(1));
@@ -31,7 +31,7 @@ class CachedGpuHoldersTest {
     }
 
     @Test
-    void ofAKubeletThatFailsTheAnswerOfTheLastMinuteStands() {
+    void theAnswerOfTheLastMinuteStandsWhenTheKubeletFails() {
         Reading<GpuHolders> gone = Reading.absent(Absence.NO_DATA);
         CachedGpuHolders holders = new CachedGpuHolders(
                 () -> asked.incrementAndGet() == 1 ? answer(1) : gone, now::get, Duration.ofSeconds(10));
@@ -43,7 +43,7 @@ class CachedGpuHoldersTest {
     }
 
     @Test
-    void nobodyWaitsForAKubeletThatHangsAndItIsAskedOnce() throws InterruptedException {
+    void aHangingKubeletIsQueriedOnceAndDelaysNoCaller() throws InterruptedException {
         CountDownLatch hang = new CountDownLatch(1);
         CachedGpuHolders holders = new CachedGpuHolders(
                 () -> {

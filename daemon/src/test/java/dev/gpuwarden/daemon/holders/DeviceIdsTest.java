@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** GPU 0 has the minor number 0, GPU 1 the 3, GPU 2 the 2; GPU 2 is partitioned; GPU 3 does not tell its UUID. */
+/** GPU 0 has the minor number 0, GPU 1 the 3, GPU 2 the 2; GPU 2 is partitioned; GPU 3 does not report its UUID. */
 class DeviceIdsTest {
 
     static final String G0 = "GPU-00000000-0000-0000-0000-000000000000";
@@ -97,7 +97,7 @@ class DeviceIdsTest {
     }
 
     @Test
-    void theContainerRuntimesNameTellsWhereItHasTheUuid() {
+    void theUuidIsTakenFromTheContainerRuntimesName() {
         DeviceIds ids = new DeviceIds(GPUS);
         assertThat(shown(ids.ofClaim("gpu-1", List.of("a/b=c", "k8s.gpu.nvidia.com/device=" + G1))))
                 .isEqualTo(G1 + " DRA");

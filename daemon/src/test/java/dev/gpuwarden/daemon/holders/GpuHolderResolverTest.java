@@ -26,7 +26,7 @@ class GpuHolderResolverTest {
     }
 
     @Test
-    void whoHasNoGpuIsNotInIt() {
+    void podsWithoutGpuAreLeftOut() {
         GpuHolders holders = of(
                 pod("web", "example.com/nic", "eth1"),
                 pod("rdma", "nvidia.com/hostdev", "0000:3b:00.1"),
@@ -64,7 +64,7 @@ class GpuHolderResolverTest {
     }
 
     @Test
-    void whatMayBeAGpuIsSaidToBeUnresolved() {
+    void ambiguousDevicesAreUnresolved() {
         GpuHolders holders = of(
                 pod("index", "nvidia.com/gpu", "7"),
                 pod("renamed", "nvidia.com/a100", "0"),

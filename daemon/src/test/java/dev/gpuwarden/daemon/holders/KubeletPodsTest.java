@@ -40,7 +40,7 @@ class KubeletPodsTest {
     }
 
     @Test
-    void whatItSaysIsHandedOn() throws Exception {
+    void theAnswerIsReturned() throws Exception {
         try (TestKubelet kubelet = kubelet()) {
             kubelet.says(pod("a", "nvidia.com/gpu", "GPU-1"));
             assertThat(list()).isEqualTo(Reading.of(TestKubelet.told(pod("a", "nvidia.com/gpu", "GPU-1"))));
@@ -62,7 +62,7 @@ class KubeletPodsTest {
     }
 
     @Test
-    void nobodyListensAnyMore() throws Exception {
+    void aSocketWithoutListenerIsAFailure() throws Exception {
         try (ServerSocketChannel gone = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             gone.bind(UnixDomainSocketAddress.of(folder.resolve("kubelet.sock")));
         }
@@ -72,7 +72,7 @@ class KubeletPodsTest {
     @Test
     void oneWhoDoesNotAnswerIsNotWaitedForLong() throws Exception {
         try (TestKubelet kubelet = kubelet()) {
-            kubelet.saysNothing();
+            kubelet.neverAnswers();
             long start = System.nanoTime();
             Reading<ListPodResourcesResponse> nothing = list();
             assertThat(System.nanoTime() - start).isLessThan(10_000_000_000L);
@@ -81,7 +81,7 @@ class KubeletPodsTest {
     }
 
     @Test
-    void whatItRefusesIsToldInItsWords() throws Exception {
+    void aRefusalIsReturnedWithItsMessage() throws Exception {
         try (TestKubelet kubelet = kubelet()) {
             kubelet.refuses(Status.RESOURCE_EXHAUSTED.withDescription("rejected by rate limit " + "x".repeat(500)));
             assertThat(absent().detail())
@@ -91,7 +91,7 @@ class KubeletPodsTest {
     }
 
     @Test
-    void somebodyElseOnTheSocket() throws Exception {
+    void anotherProgramOnTheSocketIsAFailure() throws Exception {
         try (TestKubelet other = new TestKubelet(
                 folder.resolve("kubelet.sock"),
                 Optional.of(new PlatformConnectorGrpc.PlatformConnectorImplBase() {}))) {

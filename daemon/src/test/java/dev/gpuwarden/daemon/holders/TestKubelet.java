@@ -26,7 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A kubelet that says what a test wants, on a real socket. */
+/** A kubelet with scripted answers, on a real socket. */
 public final class TestKubelet implements AutoCloseable {
 
     public final AtomicInteger asked = new AtomicInteger();
@@ -40,7 +40,11 @@ public final class TestKubelet implements AutoCloseable {
         this(socket, Optional.empty());
     }
 
-    /** @param instead somebody else who listens there */
+    /**
+     * Starts a server.
+     *
+     * @param instead another service that listens on the socket
+     */
     TestKubelet(Path socket, Optional<BindableService> instead) throws IOException {
         server = NettyServerBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
                 .channelType(EpollServerDomainSocketChannel.class)
@@ -69,7 +73,7 @@ public final class TestKubelet implements AutoCloseable {
         answer = told(pods);
     }
 
-    void saysNothing() {
+    void neverAnswers() {
         silent = true;
     }
 
@@ -83,7 +87,7 @@ public final class TestKubelet implements AutoCloseable {
                 .build();
     }
 
-    /** Of one container "main" that was given these by a device plugin. */
+    /** Returns a pod of one container "main" with these devices of a device plugin. */
     public static PodResources pod(String name, String resource, String... ids) {
         return pod(
                 name,

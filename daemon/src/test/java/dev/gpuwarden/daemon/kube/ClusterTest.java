@@ -71,7 +71,7 @@ class ClusterTest {
         start(options(), NodeReconciler.READ_INTERVAL);
     }
 
-    /** As the daemon does. */
+    /** Starts the writers like the daemon does. */
     private void start(KubernetesOptions options, Duration lookAgain) {
         store = EventStore.open(StoreSettings.at(folder.resolve("events.db")), Clock.systemUTC());
         kubernetes = options.connect(node, false).orElseThrow();
@@ -134,7 +134,7 @@ class ClusterTest {
     }
 
     @Test
-    void aFaultIsConditionEventAndLabelAndGoesAgainAndNobodyElsesAreTouched() {
+    void aFaultSetsAndClearsConditionEventAndLabelAndLeavesOthersAlone() {
         start();
         await(() -> TestCluster.label(plane, node).equals("PASS"));
         assertThat(condition(XID)).as("what never was is not called well").isEmpty();
@@ -157,7 +157,7 @@ class ClusterTest {
     }
 
     @Test
-    void whatIsNotFatalIsAnEventOfItsChecksTypeAndNoCondition() {
+    void aFaultThatIsNotFatalIsAnEventAndNoCondition() {
         start();
         accept(Told.xid79("0000:3b:00").fatal(false));
         await(() -> told().equals("SysLogsXIDError SysLogsXIDErrorIsNotHealthy 1\n"));
@@ -174,7 +174,7 @@ class ClusterTest {
     }
 
     @Test
-    void aRestartWritesNothingThatStandsAndWhatWasLiftedMeanwhileIsFalse() {
+    void aRestartWritesOnlyConditionsThatChangedWhileItWasDown() {
         start();
         accept(Told.xid79("0000:3b:00"));
         accept(Told.fatal("Other"));
@@ -203,7 +203,7 @@ class ClusterTest {
     }
 
     @Test
-    void whatSomebodyTookAwayComesBack() {
+    void removedConditionsAndLabelsAreWrittenAgain() {
         start(options(), Duration.ofSeconds(1));
         accept(Told.xid79("0000:3b:00"));
         await(() -> condition(XID).startsWith("True")
@@ -287,7 +287,7 @@ class ClusterTest {
     }
 
     @Test
-    void withoutRightsTheErrorSaysWhichAndWhatGrantsThem() {
+    void errorsNameTheMissingRightsAndTheirManifest() {
         plane.client().apply("""
                 apiVersion: v1
                 kind: ServiceAccount

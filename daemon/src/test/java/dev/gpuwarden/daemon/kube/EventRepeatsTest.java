@@ -40,7 +40,7 @@ class EventRepeatsTest {
     }
 
     @Test
-    void whatWasToldAgainIsCountedOnceWithItsLastCount() {
+    void repetitionsAreReportedOnceWithTheLastCount() {
         hear(again(5, 1), Effect.RAISED);
         assertThat(news.anyRepeated()).isFalse();
         hear(again(5, 2), Effect.REPEATED);

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Answers that a real API server gives when it is in trouble, which nobody can make it be; all others are in ClusterTest. */
+/** Answers of an API server in trouble, which a real one cannot be made to give; all others are in ClusterTest. */
 @Timeout(60)
 class KubeClientTest {
 
@@ -99,7 +99,7 @@ class KubeClientTest {
     }
 
     @Test
-    void aServerThatWantsToBeLeftAloneIsLeftAlone() throws Exception {
+    void retryAfterIsHonoured() throws Exception {
         answers.add(answer(429, "{\"message\": \"too many\"}", "Retry-After", "1"));
         answers.add(answer(200, "{\"kind\": \"Node\"}"));
         KubeException cause = refused(ApiRequest.read("n"));
@@ -147,7 +147,7 @@ class KubeClientTest {
     }
 
     @Test
-    void aServerThatAcceptsAndSaysNothingKeepsNobodyFromEnding() throws Exception {
+    void aSilentServerDoesNotDelayTheEnd() throws Exception {
         CountDownLatch here = new CountDownLatch(1);
         CountDownLatch ended = new CountDownLatch(1);
         answers.add(exchange -> {
@@ -169,7 +169,7 @@ class KubeClientTest {
     }
 
     @Test
-    void whatAProxyAnswersIsNoSuccess() {
+    void aProxysAnswerIsNoSuccess() {
         answers.add(answer(200, "<html>please log in</html>"));
         assertThat(refused(ApiRequest.read("n"))).hasMessageContaining("cannot be asked");
         answers.add(answer(302, "", "Location", "http://127.0.0.1:1/"));

@@ -73,7 +73,7 @@ class KubeconfigTest {
                     server: h | token: t | must be an https:// address
                     token: t | token: t | token: not supported
                     """)
-    void whatWouldBeLeftOutIsAnErrorThatNamesWhatIsSupported(String cluster, String user, String says) {
+    void unsupportedSettingsAreErrorsThatNameTheSupportedOnes(String cluster, String user, String says) {
         assertThatThrownBy(() -> read(cluster, user))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining(says)

@@ -49,7 +49,7 @@ class LabelPatchTest {
     }
 
     @Test
-    void whatStandsIsNotWrittenAndNothingElseTouched() {
+    void equalLabelsAreNotWrittenAndOthersNotTouched() {
         assertThat(change(true, FATAL, Map.of(LABEL, "EVICT", "other", "x"))).isEmpty();
         assertThat(change(true, List.of(), Map.of(LABEL, "PASS"))).isEmpty();
     }
@@ -63,7 +63,7 @@ class LabelPatchTest {
     }
 
     @Test
-    void beforeAllChecksHaveLookedAFatalFaultAloneCounts() {
+    void beforeAllChecksHaveRunOnlyAFatalFaultCounts() {
         assertThat(change(false, FATAL, Map.of(LABEL, "PASS"))).containsOnly(Map.entry(LABEL, "EVICT"));
         assertThat(change(false, MILD, Map.of(LABEL, "EVICT"))).isEmpty();
         assertThat(change(false, List.of(), Map.of(LABEL, "WARN"))).isEmpty();

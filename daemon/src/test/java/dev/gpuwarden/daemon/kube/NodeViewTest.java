@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class NodeViewTest {
 
-    /** What API server 1.36 answered, shortened. */
+    /** The answer of API server 1.36, shortened. */
     private static final String NODE = """
             {"kind": "Node", "apiVersion": "v1",
              "metadata": {"name": "node-a", "labels": {"autopilot.ibm.com/gpuhealth": "EVICT", "keep": "me"},
@@ -60,7 +60,7 @@ class NodeViewTest {
     }
 
     @Test
-    void whatIsNoObjectIsAnError() {
+    void otherJsonThanAnObjectIsAnError() {
         assertThatThrownBy(() -> read("[]")).isInstanceOf(IOException.class);
         assertThatThrownBy(() -> read("<html>")).isInstanceOf(IOException.class);
         assertThatThrownBy(() -> read("{\"a\": [1,")).isInstanceOf(IOException.class);

@@ -11,7 +11,7 @@ class RateLimiterTest {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     @Test
-    void aBurstAtOnceThenOneEachTime() {
+    void aBurstThenOneEachInterval() {
         // Virtual time that passes the end of its range, as nanoTime may.
         long now = Long.MAX_VALUE - SECOND;
         RateLimiter pace = new RateLimiter(3, Duration.ofSeconds(10), now);

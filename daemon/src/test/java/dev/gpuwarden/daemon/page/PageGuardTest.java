@@ -81,7 +81,7 @@ class PageGuardTest {
     }
 
     @Test
-    void aTokenOpensItFromElsewhereAndANewOneCountsAtOnce() throws Exception {
+    void aTokenOpensThePageAndANewOneIsValidImmediately() throws Exception {
         Path file = Files.writeString(folder.resolve("token"), "s3cret\n");
         PageGuard door = new PageGuard(Optional.of(file), Optional.empty());
         String basic = Base64.getEncoder().encodeToString("me:s3cret".getBytes(StandardCharsets.UTF_8));
@@ -127,7 +127,7 @@ class PageGuardTest {
     }
 
     @Test
-    void whoIsRefusedReadsWhyAndWhatToDo() throws Exception {
+    void refusalsNameTheReasonAndTheRemedy() throws Exception {
         HttpAnswer denied = asking(Optional.empty(), "DENIED")
                 .refused(request("10.0.0.7", "node", "Bearer " + TOKEN))
                 .orElseThrow();
@@ -147,7 +147,7 @@ class PageGuardTest {
 
     /** Over a socket, since who waits holds a thread of the server. */
     @Test
-    void strangersWhoseTokensAreBeingCheckedHoldNobodyUp() throws Exception {
+    void tokenReviewsDoNotDelayOtherRequests() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         PageGuard door = new PageGuard(Optional.empty(), Optional.of(token -> {
             asked.countDown();
@@ -201,7 +201,7 @@ class PageGuardTest {
     }
 
     @Test
-    void theAggregatorIsAskedWhereThatIsWantedAndNobodyOnTheWayCanRead() throws Exception {
+    void theAggregatorReviewsTokensOnlyIfConfiguredAndOverTls() throws Exception {
         TokenReviewer review = token -> CompletableFuture.completedFuture(new Verdict(Outcome.ALLOWED, ""));
         PageOptions options = new PageOptions();
         assertThat(status(options.door(Optional.of(review)), "10.0.0.7", "node", "Bearer " + TOKEN))

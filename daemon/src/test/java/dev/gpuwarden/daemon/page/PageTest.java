@@ -30,7 +30,7 @@ class PageTest {
     @BeforeAll
     static void start() throws Exception {
         node = SimulatedNode.start("demo");
-        // A fault ends when the check that found it looks again, by default after a minute.
+        // A fault ends at the next run of its check, by default after a minute.
         daemon = RunningDaemon.start(node, "--check.interval=gpu-remapped-rows=1s");
         browser = Browser.start(folder.resolve("browser"), 1200, 1600);
         browser.open(daemon.address() + "/");

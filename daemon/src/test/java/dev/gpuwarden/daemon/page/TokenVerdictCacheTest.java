@@ -44,7 +44,7 @@ class TokenVerdictCacheTest {
     }
 
     @Test
-    void aTokenInUseIsAskedAboutAgainBeforeItsTimeIsOverAndNobodyWaits() throws Exception {
+    void aTokenInUseIsReviewedAgainBeforeItExpires() throws Exception {
         assertThat(of("a")).isEqualTo(Outcome.ALLOWED);
         later(TokenVerdictCache.GOOD_NANOS / 2);
         next = new CompletableFuture<>();
@@ -57,7 +57,7 @@ class TokenVerdictCacheTest {
     }
 
     @Test
-    void aVerdictHoldsForItsTimeWhileNobodyCanSayWhetherItStillDoes() throws Exception {
+    void aVerdictHoldsForItsTimeWhileReviewsFail() throws Exception {
         assertThat(of("a")).isEqualTo(Outcome.ALLOWED);
         next(Outcome.UNKNOWN);
         later(TokenVerdictCache.GOOD_NANOS - 1);
@@ -69,7 +69,7 @@ class TokenVerdictCacheTest {
     }
 
     @Test
-    void whoIsRefusedWaitsAWhileAndIsNotAskedAboutMeanwhile() throws Exception {
+    void aDeniedTokenIsNotReviewedAgainForAWhile() throws Exception {
         next(Outcome.DENIED);
         assertThat(of("a")).isEqualTo(Outcome.DENIED);
         next(Outcome.ALLOWED);

@@ -120,7 +120,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void faultsOfOneGpuAtOnceShareOneRecording() throws Exception {
+    void simultaneousFaultsOfOneGpuShareOneRecording() throws Exception {
         store.accept(fault("79", node.gpus().get(0)));
         store.accept(fault("48", node.gpus().get(0)));
         List<Long> sequences = List.of(next().sequence(), next().sequence(), next().sequence());

@@ -92,7 +92,7 @@ class ForwarderTest {
     }
 
     @Test
-    void whatCameMeanwhileIsSentByTheNextDaemon() throws Exception {
+    void theNextDaemonSendsEventsThatWereNotSent() throws Exception {
         Lines lines = new Lines();
         lines.start().close();
         tell("a");
@@ -103,12 +103,12 @@ class ForwarderTest {
     }
 
     @Test
-    void whatWasWrittenAndNotAcknowledgedStandsThereOnceAndWhatWasCutOffIsMended() throws Exception {
+    void writtenEventsAppearOnceAndAPartialLineIsRemoved() throws Exception {
         Lines lines = new Lines();
         lines.start().close();
         tell("a");
         tell("b");
-        // As a daemon leaves it that was killed: "a" is whole, "b" is not, and the store knows of neither.
+        // The file of a killed daemon: "a" is complete, "b" is not, and neither is acknowledged in the store.
         Files.writeString(lines.file, "{\"id\":\"a\",\"sequence\":1}\n{\"id\":\"b\",\"sequ");
         try (Forwarder forwarder = lines.start()) {
             until(() -> forwarder.stats().sent() == 2);
@@ -131,7 +131,7 @@ class ForwarderTest {
 
     // ---- webhook ----
 
-    /** An HTTP server that answers as it is told and keeps what it took. */
+    /** An HTTP server that gives scripted answers and keeps the requests. */
     private static final class Receiver implements AutoCloseable {
         final List<String> bodies = new CopyOnWriteArrayList<>();
         final List<String> tokens = new CopyOnWriteArrayList<>();

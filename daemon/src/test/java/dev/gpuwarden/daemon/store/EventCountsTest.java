@@ -12,7 +12,7 @@ class EventCountsTest {
     private final EventCounts counts = new EventCounts();
 
     @Test
-    void eventsAreCountedByWhatTheySay() {
+    void eventsAreCountedByKind() {
         counts.add(Events.xid("79", 1), 1);
         counts.add(Events.xid("79", 2), 5);
         counts.add(Events.builder(3).errorCodes(List.of("13", "31")).build(), 1);

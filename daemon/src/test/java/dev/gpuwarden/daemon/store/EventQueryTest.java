@@ -102,7 +102,7 @@ class EventQueryTest extends StoreFixture {
     }
 
     @Test
-    void byWhatItSays() {
+    void byFatalAndHealthy() {
         filter.fatal = Optional.of(true);
         assertThat(found()).isEqualTo("ac");
         filter.fatal = Optional.of(false);
@@ -111,7 +111,7 @@ class EventQueryTest extends StoreFixture {
     }
 
     @Test
-    void byTimeOfItsFirstAndLastTelling() {
+    void byTimeOfFirstAndLastReport() {
         filter.from = Optional.of(start.plusSeconds(60));
         filter.until = Optional.of(start.plusSeconds(180));
         assertThat(found()).isEqualTo("bc");

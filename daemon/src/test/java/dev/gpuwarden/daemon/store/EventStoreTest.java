@@ -110,7 +110,7 @@ class EventStoreTest extends StoreFixture {
     }
 
     @Test
-    void aSenderWhoseCounterBeginsAnewLosesNothing() {
+    void aSenderWhoseCounterRestartsLosesNoEvent() {
         store().accept(Events.builder(1).id("1").errorCodes(List.of("79")).build());
         assertThat(store().accept(Events.builder(2)
                         .id("1")
@@ -197,7 +197,7 @@ class EventStoreTest extends StoreFixture {
     }
 
     @Test
-    void healthIsToldOnceAndThenCounted() {
+    void healthIsStoredOnceAndThenCounted() {
         assertThat(store().accept(Events.healthy(1))).isEqualTo(Receipt.STORED);
         for (int i = 2; i < 50; i++) {
             clock.advance(Duration.ofSeconds(10));
@@ -235,7 +235,7 @@ class EventStoreTest extends StoreFixture {
     }
 
     @Test
-    void listenersHearEverythingInOrderAfterItIsStored() {
+    void listenersReceiveEveryChangeInOrderAfterItsCommit() {
         List<EventChange> told = Collections.synchronizedList(new ArrayList<>());
         List<Boolean> readable = Collections.synchronizedList(new ArrayList<>());
         Subscription subscription = store().listen(one -> {
@@ -324,7 +324,7 @@ class EventStoreTest extends StoreFixture {
                     .errorCodes(codes)
                     .build());
         }
-        // They are counted after their senders were told. One agent may take half of the table.
+        // They are counted after their senders got receipts. One agent may take half of the table.
         int share = FaultTable.MOST_FAULTS / 2;
         await(() -> store().status().faultsLeftOut() == 128 + 9 * 128 - share);
         assertThat(store().faults()).hasSize(share);
@@ -332,7 +332,7 @@ class EventStoreTest extends StoreFixture {
     }
 
     @Test
-    void whoListensOnceAnEventIsStoredHearsNothingOfIt() {
+    void laterListenersDoNotReceiveStoredEvents() {
         CountDownLatch listening = new CountDownLatch(1);
         store().listen(told -> awaitUninterruptibly(listening));
         store().accept(List.of(Events.xid("79", 1), Events.xid("79", 2)), Optional.empty());
@@ -355,7 +355,7 @@ class EventStoreTest extends StoreFixture {
     }
 
     @Test
-    void aListenerThatWaitsForTheStoreIsToldSo() {
+    void aListenerThatWaitsForTheStoreGetsAnError() {
         List<String> said = Collections.synchronizedList(new ArrayList<>());
         store().listen(told -> {
             try {
@@ -379,7 +379,7 @@ class EventStoreTest extends StoreFixture {
     }
 
     @Test
-    void whoComesTooLateIsToldSo() {
+    void requestsAfterCloseGetAnError() {
         EventStore store = store();
         store.close();
         assertThatThrownBy(() -> store.accept(Events.xid("79", 1))).isInstanceOf(IllegalStateException.class);
@@ -400,7 +400,7 @@ class EventStoreTest extends StoreFixture {
     }
 
     @Test
-    void whoTheGpusAreIsKnownAfterARestart() {
+    void gpusAreKnownAfterARestart() {
         KnownGpus.Known gpu = new KnownGpus.Known(
                 4,
                 new PciAddress(0, 0x89, 0, 0),

@@ -6,7 +6,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import java.time.Instant;
 import java.util.List;
 
-/** Events as a monitor of the kernel log tells them. */
+/** Events in the form of a kernel log monitor. */
 final class Events {
 
     static final Entity PCI = new Entity(Entity.PCI, "0000:3b:00");
@@ -14,7 +14,11 @@ final class Events {
 
     private Events() {}
 
-    /** @param number makes the telling another one, not the fault */
+    /**
+     * Returns an XID event.
+     *
+     * @param number makes it another event of the same fault
+     */
     static HealthEvent xid(String code, int number) {
         return builder(number)
                 .fatal(true)

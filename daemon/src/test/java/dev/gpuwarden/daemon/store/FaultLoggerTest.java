@@ -42,7 +42,7 @@ class FaultLoggerTest {
         store.close();
     }
 
-    /** Listeners hear of an event after its sender has the receipt. */
+    /** Waits for the listeners, which run after the sender has its receipt. */
     private void accept(HealthEvent event) {
         int before = told.get();
         store.accept(event);

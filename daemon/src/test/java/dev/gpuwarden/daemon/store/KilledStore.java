@@ -71,7 +71,7 @@ final class KilledStore {
         }
     }
 
-    /** New faults, repeated ones, clears, and health that says nothing new. */
+    /** New faults, repeated ones, clears, and health without a fault. */
     static HealthEvent event(String source, long number) {
         HealthEvent.Builder event = HealthEvent.of(source, "GPU", "check")
                 .entities(List.of(Entity.gpu("GPU-" + number % 8)))

@@ -24,13 +24,16 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** A reporter that floods: what finds no room among the current faults is not lost, and the node is not fit meanwhile. */
+/**
+ * A reporter that floods: faults without room among the current ones are not lost, and the node is not fit during
+ * that time.
+ */
 class LeftOutTest extends StoreFixture {
 
     private static final int SHARE = FaultTable.MOST_FAULTS / 4;
 
     @Test
-    void whatFindsNoRoomMakesTheNodeUndecided() {
+    void faultsWithoutRoomMakeTheVerdictUnknown() {
         flood();
         assertThat(verdict()).isEqualTo(Verdict.FIT);
         store().accept(noise("late"));
@@ -70,9 +73,9 @@ class LeftOutTest extends StoreFixture {
         assertThat(verdict()).isEqualTo(Verdict.FIT);
     }
 
-    /** Whoever floods would otherwise hold up other events while the history is read. */
+    /** A flood must not delay other events while the history is read. */
     @Test
-    void aLongHistoryIsLookedThroughInSlices() {
+    void aLongHistoryIsScannedInSlices() {
         flood();
         for (int i = 0; i < 450; i++) {
             store().accept(noise("late" + i));
@@ -91,7 +94,7 @@ class LeftOutTest extends StoreFixture {
     }
 
     @Test
-    void whatIsOverIsForgottenThoughHealthWasReportedBefore() {
+    void endedFaultsAreRemovedThoughHealthWasReportedBefore() {
         flood();
         store().accept(over("late"));
         store().accept(noise("late"));

@@ -94,7 +94,7 @@ class PendingBufferTest {
     }
 
     @Test
-    void whatIsWrittenGoesAndTheRestStays() {
+    void writtenRequestsGoAndTheOthersStay() {
         add(Events.xid("79", 1));
         add(Events.xid("79", 2));
         add(Events.xid("48", 3));

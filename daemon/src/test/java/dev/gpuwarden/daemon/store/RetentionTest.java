@@ -93,7 +93,7 @@ class RetentionTest extends StoreFixture {
     }
 
     @Test
-    void whatAReceiverLacksStaysWhateverItsAge() {
+    void eventsThatAReceiverLacksStayAtAnyAge() {
         store().register("uplink");
         history(0, 50, 10);
         store().acknowledge("uplink", store().next("uplink", 60).get(59).sequence());

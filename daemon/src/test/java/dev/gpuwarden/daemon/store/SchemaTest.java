@@ -27,14 +27,14 @@ class SchemaTest extends StoreFixture {
     }
 
     @Test
-    void theFileIsNotForEverybody() throws Exception {
+    void theFileIsNotReadableByOthers() throws Exception {
         store();
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
                 .isEqualTo("rw-r-----");
     }
 
     @Test
-    void numbersOfANewStoreLieBeyondThoseOfAnyBeforeIt() {
+    void aNewStoreNeverRepeatsSequenceNumbers() {
         store().accept(Events.xid("79", 1));
         assertThat(store().status().lastSequence()).isEqualTo(clock.instant().getEpochSecond() * 1000 + 1);
     }

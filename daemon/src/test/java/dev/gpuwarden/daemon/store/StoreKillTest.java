@@ -46,7 +46,7 @@ class StoreKillTest {
 
     private final long seed = Long.getLong("kills.seed", System.nanoTime());
     private final Random random = new Random(seed);
-    /** What the children said of each source: the last number that was acknowledged. */
+    /** The last number that each source's child reported as acknowledged. */
     private final Map<String, Long> acknowledged = new HashMap<>();
 
     private long events;
@@ -80,7 +80,7 @@ class StoreKillTest {
         assertThat(counted).as("events counted, seed " + seed).isGreaterThan(rounds);
     }
 
-    /** Runs a child for a random time, since its start or since it stores, and returns what it said. */
+    /** Runs a child for a random time, since its start or since it stores, and returns its output. */
     private String kill(Path file, long bound, boolean busy) throws IOException, InterruptedException {
         Process child = ChildJvm.of(KilledStore.class.getName(), List.of(file.toString(), String.valueOf(bound)))
                 .redirectError(folder.resolve("errors").toFile())
@@ -187,7 +187,7 @@ class StoreKillTest {
         return reader.<Long>read(sql -> sql.number(question, values));
     }
 
-    /** What the history alone makes of the faults: repetitions change none. */
+    /** Computes the faults from the history alone: repetitions change none. */
     private static FaultTable replayed(StoreReader reader) {
         FaultTable table = new FaultTable();
         List<StoredEvent> history = reader.read(

@@ -18,7 +18,7 @@ class StoreSettingsTest {
         assertThatCode(() -> StoreSettings.at(StoreSettings.MEMORY).validate()).doesNotThrowAnyException();
     }
 
-    /** What is no store is renamed as a corrupt one: whoever mistypes must not lose another file. */
+    /** A file that is no store would be renamed as a corrupt one: a mistyped name must not cost another file. */
     @ParameterizedTest
     @ValueSource(strings = {"/etc/passwd", "/var/lib/gpuwarden", "events.db?mode=ro", "/tmp/a?b/events.db"})
     void filesThatMayBeSomethingElseAreRefused(String path) {

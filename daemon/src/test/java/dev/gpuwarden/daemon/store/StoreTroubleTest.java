@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Broken files, disks that take nothing, other people's files. */
+/** Corrupt files, disks that refuse writes, files of other programs. */
 class StoreTroubleTest extends StoreFixture {
 
     private List<String> files() throws IOException {
@@ -90,7 +90,7 @@ class StoreTroubleTest extends StoreFixture {
     }
 
     @Test
-    void whatBreaksUnderTheDaemonIsSetAsideAndCurrentFaultsAreKept() throws IOException {
+    void aFileThatBecomesCorruptIsSetAsideAndCurrentFaultsAreKept() throws IOException {
         Position position = new Position("kmsg", "boot", "17");
         store().register("uplink");
         store().accept(List.of(Events.xid("79", 1)), Optional.of(position));
@@ -124,7 +124,7 @@ class StoreTroubleTest extends StoreFixture {
     }
 
     @Test
-    void aFileThatIsTakenAwayIsBegunAnew() throws Exception {
+    void aRemovedFileIsCreatedAgain() throws Exception {
         store().accept(Events.xid("79", 1));
         assertThat(all()).hasSize(1);
         for (String name : files()) {
@@ -163,7 +163,7 @@ class StoreTroubleTest extends StoreFixture {
     }
 
     @Test
-    void withoutAFolderItIsInMemoryAndSaysSo() throws IOException {
+    void withoutAFolderTheStoreIsInMemoryAndLogsIt() throws IOException {
         Path notAFolder = Files.writeString(folder.resolve("file"), "");
         Path file = notAFolder.resolve("events.db");
         EventStore memory = EventStore.open(DatabaseFile.claim(file, false), StoreSettings.at(file), clock);
@@ -200,7 +200,7 @@ class StoreTroubleTest extends StoreFixture {
     }
 
     @Test
-    void whatCannotBeWrittenIsHeldAndWrittenInOrderWhenItCan() throws Exception {
+    void unwrittenEventsAreHeldAndWrittenInOrderLater() throws Exception {
         List<EventChange> told = Collections.synchronizedList(new ArrayList<>());
         store().accept(Events.xid("79", 1));
         store().listen(told::add);
@@ -250,7 +250,7 @@ class StoreTroubleTest extends StoreFixture {
     }
 
     @Test
-    void whatIsHeldIsWrittenBeforeTheDaemonEnds() throws Exception {
+    void heldEventsAreWrittenBeforeTheDaemonEnds() throws Exception {
         store();
         try (Connection other = DriverManager.getConnection("jdbc:sqlite:" + file());
                 Statement statement = other.createStatement()) {

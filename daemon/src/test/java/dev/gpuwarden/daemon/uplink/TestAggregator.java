@@ -50,7 +50,7 @@ final class TestAggregator implements AutoCloseable {
     private static final Context.Key<String> TOKEN = Context.key("token");
     private static final Context.Key<String> SUBJECT = Context.key("subject");
 
-    /** What outlives a restart of the aggregator. */
+    /** The state that survives a restart of the aggregator. */
     static final class Kept {
         final List<String> ids = new CopyOnWriteArrayList<>();
         final List<Connection> connections = new CopyOnWriteArrayList<>();
@@ -88,7 +88,7 @@ final class TestAggregator implements AutoCloseable {
         return port;
     }
 
-    /** As a program that stops politely: no new streams, those that are open may end by themselves. */
+    /** Stops gracefully: no new streams; open ones may end by themselves. */
     boolean drain() throws InterruptedException {
         return server.shutdown().awaitTermination(20, TimeUnit.SECONDS);
     }
@@ -283,8 +283,8 @@ final class TestAggregator implements AutoCloseable {
                     .build());
         }
 
-        /** As daemons hear Lookup that are older than it. */
-        synchronized void sayOfALaterVersion() {
+        /** Sends an unknown message, like a later version of the aggregator. */
+        synchronized void sendOfALaterVersion() {
             UnknownFieldSet.Field something = UnknownFieldSet.Field.newBuilder()
                     .addLengthDelimited(ByteString.copyFromUtf8("?"))
                     .build();

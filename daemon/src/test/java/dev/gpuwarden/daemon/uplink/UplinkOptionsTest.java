@@ -60,7 +60,7 @@ class UplinkOptionsTest {
                 "--uplink.address a:1 --uplink.tls-ca /nonexistent/ca.pem|/nonexistent/ca.pem cannot be read",
                 "--uplink.address 127.0.0.1:1 --uplink.insecure --uplink.token-file t|sends no token"
             })
-    void whatContradictsItselfOrWouldShowEverythingIsRefused(String line, String why) {
+    void contradictoryOrUnencryptedOptionsAreRefused(String line, String why) {
         assertThatThrownBy(() -> parse(line).validate())
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining(why);
@@ -124,7 +124,7 @@ class UplinkOptionsTest {
         "INVALID_ARGUMENT, 5",
         "UNIMPLEMENTED, 5"
     })
-    void whatSomebodyMustMendIsTriedMoreSlowly(Status.Code code, int slowness) {
+    void lastingErrorsAreRetriedMoreSlowly(Status.Code code, int slowness) {
         Disconnect ending = Disconnect.of(code.toStatus().withDescription("x".repeat(5000)));
         assertThat(ending.slowness()).isEqualTo(slowness);
         assertThat(ending.failed()).isTrue();

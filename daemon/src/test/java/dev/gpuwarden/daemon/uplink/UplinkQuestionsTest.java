@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an aggregator asks a node over the stream on which the node reports. */
+/** Requests of an aggregator to a node over the stream on which the node reports. */
 @Timeout(60)
 class UplinkQuestionsTest {
 
@@ -105,7 +105,7 @@ class UplinkQuestionsTest {
     }
 
     @Test
-    void whoHoldsTheGpusIsLookedForWhenTheAggregatorAsks() throws Exception {
+    void gpuHoldersAreReadWhenTheAggregatorRequestsThem() throws Exception {
         Instant asOf = Instant.parse("2026-11-22T13:00:00Z");
         GpuHolder holder = new GpuHolder("ml", "train-0", "main", "GPU-1", Kind.SHARED, "GPU-1::3");
         AtomicInteger looks = new AtomicInteger();
@@ -130,7 +130,7 @@ class UplinkQuestionsTest {
     }
 
     @Test
-    void aLookThatTakesLongHoldsNothingElseUpAndOfThoseThatWaitTheNewestIsAnswered() throws Exception {
+    void aSlowLookupDelaysNothingElseAndTheNewestRequestIsAnswered() throws Exception {
         CountDownLatch may = new CountDownLatch(1);
         AtomicInteger looks = new AtomicInteger();
         holders = () -> {
@@ -211,7 +211,7 @@ class UplinkQuestionsTest {
             assertThat(asked(TOKEN)).isEqualTo(new Verdict(Outcome.DENIED, "no \ufffd[31m"));
             assertThat(last().tokens).hasSize(2 + AccessCodec.MOST_OPEN).containsOnly(TOKEN);
 
-            // What nobody asked.
+            // Answers without a request.
             last().verdict("other");
             kept.access = ACCESS_OUTCOME_UNKNOWN;
             assertThat(asked(TOKEN).outcome()).isEqualTo(Outcome.UNKNOWN);
@@ -251,7 +251,7 @@ class UplinkQuestionsTest {
     }
 
     @Test
-    void aLookThatFailsIsAnAnswerToo() throws Exception {
+    void aFailedLookupIsAnswered() throws Exception {
         holders = () -> {
             throw new IllegalStateException("a bug");
         };
@@ -266,11 +266,11 @@ class UplinkQuestionsTest {
     }
 
     @Test
-    void whatANewerAggregatorSaysBesideIsPassedOver() throws Exception {
+    void unknownMessagesOfANewerAggregatorAreIgnored() throws Exception {
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
             until(() -> told(1));
-            last().sayOfALaterVersion();
+            last().sendOfALaterVersion();
             tell("a");
             until(() -> uplink.stats().sent() == 1);
             assertThat(kept.connections).hasSize(1);

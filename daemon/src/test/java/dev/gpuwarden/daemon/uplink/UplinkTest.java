@@ -139,7 +139,7 @@ class UplinkTest {
                 until(() -> uplink.stats().sent() == 5);
                 assertThat(second.port()).isEqualTo(first.port());
                 assertThat(kept.ids).containsExactly("a", "b", "c", "d", "e");
-                // All of them, and not only what came meanwhile; the events say nothing that is not in them.
+                // All faults, not only the new ones; the events add none that is not among them.
                 assertThat(last().faultEntities()).containsExactly("GPU-b", "GPU-c", "GPU-d");
                 assertThat(last().asOf).isEqualTo(kept.acknowledged);
                 until(() -> uplink.stats().lastError().isEmpty());
@@ -149,7 +149,7 @@ class UplinkTest {
     }
 
     @Test
-    void theNextDaemonGoesOnAndKnowsWhatItsFaultsInclude() throws Exception {
+    void theNextDaemonContinuesAndItsFaultsIncludeEarlierEvents() throws Exception {
         try (TestAggregator aggregator = aggregator(0)) {
             uplink(aggregator.port(), QUICK).close();
             tell("a", "b");
@@ -182,14 +182,14 @@ class UplinkTest {
     }
 
     @Test
-    void whatTheAggregatorSaysItHasIsNotSent() throws Exception {
+    void eventsThatTheAggregatorHasAreNotSent() throws Exception {
         kept.acknowledges = false;
         TestAggregator first = aggregator(0);
         try (Uplink uplink = uplink(first.port(), QUICK)) {
             until(() -> told(1));
             tell("a", "b");
             until(() -> last().ids.size() == 2);
-            // It has both, and its answer was lost. What it says beyond that is not believed.
+            // The aggregator has both, but its answer was lost. A greater number is not accepted.
             first.close();
             kept.acknowledged = Long.MAX_VALUE;
             kept.acknowledges = true;
@@ -230,7 +230,7 @@ class UplinkTest {
     }
 
     @Test
-    void aFatalFaultDoesNotWaitForEventsThatReportersToldBefore() throws Exception {
+    void aFatalFaultDoesNotWaitForEarlierEvents() throws Exception {
         kept.acknowledges = false;
         kept.window = 3;
         try (TestAggregator aggregator = aggregator(0);
@@ -270,7 +270,7 @@ class UplinkTest {
     }
 
     @Test
-    void moreFatalFaultsThanMayGoAheadAreToldWithAllOthers() throws Exception {
+    void tooManyFatalFaultsAreReportedWithAllOthers() throws Exception {
         kept.acknowledges = false;
         kept.window = 1;
         try (TestAggregator aggregator = aggregator(0);
@@ -302,7 +302,7 @@ class UplinkTest {
     }
 
     @Test
-    void aServerThatAcceptsAndSaysNothingIsLeft() throws Exception {
+    void aSilentServerIsDisconnected() throws Exception {
         Timeouts patience = new Timeouts(RETRY, Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
         try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 Uplink uplink = uplink(mute.getLocalPort(), patience)) {
@@ -326,7 +326,7 @@ class UplinkTest {
     }
 
     @Test
-    void allFaultsAreToldAgainWhenTheAggregatorAsks() throws Exception {
+    void allFaultsAreReportedAgainOnRequest() throws Exception {
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), QUICK)) {
             until(() -> told(1));
