@@ -210,7 +210,7 @@ class AggregatorImageTest {
         assertThat(aggregator.exitValue()).as(read("aggregator.log")).isZero();
     }
 
-    /** As daemon/docs/page.md has it. */
+    /** As docs/operating/node-page.md has it. */
     private void aTokenOfKubernetesOpensThePage(String port) throws Exception {
         plane.kubectl("create", "clusterrole", "page", "--verb=get", "--resource=nodehealths.gpuwarden.dev/page");
         plane.kubectl(

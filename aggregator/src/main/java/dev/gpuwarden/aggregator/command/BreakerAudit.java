@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a person has changed about the breaker, or would: gpuwarden.breaker-change/v1, see docs/fleet.md.
+ * What a person has changed about the breaker, or would: gpuwarden.breaker-change/v1, see docs/operating/fleet.md.
  *
  * @param waiting nodes of the pool that wait; empty where that is not known
  * @param whyNot why they are not known

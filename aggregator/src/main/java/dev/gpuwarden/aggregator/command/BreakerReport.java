@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** What there is to say of the breaker: gpuwarden.breaker/v1, see docs/fleet.md. Pure. */
+/** What there is to say of the breaker: gpuwarden.breaker/v1, see docs/operating/fleet.md. Pure. */
 record BreakerReport(FleetLook look) {
 
     static final String SCHEMA = "gpuwarden.breaker/v1";

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What came of the drain of a node by a person: gpuwarden.drain/v1, see docs/drain.md. Pure. */
+/** What came of the drain of a node by a person: gpuwarden.drain/v1, see docs/operating/drain.md. Pure. */
 record DrainReport(
         String node, String by, Set<String> gpus, boolean dryRun, HandPatch.Outcome cordon, ManualDrain.Result result) {
 

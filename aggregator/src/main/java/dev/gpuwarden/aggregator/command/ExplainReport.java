@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** All that there is to say of one node: gpuwarden.explain/v1, see docs/fleet.md. Pure. */
+/** All that there is to say of one node: gpuwarden.explain/v1, see docs/operating/fleet.md. Pure. */
 record ExplainReport(NodeStory story) {
 
     static final String SCHEMA = "gpuwarden.explain/v1";

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What there is to say of a cluster's nodes: gpuwarden.fleet/v1, see docs/fleet.md. Pure.
+ * What there is to say of a cluster's nodes: gpuwarden.fleet/v1, see docs/operating/fleet.md. Pure.
  *
  * @param nodes that were asked for, the worst first
  * @param shown those of them that are listed

@@ -12,7 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What policies say of objects: gpuwarden.policy-test/v1, see docs/object-monitor.md. Pure. */
+/** What policies say of objects: gpuwarden.policy-test/v1, see docs/operating/object-monitor.md. Pure. */
 record PolicyReport(Instant at, List<PolicyDryRun> trials, List<PolicyDryRun.Summary> summaries) {
 
     static final String SCHEMA = "gpuwarden.policy-test/v1";

@@ -52,7 +52,7 @@ class DrainCommandClusterTest {
     private static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
     private static final String OTHER = "GPU-07bf6b30-9192-8167-70ae-909c383d543a";
     private static final String OWNED = owned("ReplicaSet");
-    private static final Path DOCS = Path.of(System.getProperty("gpuwarden.repository"), "aggregator/docs/drain.md");
+    private static final Path DOCS = Path.of(System.getProperty("gpuwarden.repository"), "docs/operating/drain.md");
 
     @TempDir
     static Path folder;

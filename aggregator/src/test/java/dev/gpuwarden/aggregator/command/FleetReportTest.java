@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 
 class FleetReportTest {
 
-    private static final Path DOCS = Path.of(System.getProperty("gpuwarden.repository"), "aggregator/docs/fleet.md");
+    private static final Path DOCS = Path.of(System.getProperty("gpuwarden.repository"), "docs/operating/fleet.md");
 
     private static final RuleEvaluator RULES = RuleEvaluator.compile(List.of(new QuarantineRuleSet(
             "fatal",

@@ -12,7 +12,7 @@ import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A flight recording as it is kept: gpuwarden.recording/v1, see docs/recording-json.md. Keys that a newer daemon adds are
+ * A flight recording as it is kept: gpuwarden.recording/v1, see docs/reference/recording-json.md. Keys that a newer daemon adds are
  * carried along; what is not as expected counts as not there.
  */
 record EventsRecording(Map<String, @Nullable Object> tree) {

@@ -28,7 +28,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What a daemon says of its node: gpuwarden.status/v1, see docs/status-json.md. Pure.
+ * What a daemon says of its node: gpuwarden.status/v1, see docs/reference/status-json.md. Pure.
  *
  * @param faultsLeftOut faults that did not fit into the answer
  * @param results of the checks that have run

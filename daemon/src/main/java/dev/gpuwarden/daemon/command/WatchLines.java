@@ -40,7 +40,7 @@ final class WatchLines {
     private boolean connected;
     private boolean known;
 
-    /** One change. @param tree for JSON, see docs/events-json.md */
+    /** One change. @param tree for JSON, see docs/reference/events-json.md */
     record Line(String text, Map<String, Object> tree) {}
 
     WatchLines(Clock clock, EventsConditions conditions) {

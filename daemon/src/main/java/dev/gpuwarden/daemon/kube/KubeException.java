@@ -52,7 +52,7 @@ final class KubeException extends IOException {
                 policy
                         ? "; this daemon may write on its own Node alone (--kubernetes.node)"
                         : "; to allow " + request.method() + " of " + request.kind()
-                                + ", apply gpuwarden-node.yaml (daemon/docs/kubernetes.md)";
+                                + ", apply gpuwarden-node.yaml (docs/operating/node-conditions.md)";
             case 404 ->
                 request.kind() == ApiRequest.Kind.events
                         ? ""

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Fields of DCGM that mean the same as a reading here, with dcgm-exporter's types and units (etc/default-counters.csv and
- * etc/dcp-metrics-included.csv, the latter at d5e5f510, 2026-05-12). `docs/dcgm-exporter.md` has the others, and why.
+ * etc/dcp-metrics-included.csv, the latter at d5e5f510, 2026-05-12). `docs/migration/dcgm-exporter.md` has the others, and why.
  */
 final class DcgmFields {
 

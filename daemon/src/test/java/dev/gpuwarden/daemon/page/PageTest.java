@@ -56,7 +56,7 @@ class PageTest {
         browser.until("document.querySelector('#events tbody').innerText.includes('GpuRemappedRows')");
         assertThat(browser.evaluate("document.querySelector('#verdict').innerText"))
                 .isEqualTo("not fit for work");
-        // README shows it: PAGE_PICTURE=daemon/docs/page.png
+        // README shows it: PAGE_PICTURE=docs/images/page.png
         browser.screenshot(Path.of(System.getenv().getOrDefault("PAGE_PICTURE", folder + "/page.png")));
 
         fitsANarrowScreen();

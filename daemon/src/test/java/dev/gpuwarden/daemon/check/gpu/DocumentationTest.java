@@ -14,10 +14,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/checks.md against the checks. */
+/** docs/reference/checks.md against the checks. */
 class DocumentationTest {
 
-    private static final Path DOCUMENT = Path.of("docs/checks.md");
+    private static final Path DOCUMENT =
+            Path.of(System.getProperty("gpuwarden.repository"), "docs/reference/checks.md");
 
     private static final Pattern CODE =
             Pattern.compile("(?:look\\.(?:warn|fail|skip|unknown)|new Slowdown)\\(\\s*\"([a-z0-9-]+)\"");
