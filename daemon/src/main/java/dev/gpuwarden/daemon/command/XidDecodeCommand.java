@@ -5,6 +5,7 @@ import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.kernel.ErrorNumber;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import java.io.IOException;
@@ -17,6 +18,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -33,12 +35,14 @@ import picocli.CommandLine.Spec;
         name = "decode",
         mixinStandardHelpOptions = true,
         description = {
-            "Explain a log: Xids, SXids, GPUs that fell off the bus.",
+            "Explain a log, or numbers of Xids and SXids.",
+            "With numbers, prints what NVIDIA's catalogues have of each: name, meaning, severity, action, runbook. With a log,"
+                    + " explains the Xids, the SXids and the GPUs that fell off the bus in it.",
             "Reads what dmesg, journalctl (-o short, short-iso, json and the like), syslog and /dev/kmsg write,"
                     + " compressed with gzip or not. With -o json, one object per line."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:done", "1:could not be read to its end", "2:wrong usage, no such file"})
+        exitCodeList = {"0:done", "1:could not be read to its end", "2:wrong usage, no such file, or not a number"})
 final class XidDecodeCommand implements Callable<Integer> {
 
     private static final Set<Kind> ERRORS = EnumSet.of(Kind.XID, Kind.SXID, Kind.FALLEN_OFF_BUS);
@@ -51,11 +55,12 @@ final class XidDecodeCommand implements Callable<Integer> {
     Output output = new Output();
 
     @Parameters(
-            arity = "0..1",
-            paramLabel = "FILE",
+            arity = "0..*",
+            paramLabel = "FILE|NUMBER",
             defaultValue = STANDARD_INPUT,
-            description = "The log; - is standard input (default: ${DEFAULT-VALUE}).")
-    String file = STANDARD_INPUT;
+            description = "One log, - for standard input (default: ${DEFAULT-VALUE}), or numbers such as 79 145."
+                    + " A log whose name is a number: ./79.")
+    List<String> inputs = List.of(STANDARD_INPUT);
 
     @Option(
             names = "--driver-branch",
@@ -81,6 +86,13 @@ final class XidDecodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (inputs.size() > 1 || ErrorNumber.parse(inputs.get(0)).isPresent()) {
+            if (all || driverBranch.isPresent()) {
+                throw new UserError("--all and --driver-branch are for logs; leave them out for numbers");
+            }
+            new XidNumbers(inputs).write(output.format(), spec.commandLine().getOut());
+            return ExitCode.OK;
+        }
         Run run = new Run(spec.commandLine().getOut());
         try (InputStream in = open()) {
             XidLines.read(in, run);
@@ -92,6 +104,7 @@ final class XidDecodeCommand implements Callable<Integer> {
     }
 
     private InputStream open() throws IOException {
+        String file = inputs.get(0);
         if (file.equals(STANDARD_INPUT)) {
             return standardInput.get();
         }
@@ -102,13 +115,14 @@ final class XidDecodeCommand implements Callable<Integer> {
             }
             return Files.newInputStream(path);
         } catch (NoSuchFileException | InvalidPathException e) {
-            throw new UserError(shownName() + ": no such file");
+            throw new UserError(shownName() + ": no such file; expected a log, or numbers such as 79");
         } catch (AccessDeniedException e) {
             throw new UserError(shownName() + ": may not be read; the kernel's log is root's on most nodes");
         }
     }
 
     private String shownName() {
+        String file = inputs.get(0);
         return file.equals(STANDARD_INPUT) ? "standard input" : Table.escape(file);
     }
 

@@ -127,7 +127,7 @@ final class XidTable {
         };
     }
 
-    private static String advice(RecommendedAction action, Severity severity) {
+    static String advice(RecommendedAction action, Severity severity) {
         return switch (action) {
             case NONE ->
                 severity == Severity.INFO

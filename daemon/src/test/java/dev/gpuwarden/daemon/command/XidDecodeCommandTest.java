@@ -95,6 +95,39 @@ class XidDecodeCommandTest {
         Golden.check("xid/" + golden, program.out());
     }
 
+    @ParameterizedTest
+    @CsvSource({"numbers.txt,", "numbers.jsonl,--output=json", "numbers.yaml,--output=yaml"})
+    void numbersAreExplainedByTheCatalogues(String golden, String option) throws IOException {
+        List<String> args = new ArrayList<>(List.of("xid", "decode", "79", "13", "74", "20034", "9999"));
+        if (option != null) {
+            args.add(option);
+        }
+        Program program = Program.run(args.toArray(String[]::new));
+        assertThat(program.exitCode()).as(program.err()).isZero();
+        assertThat(program.err()).isEmpty();
+        Golden.check("xid/" + golden, program.out());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"79 seventy", "79 -", "log 79", "79 1234567890", "79 0x4f"})
+    void textAmongNumbersIsAUsageErrorThatNamesIt(String words) {
+        List<String> args = new ArrayList<>(List.of("xid", "decode"));
+        args.addAll(List.of(words.split(" ")));
+        Program program = Program.run(args.toArray(String[]::new));
+        assertThat(program.exitCode()).isEqualTo(2);
+        assertThat(program.out()).isEmpty();
+        assertThat(program.err())
+                .contains(words.replace("79", "").strip() + ": expected the number of an Xid", "such as 79");
+    }
+
+    @Test
+    void oneWordThatIsNeitherNumberNorLogIsAUsageError() {
+        Program program = Program.run("xid", "decode", "x79");
+        assertThat(program.exitCode()).isEqualTo(2);
+        assertThat(program.err()).contains("x79: no such file; expected a log, or numbers such as 79");
+        assertThat(Program.run("xid", "decode", "79", "--all").exitCode()).isEqualTo(2);
+    }
+
     @Test
     void whatIsNotShownIsSaid() {
         Program program = Program.run("xid", "decode", LOG.toString());
