@@ -1,0 +1,44 @@
+package dev.gpuwarden.packaging;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** The generated part of docs/reference. {@code -Dgolden.update=true} writes it, to be read before committing. */
+class ReferenceTest {
+
+    private static final Path REPOSITORY = Path.of(System.getProperty("gpuwarden.repository"));
+
+    @Test
+    void settings() throws IOException {
+        check("settings.md", CommandReference.settings());
+    }
+
+    @Test
+    void commands() throws IOException {
+        check("commands.md", CommandReference.commands());
+    }
+
+    @Test
+    void metrics() throws IOException {
+        check("metrics.md", MetricsReference.text(REPOSITORY));
+    }
+
+    @Test
+    void customResources() throws IOException {
+        check("custom-resources.md", ResourceReference.text(REPOSITORY));
+    }
+
+    private static void check(String name, String text) throws IOException {
+        Path file = REPOSITORY.resolve("docs/reference").resolve(name);
+        if (Boolean.getBoolean("golden.update")) {
+            Files.writeString(file, text);
+        }
+        assertThat(file)
+                .as("write it with JAVA_TOOL_OPTIONS=-Dgolden.update=true ./gpuwarden test packaging ReferenceTest")
+                .hasContent(text);
+    }
+}
