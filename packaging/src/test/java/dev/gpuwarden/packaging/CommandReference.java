@@ -18,6 +18,8 @@ final class CommandReference {
 
     private CommandReference() {}
 
+    private static final CommandLine PROGRAM = complete();
+
     /** Returns the program with all of its commands, which it adds when it parses. */
     private static CommandLine complete() {
         CommandLine line = Main.commandLine(SettingSources.none());
@@ -30,7 +32,7 @@ final class CommandReference {
     /** Returns one row for each option with a dot in its name. */
     static String settings() {
         Map<String, Setting> settings = new TreeMap<>();
-        collect(complete(), settings);
+        collect(PROGRAM, settings);
         StringBuilder text = new StringBuilder("""
                 # Settings
 
@@ -87,7 +89,7 @@ final class CommandReference {
                 `gpuwarden COMMAND --help` prints the options. The exit codes of all commands follow one scheme: 0 fit or done, 1 not
                 fit or not done, 2 wrong usage or configuration (nothing was started), 3 could not decide.
                 """);
-        list(complete(), text);
+        list(PROGRAM, text);
         return text.toString();
     }
 

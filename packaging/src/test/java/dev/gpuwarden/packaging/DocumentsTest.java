@@ -3,8 +3,12 @@ package dev.gpuwarden.packaging;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,7 +18,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Links of the documents, and their index. The script `documents` runs their commands. */
@@ -148,24 +151,41 @@ class DocumentsTest {
         }
     }
 
-    private static List<Path> files(String suffix) throws IOException {
-        List<Path> files = new ArrayList<>();
-        collect(REPOSITORY, suffix, files);
-        return files;
+    private static List<Path> files(String suffix) {
+        return Tree.ALL.stream()
+                .filter(file -> file.toString().endsWith(suffix))
+                .toList();
     }
 
-    private static void collect(Path folder, String suffix, List<Path> files) throws IOException {
-        try (Stream<Path> children = Files.list(folder)) {
-            for (Path child : children.sorted().toList()) {
-                String name = child.getFileName().toString();
-                if (Files.isDirectory(child)) {
-                    if (!OTHER_FOLDERS.contains(name) && !Files.isSymbolicLink(child)) {
-                        collect(child, suffix, files);
+    /** One walk for all tests. */
+    private static final class Tree {
+        static final List<Path> ALL = all();
+
+        private static List<Path> all() {
+            List<Path> files = new ArrayList<>();
+            try {
+                Files.walkFileTree(REPOSITORY, new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                        return !folder.equals(REPOSITORY)
+                                        && OTHER_FOLDERS.contains(
+                                                folder.getFileName().toString())
+                                ? FileVisitResult.SKIP_SUBTREE
+                                : FileVisitResult.CONTINUE;
                     }
-                } else if (name.endsWith(suffix)) {
-                    files.add(child);
-                }
+
+                    @Override
+                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                        if (attributes.isRegularFile()) {
+                            files.add(file);
+                        }
+                        return FileVisitResult.CONTINUE;
+                    }
+                });
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
+            return files;
         }
     }
 }
