@@ -1,4 +1,4 @@
-# What `./gpuwarden check-commits` does. The script `gpuwarden` reads this file.
+# The command `./gpuwarden check-commits`. The script `gpuwarden` reads this file.
 # shellcheck shell=bash disable=SC2154 # the script's variables
 
 commits_usage() {
@@ -10,15 +10,15 @@ verb in the imperative ("Add", "Fix", "Report"); the second line is blank.
           lacks, or the last one). Merges are left out.
 
 Exit codes:
-  0   each message is as it must be
-  1   some are not; each is printed with the reason
+  0   no message has a fault
+  1   some have; each is printed with the reason
   2   wrong usage, or no such range
 END
 }
 
 longest_subject=72
 
-# Prints what is wrong with a message, a line each; nothing for a good one.
+# Prints the faults of a message, a line each; nothing for a good one.
 message_faults() {
     local LC_ALL=C.UTF-8 message=$1 subject second='' word # counts characters, not bytes
     subject=${message%%$'\n'*}
@@ -38,7 +38,7 @@ message_faults() {
     fi
 }
 
-# Whether a word looks like a verb in the imperative. English has no rule: this refuses what is no verb, or another form of one.
+# Returns 0 if a word looks like a verb in the imperative. English has no rule: this refuses other words, and other forms of verbs.
 imperative() {
     [[ $1 =~ ^[A-Z][a-z]+(-[a-z]+)?$ ]] || return 1
     case ${1,,} in
@@ -53,7 +53,7 @@ imperative() {
     esac
 }
 
-# Reads records "ID, line break, message", each ended by NUL, from standard input. Returns 1 where one is not as it must be.
+# Reads records "ID, line break, message", each ended by NUL, from standard input. Returns 1 if one has a fault.
 check_messages() {
     local record id message faults fault count=0 bad=0
     while IFS= read -r -d '' record; do
@@ -83,7 +83,7 @@ check_commits() {
         if git -C "$PWD" rev-parse --quiet --verify origin/HEAD >/dev/null; then range=origin/HEAD..HEAD; fi
     fi
     if ! git -C "$PWD" rev-list --max-count=1 "$range" -- >/dev/null 2>&1; then
-        say "gpuwarden check-commits: $range: git knows no such range"
+        say "gpuwarden check-commits: $range: git has no such range"
         return 2
     fi
     git -C "$PWD" log -z --no-merges --reverse --format='%h%n%B' "$range" -- | check_messages

@@ -81,6 +81,6 @@ class CheckCommitsTest {
                         + quoted("gpuwarden") + " check-commits nowhere..HEAD || echo ended with $?");
         assertThat(run.output())
                 .contains("begins with \"three\"", "2 commits, 1 with a fault\nended with 1\n")
-                .contains("nowhere..HEAD: git knows no such range\nended with 2\n");
+                .contains("nowhere..HEAD: git has no such range\nended with 2\n");
     }
 }

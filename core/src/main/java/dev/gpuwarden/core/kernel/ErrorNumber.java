@@ -13,7 +13,7 @@ import java.util.OptionalInt;
  * first call.
  *
  * @param kind {@code XID} or {@code SXID}
- * @param known whether a catalogue has the number; the rest then is what the daemon assumes of an unknown one
+ * @param known true if a catalogue has the number; otherwise the rest is what the daemon assumes of an unknown one
  * @param name the mnemonic; empty for an unknown number
  * @param meaning one plain sentence; empty where none is written
  * @param action the recommended action; fatal is what asks for one
