@@ -17,7 +17,6 @@ import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
-import dev.gpuwarden.daemon.command.CheckOptions;
 import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
@@ -38,9 +37,8 @@ import dev.gpuwarden.daemon.metrics.Exposition;
 import dev.gpuwarden.daemon.metrics.GrpcCollector;
 import dev.gpuwarden.daemon.metrics.KernelLogCollector;
 import dev.gpuwarden.daemon.metrics.KubernetesCollector;
+import dev.gpuwarden.daemon.metrics.MetricsHandler;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
-import dev.gpuwarden.daemon.metrics.MetricsSite;
-import dev.gpuwarden.daemon.metrics.Readiness;
 import dev.gpuwarden.daemon.metrics.Scraper;
 import dev.gpuwarden.daemon.metrics.SinkCollector;
 import dev.gpuwarden.daemon.metrics.StoreCollector;
@@ -56,12 +54,14 @@ import dev.gpuwarden.daemon.page.TokenReviewer;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.recorder.RecentKernelLines;
+import dev.gpuwarden.daemon.recorder.RecentLines;
+import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.sink.SinkSettings;
 import dev.gpuwarden.daemon.sink.SinkStats;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.FaultLogger;
 import dev.gpuwarden.daemon.store.StoreSettings;
-import dev.gpuwarden.daemon.telemetry.GpuMemory;
+import dev.gpuwarden.daemon.telemetry.GpuIdentityStore;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.daemon.uplink.TokenReviewRequests;
@@ -163,17 +163,17 @@ public final class DaemonCommand implements Callable<Integer> {
         Optional<PageGuard> door = web.pages() ? Optional.of(pages.door(review)) : Optional.empty();
         Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted());
         NodeChecks wanted = NodeChecks.of(checks, node.get());
-        NodeLog kernel = NodeLog.of(kernelLog, checks.logRules(), node, paths);
+        KernelLogSetup kernel = KernelLogSetup.of(kernelLog, checks.logRules(), node, paths);
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
             NodeHistory history = new NodeHistory(sampling.fastInterval());
             NodeSampler sampler = parts.add(new NodeSampler(
                     provider.get(), sampling.withProfiling(metrics.profiling()), new PciBus(paths), history));
             sampler.start();
-            Logging.rewrite(new GpuWords(sampler::snapshot));
+            Logging.rewrite(new GpuLabeler(sampler::snapshot));
             // The driver opens meanwhile. Whoever hands events in comes after the store, and so closes before it.
             EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
-            sampler.remember(new GpuMemory(store.gpus(), store::keepGpus));
+            sampler.useIdentities(new GpuIdentityStore(store.gpus(), store::keepGpus));
             parts.add(new FaultLogger(store, () -> PartNames.of(sampler.snapshot())));
             cluster.ifPresent(parts::add);
             GpuHolderLookup holders = new GpuHolderLookup(paths, sampler::snapshot, Clock.systemUTC());
@@ -186,18 +186,23 @@ public final class DaemonCommand implements Callable<Integer> {
                     Clock.systemUTC(),
                     sampler::gpus,
                     holders,
-                    checkpoint.signals(Providers::signals)::send,
+                    checkpoint.signals(NativeProviders::signals)::send,
                     access);
-            Supplier<List<SinkStats>> sending = Senders.start(sinks, uplink, cluster, self, store, parts);
+            Supplier<List<SinkStats>> sending = EventForwarding.start(sinks, uplink, cluster, self, store, parts);
             RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
             KernelLogMonitor follower = parts.add(kernel.start(sampler, store, lines));
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, paths));
-            cluster.ifPresent(target -> NodeState.keep(target, store, runner, parts));
+            cluster.ifPresent(target -> NodeConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Optional<GrpcServer> calls = grpc.wanted()
                     ? Optional.of(parts.add(GrpcServer.start(
                             grpc,
-                            sources(sampler, memory, store, runner, () -> Senders.unreached(sending.get(), cluster)))))
+                            sources(
+                                    sampler,
+                                    memory,
+                                    store,
+                                    runner,
+                                    () -> EventForwarding.unreached(sending.get(), cluster)))))
                     : Optional.empty();
             NodePage page = new NodePage(node.get(), sampler, history, memory, runner, store, lines);
             WebStats stats = new WebStats();
@@ -211,7 +216,7 @@ public final class DaemonCommand implements Callable<Integer> {
             ProbeHandler probes = new ProbeHandler(
                     () -> Readiness.pending(sampler.snapshot()),
                     () -> store.storing() ? "" : "events are not stored now");
-            List<HttpHandler> sites = new ArrayList<>(List.of(new MetricsSite(scraper)));
+            List<HttpHandler> sites = new ArrayList<>(List.of(new MetricsHandler(scraper)));
             sites.addAll(page.start(parts, sampling.fastInterval(), door));
             WebServer server = web.start(probes, sites, parts, stats);
             cluster.ifPresent(target -> LOG.log(System.Logger.Level.INFO, "writing " + target));

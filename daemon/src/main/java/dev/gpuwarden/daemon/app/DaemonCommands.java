@@ -21,16 +21,16 @@ public final class DaemonCommands implements CommandGroup {
     public List<NamedCommand> commands() {
         Clock clock = Clock.systemDefaultZone();
         return List.of(
-                new NamedCommand("daemon", () -> new DaemonCommand(Providers::driver)),
+                new NamedCommand("daemon", () -> new DaemonCommand(NativeProviders::driver)),
                 new NamedCommand("status", () -> new StatusCommand(clock)),
                 new NamedCommand("events", () -> EventsCommand.with(clock)),
                 new NamedCommand("watch", () -> new WatchCommand(clock)),
                 new NamedCommand(
                         "set-healthy", () -> new SetHealthyCommand(clock, new ClientTerminal(() -> System.in))),
-                new NamedCommand("scan", () -> new ScanCommand(Providers::driver)),
-                new NamedCommand("check", () -> new CheckCommand(Providers::driver)),
-                new NamedCommand("doctor", () -> new DoctorCommand(Providers::driver)),
-                new NamedCommand("vram", () -> VramCommand.with(Providers::driver)),
+                new NamedCommand("scan", () -> new ScanCommand(NativeProviders::driver)),
+                new NamedCommand("check", () -> new CheckCommand(NativeProviders::driver)),
+                new NamedCommand("doctor", () -> new DoctorCommand(NativeProviders::driver)),
+                new NamedCommand("vram", () -> VramCommand.with(NativeProviders::driver)),
                 new NamedCommand("xid", () -> XidCommand.create()));
     }
 }

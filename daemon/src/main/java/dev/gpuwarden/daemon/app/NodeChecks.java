@@ -4,13 +4,13 @@ import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.check.CheckEnvironment;
+import dev.gpuwarden.daemon.check.CheckEventEmitter;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.check.FaultTeller;
-import dev.gpuwarden.daemon.check.Surroundings;
-import dev.gpuwarden.daemon.command.CheckOptions;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.time.Clock;
@@ -33,7 +33,7 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
             Supplier<Reading<KernelLogStatus>> kernelLog,
             NodePaths paths) {
         Clock clock = Clock.systemUTC();
-        Surroundings around = new Surroundings(
+        CheckEnvironment around = new CheckEnvironment(
                 sampler::snapshot,
                 history::of,
                 limits,
@@ -42,20 +42,20 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
                 () -> Reading.of(store.leftOut()),
                 paths,
                 clock);
-        FaultTeller teller = new FaultTeller(plan, store, store, nodeName);
-        teller.begin(clock);
-        CheckRunner runner = new CheckRunner(plan, around, teller::looked, sampler.epochNanos());
-        sampler.whenStatesChange(runner::lookSoon);
+        CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);
+        emitter.begin(clock);
+        CheckRunner runner = new CheckRunner(plan, around, emitter::accept, sampler.epochNanos());
+        sampler.whenStatesChange(runner::runSoon);
         AtomicBoolean complete = new AtomicBoolean(store.leftOut().isEmpty());
         // Until the store is closed. Whether something is left out decides the verdict, so nobody waits for the next
         // round.
         var unused = store.listen(told -> {
             boolean now = store.leftOut().isEmpty();
             if (complete.getAndSet(now) != now) {
-                runner.lookSoon();
+                runner.runSoon();
             }
         });
-        runner.dampingFrom(teller::damping);
+        runner.dampingFrom(emitter::damping);
         runner.start();
         return runner;
     }

@@ -7,32 +7,32 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** One check of the runner, and how far it is. All but {@link #look} under the runner's lock. */
+/** One check of the runner, and how far it is. All but {@link #run} under the runner's lock. */
 final class CheckJob {
 
     /** Longer than this, a check waits for something and would hold up the others. */
     private static final Duration QUICK = Duration.ofSeconds(1);
 
     private final HealthCheck check;
-    private final Increases memory = new Increases();
+    private final CounterHistory memory = new CounterHistory();
     private final CheckInfo info;
-    private final long patienceNanos;
+    private final long deadlineNanos;
     private final boolean alone;
 
     private long due;
-    private boolean asked;
+    private boolean requested;
     private boolean running;
     private boolean hung;
     private long begun;
     private @Nullable CheckResult last;
-    private long answers;
+    private long resultCount;
     private volatile boolean failing;
 
-    CheckJob(CheckPlan.Planned planned, Duration patience, long due) {
+    CheckJob(CheckPlan.Planned planned, Duration deadline, long due) {
         check = planned.check();
         info = planned.info();
         Duration own = check.deadline();
-        patienceNanos = (own.compareTo(patience) > 0 ? own : patience).toNanos();
+        deadlineNanos = (own.compareTo(deadline) > 0 ? own : deadline).toNanos();
         alone = own.compareTo(QUICK) > 0;
         this.due = due;
     }
@@ -53,8 +53,8 @@ final class CheckJob {
         return hung;
     }
 
-    boolean asked() {
-        return asked;
+    boolean requested() {
+        return requested;
     }
 
     @Nullable CheckResult last() {
@@ -62,16 +62,16 @@ final class CheckJob {
     }
 
     /** How many results there were; rises with each. */
-    long answers() {
-        return answers;
+    long resultCount() {
+        return resultCount;
     }
 
     long due() {
         return due;
     }
 
-    void ask() {
-        asked = true;
+    void request() {
+        requested = true;
     }
 
     void dueAt(long nanos) {
@@ -80,7 +80,7 @@ final class CheckJob {
 
     /** When the look that is under way will have taken too long. */
     long overdueAt() {
-        return begun + patienceNanos;
+        return begun + deadlineNanos;
     }
 
     void begin(long now) {
@@ -94,14 +94,14 @@ final class CheckJob {
         hung = false;
     }
 
-    void giveUp() {
+    void abandon() {
         hung = true;
     }
 
-    void answer(CheckResult result) {
+    void complete(CheckResult result) {
         last = result;
-        answers++;
-        asked = false;
+        resultCount++;
+        requested = false;
     }
 
     Duration takenUntil(long now) {
@@ -109,8 +109,8 @@ final class CheckJob {
     }
 
     /** Calls the check. */
-    CheckResult look(NodeSnapshot node, Surroundings around) {
-        CheckResult result = Look.at(node, check, info, around, memory, !failing);
+    CheckResult run(NodeSnapshot node, CheckEnvironment environment) {
+        CheckResult result = CheckExecution.run(node, check, info, environment, memory, !failing);
         failing = result.findings().stream().anyMatch(f -> f.code().equals("check-failed"));
         return result;
     }

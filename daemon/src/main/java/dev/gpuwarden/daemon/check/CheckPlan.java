@@ -18,13 +18,13 @@ import java.util.function.Predicate;
  *
  * @param planned by id
  * @param off checks that there are and that the user switched off
- * @param patience a look of any check may take this long, even where the check asks for less
+ * @param deadline a look of any check may take this long, even where the check asks for less
  */
-public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration patience) {
+public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration deadline) {
 
     private static final System.Logger LOG = System.getLogger(CheckPlan.class.getName());
 
-    public static final Duration PATIENCE = Duration.ofSeconds(10);
+    public static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(10);
 
     /** @param info the check's own, or what the user made of it */
     public record Planned(HealthCheck check, CheckInfo info) {}
@@ -63,7 +63,7 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration pat
             planned.add(new Planned(check, info));
         }
         planned.sort(Comparator.comparing(plan -> plan.info().id()));
-        return new CheckPlan(planned, List.of(), PATIENCE);
+        return new CheckPlan(planned, List.of(), DEFAULT_DEADLINE);
     }
 
     /** With these as well, as they say themselves. */
@@ -88,7 +88,7 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration pat
                 unwanted.add(plan.info());
             }
         }
-        return new CheckPlan(rest, unwanted, patience);
+        return new CheckPlan(rest, unwanted, deadline);
     }
 
     /** With other intervals for some. */
@@ -100,10 +100,10 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration pat
                     return new Planned(plan.check(), plan.info().every(every));
                 })
                 .toList();
-        return new CheckPlan(changed, off, patience);
+        return new CheckPlan(changed, off, deadline);
     }
 
-    public CheckPlan patience(Duration longest) {
+    public CheckPlan deadline(Duration longest) {
         return new CheckPlan(planned, off, longest);
     }
 }

@@ -40,8 +40,8 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     private static final long CLOSE_MILLIS = 500;
 
     private final List<CheckJob> jobs = new ArrayList<>();
-    private final Surroundings around;
-    private final Consumer<List<CheckResult>> audience;
+    private final CheckEnvironment environment;
+    private final Consumer<List<CheckResult>> consumer;
     private final LongSupplier clock;
     private final ThreadFactory threads;
     private final long epoch;
@@ -49,37 +49,38 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
-    private final Condition answered = lock.newCondition();
+    private final Condition completed = lock.newCondition();
     private final List<Round> rounds = new ArrayList<>();
     private final List<CheckResult> fresh = new ArrayList<>();
     private boolean settled;
     private boolean stopped;
-    private volatile Runnable looked = () -> {};
+    private volatile Runnable onResults = () -> {};
     private volatile Supplier<List<Damping>> damping = List::of;
     private @Nullable Thread planner;
 
     /**
-     * @param audience gets results, each once and in order, on the planning thread
+     * @param consumer gets results, each once and in order, on the planning thread
      * @param epochNanos where the grid begins on which checks are due, in {@code System.nanoTime}
      */
-    public CheckRunner(CheckPlan plan, Surroundings around, Consumer<List<CheckResult>> audience, long epochNanos) {
-        this(plan, around, audience, epochNanos, System::nanoTime, CheckRunner::thread);
+    public CheckRunner(
+            CheckPlan plan, CheckEnvironment environment, Consumer<List<CheckResult>> consumer, long epochNanos) {
+        this(plan, environment, consumer, epochNanos, System::nanoTime, CheckRunner::thread);
     }
 
     CheckRunner(
             CheckPlan plan,
-            Surroundings around,
-            Consumer<List<CheckResult>> audience,
+            CheckEnvironment environment,
+            Consumer<List<CheckResult>> consumer,
             long epochNanos,
             LongSupplier clock,
             ThreadFactory threads) {
-        this.around = around;
-        this.audience = audience;
+        this.environment = environment;
+        this.consumer = consumer;
         this.epoch = epochNanos;
         this.clock = clock;
         this.threads = threads;
         this.began = clock.getAsLong();
-        plan.planned().forEach(planned -> jobs.add(new CheckJob(planned, plan.patience(), began)));
+        plan.planned().forEach(planned -> jobs.add(new CheckJob(planned, plan.deadline(), began)));
     }
 
     private static Thread thread(Runnable body) {
@@ -87,8 +88,8 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     }
 
     /** Runs each of these checks once. Takes as long as they do, up to their deadlines. */
-    public static List<CheckResult> once(CheckPlan plan, Surroundings around) {
-        try (CheckRunner runner = new CheckRunner(plan, around, results -> {}, 0)) {
+    public static List<CheckResult> once(CheckPlan plan, CheckEnvironment environment) {
+        try (CheckRunner runner = new CheckRunner(plan, environment, results -> {}, 0)) {
             // Asked for before anything is due, or else some would run twice.
             runner.lock.lock();
             try {
@@ -108,12 +109,12 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     }
 
     /** Told on the planning thread whenever there are results, after the audience; must not wait. */
-    public void whenLooked(Runnable listener) {
-        looked = listener;
+    public void onResults(Runnable listener) {
+        onResults = listener;
     }
 
     /** Something changed: quick checks are due now. */
-    public void lookSoon() {
+    public void runSoon() {
         locked(() -> {
             long now = clock.getAsLong();
             jobs.stream().filter(job -> !job.alone()).forEach(job -> job.dueAt(now));
@@ -149,12 +150,12 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
                 ids.isEmpty() ? jobs : ids.stream().distinct().map(this::job).toList();
         lock.lock();
         try {
-            long[] before = wanted.stream().mapToLong(CheckJob::answers).toArray();
-            wanted.forEach(CheckJob::ask);
+            long[] before = wanted.stream().mapToLong(CheckJob::resultCount).toArray();
+            wanted.forEach(CheckJob::request);
             work.signal();
             for (int i = 0; i < before.length; i++) {
-                while (wanted.get(i).answers() == before[i] && !stopped) {
-                    answered.await();
+                while (wanted.get(i).resultCount() == before[i] && !stopped) {
+                    completed.await();
                 }
             }
             return wanted.stream().map(CheckJob::last).filter(Objects::nonNull).toList();
@@ -192,15 +193,15 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             } finally {
                 lock.unlock();
             }
-            tell(results);
+            publish(results);
         }
     }
 
-    private void tell(List<CheckResult> results) {
+    private void publish(List<CheckResult> results) {
         if (!results.isEmpty()) {
             try {
-                audience.accept(results);
-                looked.run();
+                consumer.accept(results);
+                onResults.run();
             } catch (RuntimeException e) {
                 LOG.log(Level.ERROR, "results of checks could not be told", e);
             }
@@ -209,7 +210,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
 
     /** Gives up what hangs and starts what is due. Returns after how long that is to be done again. */
     private long turn(long now) {
-        List.copyOf(rounds).forEach(round -> round.giveUpHung(now));
+        List.copyOf(rounds).forEach(round -> round.abandonHung(now));
         startDue(now);
         long next = now + TimeUnit.HOURS.toNanos(1);
         for (CheckJob job : jobs) {
@@ -231,21 +232,22 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         List<CheckJob> alone = new ArrayList<>();
         for (CheckJob job : jobs) {
             boolean due = now - job.due() >= 0;
-            if (job.hung() && (due || job.asked())) {
-                answer(job, Look.hung(job.info(), around.clock().instant(), job.takenUntil(now)));
+            if (job.hung() && (due || job.requested())) {
+                complete(
+                        job, CheckExecution.hung(job.info(), environment.clock().instant(), job.takenUntil(now)));
                 planNext(job, now);
-            } else if (!job.running() && (due || job.asked())) {
+            } else if (!job.running() && (due || job.requested())) {
                 (job.alone() ? alone : quick).add(job);
             }
         }
         if (quick.isEmpty() && alone.isEmpty()) {
             return;
         }
-        NodeSnapshot node = around.nodes().get();
+        NodeSnapshot node = environment.nodes().get();
         settled = settled || settled(node) || now - began >= FIRST_READINGS_NANOS;
         if (!settled) {
-            quick.removeIf(job -> !job.asked());
-            alone.removeIf(job -> !job.asked());
+            quick.removeIf(job -> !job.requested());
+            alone.removeIf(job -> !job.requested());
         }
         start(quick, node, now);
         alone.forEach(job -> start(List.of(job), node, now));
@@ -272,10 +274,10 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
                 && node.gpus().stream().noneMatch(gpu -> gpu.state() == GpuState.STARTING);
     }
 
-    private void answer(CheckJob job, CheckResult result) {
-        job.answer(result);
+    private void complete(CheckJob job, CheckResult result) {
+        job.complete(result);
         fresh.add(result);
-        answered.signalAll();
+        completed.signalAll();
     }
 
     private void locked(Runnable body) {
@@ -293,7 +295,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         locked(() -> {
             stopped = true;
             work.signalAll();
-            answered.signalAll();
+            completed.signalAll();
         });
         Thread thread = planner;
         if (thread != null) {
@@ -322,7 +324,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         public void run() {
             locked(() -> thread = Thread.currentThread());
             for (CheckJob job = next(null, null); job != null; ) {
-                CheckResult result = job.look(node, around);
+                CheckResult result = job.run(node, environment);
                 job = next(job, result);
             }
         }
@@ -335,7 +337,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
                     boolean late = done.hung();
                     done.returned();
                     if (!late && result != null) {
-                        answer(done, result);
+                        complete(done, result);
                     }
                 }
                 if (abandoned) {
@@ -354,19 +356,19 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             }
         }
 
-        void giveUpHung(long now) {
+        void abandonHung(long now) {
             CheckJob job = current;
             if (job == null || now - job.overdueAt() < 0) {
                 return;
             }
-            job.giveUp();
+            job.abandon();
             abandoned = true;
             rounds.remove(this);
             if (thread != null) {
                 // Ends what waits for a process or a lock; what hangs in the kernel stays.
                 thread.interrupt();
             }
-            answer(job, Look.hung(job.info(), around.clock().instant(), job.takenUntil(now)));
+            complete(job, CheckExecution.hung(job.info(), environment.clock().instant(), job.takenUntil(now)));
             List<CheckJob> rest = List.copyOf(left);
             left.clear();
             start(rest, node, now);

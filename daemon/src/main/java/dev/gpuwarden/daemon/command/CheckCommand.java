@@ -7,6 +7,7 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.settings.CheckOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -102,7 +103,7 @@ public final class CheckCommand extends CheckingCommand {
             return checks.plan(all);
         }
         names.forEach(name -> CheckOptions.known("", name, all.ids()));
-        return all.only(names::contains).patience(checks.deadline);
+        return all.only(names::contains).deadline(checks.deadline());
     }
 
     private static void write(Path file, String json) {

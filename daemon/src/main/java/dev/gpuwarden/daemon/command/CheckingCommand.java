@@ -7,13 +7,14 @@ import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.check.Surroundings;
 import dev.gpuwarden.daemon.kernlog.DriverBranch;
 import dev.gpuwarden.daemon.kernlog.KernelLogScan;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.node.NodeName;
+import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.time.Duration;
 import java.util.List;
@@ -53,19 +54,19 @@ abstract class CheckingCommand extends NodeCommand {
         RecordRules others = checks.logRules();
         kernelLog.validate();
         NodeSnapshot seen = deadline.isPresent()
-                ? look(deadline.get().minus(LookDeadline.forChecks(deadline.get())), NodeSampler::snapshot)
+                ? look(deadline.get().minus(CheckDeadline.forChecks(deadline.get())), NodeSampler::snapshot)
                 : look(NodeSampler::snapshot);
-        Surroundings around = Surroundings.once(seen, limits, expectations, paths);
+        CheckEnvironment around = CheckEnvironment.once(seen, limits, expectations, paths);
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
         return new Looked(
                 seen,
                 deadline.isPresent()
-                        ? LookDeadline.within(
+                        ? CheckDeadline.within(
                                 deadline.get(), deadline.get().minusNanos(System.nanoTime() - start), results)
                         : results.get());
     }
 
-    private List<CheckResult> results(CheckPlan plan, NodeSnapshot seen, Surroundings around, RecordRules others) {
+    private List<CheckResult> results(CheckPlan plan, NodeSnapshot seen, CheckEnvironment around, RecordRules others) {
         if (!plan.ids().contains(KernelLogFindings.CHECK)) {
             return CheckRunner.once(plan, around);
         }

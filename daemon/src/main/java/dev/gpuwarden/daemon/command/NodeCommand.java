@@ -44,7 +44,7 @@ abstract class NodeCommand implements Callable<Integer> {
 
     /** Samples every GPU, then asks the sampler what the command wants to know. */
     <T> T look(Function<NodeSampler, T> question) {
-        return look(NodeSampler.AS_LONG_AS_IT_TAKES, question);
+        return look(NodeSampler.NO_LIMIT, question);
     }
 
     /** @param most to wait for GPUs; what has not answered by then is still starting */

@@ -35,8 +35,8 @@ public final class ScanCommand extends CheckingCommand {
 
     @Override
     public Integer call() {
-        if (deadline != null && deadline.compareTo(LookDeadline.SHORTEST) < 0) {
-            throw new UserError("--deadline must be at least " + Durations.text(LookDeadline.SHORTEST) + ", but was "
+        if (deadline != null && deadline.compareTo(CheckDeadline.SHORTEST) < 0) {
+            throw new UserError("--deadline must be at least " + Durations.text(CheckDeadline.SHORTEST) + ", but was "
                     + Durations.text(deadline));
         }
         Looked looked = look(checks.plan(checks.all(node.get())), Optional.ofNullable(deadline));

@@ -74,7 +74,7 @@ final class DaemonCollector implements Collector {
         out.add(REINITIALISATIONS, Labels.EMPTY, sampler.reinitialisations());
     }
 
-    private static void self(SelfStats self, Families out) {
+    private static void self(ProcessStats self, Families out) {
         present(out, CPU, self.cpuSeconds());
         present(out, START, self.startTimeSeconds());
         present(out, RESIDENT, self.residentBytes());

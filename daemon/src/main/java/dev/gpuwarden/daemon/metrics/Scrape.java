@@ -11,4 +11,4 @@ import java.util.function.Supplier;
  *
  * @param memory whose memory, one entry for each GPU of the node; asked once, where it is needed
  */
-public record Scrape(NodeSnapshot node, Supplier<List<GpuMemoryUse>> memory, SamplerStats sampler, SelfStats self) {}
+public record Scrape(NodeSnapshot node, Supplier<List<GpuMemoryUse>> memory, SamplerStats sampler, ProcessStats self) {}

@@ -30,7 +30,7 @@ public final class Scraper {
     private final Supplier<NodeSnapshot> nodes;
     private final SamplerStats sampler;
     private final NodeMemory memory;
-    private final SelfReader self;
+    private final ProcessStatsReader self;
     private final Exposition exposition;
     private final LongSupplier nanoTime;
 
@@ -43,14 +43,14 @@ public final class Scraper {
     private record Text(byte[] bytes, long madeAtNanos) {}
 
     public Scraper(Supplier<NodeSnapshot> nodes, SamplerStats sampler, NodeMemory memory, Exposition exposition) {
-        this(nodes, sampler, memory, new SelfReader(), exposition, System::nanoTime);
+        this(nodes, sampler, memory, new ProcessStatsReader(), exposition, System::nanoTime);
     }
 
     Scraper(
             Supplier<NodeSnapshot> nodes,
             SamplerStats sampler,
             NodeMemory memory,
-            SelfReader self,
+            ProcessStatsReader self,
             Exposition exposition,
             LongSupplier nanoTime) {
         this.nodes = nodes;

@@ -71,15 +71,15 @@ record ChildRun(End end, String out, String err) {
         ProcessBuilder builder = new ProcessBuilder(wrapped).directory(folder.toFile());
         builder.environment().clear();
         builder.environment().putAll(environment);
-        Leftovers leftovers = new Leftovers();
-        builder.environment().put(Leftovers.VARIABLE, leftovers.mark());
+        OrphanProcesses leftovers = new OrphanProcesses();
+        builder.environment().put(OrphanProcesses.VARIABLE, leftovers.mark());
         Process process;
         try {
             process = builder.start();
         } catch (IOException e) {
             return new ChildRun(new End.NotStarted(String.valueOf(e.getMessage())), "", "");
         }
-        OptionalLong started = Leftovers.started(process.pid());
+        OptionalLong started = OrphanProcesses.started(process.pid());
         try {
             return of(process, timeout);
         } finally {

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 public interface FrameListener {
 
     /** Nobody listens. */
-    Supplier<FrameListener> NOBODY = () -> (gpu, cadence, frame) -> {};
+    Supplier<FrameListener> NONE = () -> (gpu, cadence, frame) -> {};
 
     /** @param frame with fresh readings of this cadence; only to be read, and only until this call returns */
     void published(GpuIdentity gpu, Cadence cadence, GpuFrame frame);

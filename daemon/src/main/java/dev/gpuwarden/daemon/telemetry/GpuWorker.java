@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One thread that asks the driver about one GPU. It owns its samplers and the frames that they fill, and hands copies to its
- * {@link GpuStation}; so a thread that the driver never gives back takes nothing along. A turn of {@link Cadence} work
+ * {@link GpuMonitor}; so a thread that the driver never gives back takes nothing along. A turn of {@link Cadence} work
  * allocates nothing on the JNI path.
  */
 final class GpuWorker implements Runnable {
@@ -25,14 +25,14 @@ final class GpuWorker implements Runnable {
     private static final System.Logger LOG = System.getLogger(GpuWorker.class.getName());
     private static final Work[] WORK = Work.values();
 
-    private final GpuStation station;
+    private final GpuMonitor monitor;
     private final LongSupplier clock;
     private final Schedule schedule;
     private final GpuFrame scratch = new GpuFrame();
     private GpuFrame[] migScratch = {};
     private Driver.@Nullable Sampler sampler;
     private Driver.Sampler[] migSamplers = {};
-    private @Nullable Binding bound;
+    private @Nullable GpuBinding bound;
 
     /** System.nanoTime when the call under way began; 0 when none is. */
     private volatile long callStarted;
@@ -46,8 +46,8 @@ final class GpuWorker implements Runnable {
     /** Start of the call that was last counted as hung; guarded by the station. */
     long countedCall;
 
-    GpuWorker(GpuStation station, LongSupplier clock, Schedule schedule) {
-        this.station = station;
+    GpuWorker(GpuMonitor monitor, LongSupplier clock, Schedule schedule) {
+        this.monitor = monitor;
         this.clock = clock;
         this.schedule = schedule;
     }
@@ -70,10 +70,10 @@ final class GpuWorker implements Runnable {
 
     /** Does what is due. Returns when to come again. */
     long turn() {
-        if (station.wantsIdentity() && schedule.due(Work.FAST, clock.getAsLong())) {
+        if (monitor.needsIdentity() && schedule.due(Work.FAST, clock.getAsLong())) {
             // A thread that comes back from a hang has an answer that was dropped: no reading before it asked again.
-            if (!identify() || !station.identified()) {
-                return clock.getAsLong() + Gate.POLL_NANOS;
+            if (!identify() || !monitor.identified()) {
+                return clock.getAsLong() + DriverGate.POLL_NANOS;
             }
         }
         for (Work work : WORK) {
@@ -84,13 +84,13 @@ final class GpuWorker implements Runnable {
                 break;
             }
         }
-        return station.gate().closed() ? clock.getAsLong() + Gate.POLL_NANOS : schedule.next();
+        return monitor.gate().closed() ? clock.getAsLong() + DriverGate.POLL_NANOS : schedule.next();
     }
 
     /** Asks what the GPU is. False when the gate is closed or this thread has been replaced. */
     private boolean identify() {
-        Binding wanted = station.binding();
-        firstCall = !station.identified();
+        GpuBinding wanted = monitor.binding();
+        firstCall = !monitor.identified();
         if (!begin(Work.FAST)) {
             return false;
         }
@@ -102,12 +102,12 @@ final class GpuWorker implements Runnable {
             identity = wanted.identity();
         }
         end();
-        return goesOn(station.identify(this, wanted, identity));
+        return goesOn(monitor.identify(this, wanted, identity));
     }
 
     /** False when the gate is closed or this thread has been replaced. */
     private boolean turn(Work work) {
-        if (station.avoids(this, work)) {
+        if (monitor.avoids(this, work)) {
             schedule.done(work, clock.getAsLong());
             return true;
         }
@@ -119,7 +119,7 @@ final class GpuWorker implements Runnable {
         if (work == Work.PROCESSES) {
             Reading<List<GpuProcess>> listed = listProcesses();
             end();
-            current = station.publishProcesses(this, bound, listed, clock.getAsLong());
+            current = monitor.publishProcesses(this, bound, listed, clock.getAsLong());
         } else {
             Cadence cadence = work == Work.FAST ? Cadence.FAST : Cadence.SLOW;
             sample(cadence);
@@ -128,13 +128,13 @@ final class GpuWorker implements Runnable {
             for (int i = 0; i < migScratch.length; i++) {
                 refused += refuse(migScratch[i], cadence);
             }
-            current = station.publish(this, bound, cadence, scratch, migScratch, refused);
+            current = monitor.publish(this, bound, cadence, scratch, migScratch, refused);
         }
         long now = clock.getAsLong();
-        station.counters().turn(work, now - start);
+        monitor.counters().turn(work, now - start);
         long missed = schedule.done(work, now);
         if (missed > 0) {
-            station.counters().overrun(work, missed);
+            monitor.counters().overrun(work, missed);
         }
         return goesOn(current);
     }
@@ -143,8 +143,8 @@ final class GpuWorker implements Runnable {
         if (current) {
             return true;
         }
-        if (station.resume(this)) {
-            station.fill(scratch, migScratch);
+        if (monitor.resume(this)) {
+            monitor.fill(scratch, migScratch);
             return true;
         }
         stopped = true;
@@ -154,7 +154,7 @@ final class GpuWorker implements Runnable {
     /** The driver's adapter refuses what contradicts itself, this what no board can answer: both count. */
     private static int refuse(GpuFrame frame, Cadence cadence) {
         Plausibility.refuse(frame, cadence);
-        return FrameJudge.implausible(frame, cadence);
+        return FrameValidator.implausible(frame, cadence);
     }
 
     private void sample(Cadence cadence) {
@@ -166,14 +166,14 @@ final class GpuWorker implements Runnable {
             }
         } catch (RuntimeException | LinkageError e) {
             broken(e);
-            FrameJudge.fail(scratch, cadence, clock.getAsLong());
+            FrameValidator.fail(scratch, cadence, clock.getAsLong());
         }
     }
 
     private Reading<List<GpuProcess>> listProcesses() {
         try {
             bind();
-            Binding now = bound;
+            GpuBinding now = bound;
             return now == null
                     ? Reading.absent(Absence.PENDING)
                     : now.driver().processes(now.identity().index());
@@ -185,7 +185,7 @@ final class GpuWorker implements Runnable {
 
     /** Opens samplers where the station's GPU is another than last time, or the library was initialised again. */
     private Driver.Sampler bind() {
-        Binding wanted = station.binding();
+        GpuBinding wanted = monitor.binding();
         Driver.Sampler open = sampler;
         if (open != null && wanted == bound) {
             return open;
@@ -202,7 +202,7 @@ final class GpuWorker implements Runnable {
                     driver.migSampler(index, wanted.identity().mig().get(i).index());
             frames[i] = new GpuFrame();
         }
-        station.fill(scratch, frames);
+        monitor.fill(scratch, frames);
         sampler = opened;
         migSamplers = openedMigs;
         migScratch = frames;
@@ -225,8 +225,8 @@ final class GpuWorker implements Runnable {
     }
 
     private void broken(Throwable e) {
-        if (station.firstBroken()) {
-            LOG.log(Level.ERROR, "sampling " + station.binding().identity().label() + " failed, a defect: " + e, e);
+        if (monitor.firstBroken()) {
+            LOG.log(Level.ERROR, "sampling " + monitor.binding().identity().label() + " failed, a defect: " + e, e);
         }
     }
 
@@ -234,7 +234,7 @@ final class GpuWorker implements Runnable {
     private boolean begin(Work work) {
         callWork = work;
         callStarted = clock.getAsLong();
-        if (station.gate().closed()) {
+        if (monitor.gate().closed()) {
             end();
             return false;
         }
@@ -257,7 +257,7 @@ final class GpuWorker implements Runnable {
 
     boolean stuck(long nowNanos) {
         long started = callStarted;
-        return started != 0 && nowNanos - started > station.deadlineNanos(firstCall);
+        return started != 0 && nowNanos - started > monitor.deadlineNanos(firstCall);
     }
 
     void stop() {

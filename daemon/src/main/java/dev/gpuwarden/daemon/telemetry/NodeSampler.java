@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class NodeSampler implements AutoCloseable {
 
     /** Drivers have deadlines of their own. */
-    public static final Duration AS_LONG_AS_IT_TAKES = Duration.ofDays(1);
+    public static final Duration NO_LIMIT = Duration.ofDays(1);
 
     private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(3);
 
@@ -41,12 +41,12 @@ public final class NodeSampler implements AutoCloseable {
 
     private final SamplingSettings settings;
     private final LongSupplier clock;
-    private final Launcher launcher;
-    private final Counters counters;
-    private final DriverKeeper keeper;
+    private final ThreadLauncher launcher;
+    private final SamplerCounters counters;
+    private final DriverManager manager;
     private final long epoch;
     private volatile Runnable whenChanged = () -> {};
-    private volatile GpuMemory names = new GpuMemory(KnownGpus.NONE, known -> {});
+    private volatile GpuIdentityStore names = new GpuIdentityStore(KnownGpus.NONE, known -> {});
     /** Whether the names from before were given. */
     private volatile boolean remembers;
 
@@ -55,13 +55,13 @@ public final class NodeSampler implements AutoCloseable {
     private volatile @Nullable Thread supervisor;
 
     public NodeSampler(DriverProvider provider, SamplingSettings settings, PciBus pciBus) {
-        this(provider, settings, pciBus, FrameListener.NOBODY);
+        this(provider, settings, pciBus, FrameListener.NONE);
     }
 
     /** @param listeners asked for one listener for each GPU, whatever it turns out to be */
     public NodeSampler(
             DriverProvider provider, SamplingSettings settings, PciBus pciBus, Supplier<FrameListener> listeners) {
-        this(provider, settings, pciBus, System::nanoTime, Launcher.threads(), listeners);
+        this(provider, settings, pciBus, System::nanoTime, ThreadLauncher.threads(), listeners);
     }
 
     NodeSampler(
@@ -69,18 +69,18 @@ public final class NodeSampler implements AutoCloseable {
             SamplingSettings settings,
             PciBus pciBus,
             LongSupplier clock,
-            Launcher launcher,
+            ThreadLauncher launcher,
             Supplier<FrameListener> listeners) {
         settings.validate();
         this.settings = settings;
         this.clock = clock;
         this.launcher = launcher;
-        this.counters = new Counters(this::hungThreads, this::refusedValues);
+        this.counters = new SamplerCounters(this::hungThreads, this::refusedValues);
         this.epoch = clock.getAsLong();
-        this.keeper = new DriverKeeper(
+        this.manager = new DriverManager(
                 provider,
                 pciBus,
-                new GpuStation.Sampling(settings, clock, epoch, counters, new Gate(), launcher, listeners));
+                new GpuMonitor.Sampling(settings, clock, epoch, counters, new DriverGate(), launcher, listeners));
     }
 
     /** Where the grid begins on which turns are due, in {@code System.nanoTime}: whoever keeps to it wakes up with them. */
@@ -95,7 +95,7 @@ public final class NodeSampler implements AutoCloseable {
 
     /** Starts; returns at once. */
     public void start() {
-        launcher.launch("gpuwarden-driver", keeper);
+        launcher.launch("gpuwarden-driver", manager);
         launcher.launch("gpuwarden-supervisor", this::superviseAll);
     }
 
@@ -134,17 +134,17 @@ public final class NodeSampler implements AutoCloseable {
 
     private boolean settled() {
         long now = clock.getAsLong();
-        return !(keeper.state(now) instanceof DriverState.Opening)
-                && keeper.stations().stream().allMatch(s -> s.settled(now));
+        return !(manager.state(now) instanceof DriverState.Opening)
+                && manager.monitors().stream().allMatch(s -> s.settled(now));
     }
 
     private String unsettled() {
         long now = clock.getAsLong();
-        return keeper.state(now) instanceof DriverState.Opening
+        return manager.state(now) instanceof DriverState.Opening
                 ? "the driver"
-                : keeper.stations().stream()
-                        .filter(station -> !station.settled(now))
-                        .map(station -> "GPU " + station.binding().identity().index())
+                : manager.monitors().stream()
+                        .filter(monitor -> !monitor.settled(now))
+                        .map(monitor -> "GPU " + monitor.binding().identity().index())
                         .collect(Collectors.joining(", "));
     }
 
@@ -154,7 +154,7 @@ public final class NodeSampler implements AutoCloseable {
             SamplingSettings settings,
             PciBus pciBus,
             java.util.function.Function<NodeSampler, R> look) {
-        return once(provider, settings, pciBus, AS_LONG_AS_IT_TAKES, (what, waited) -> {}, look);
+        return once(provider, settings, pciBus, NO_LIMIT, (what, waited) -> {}, look);
     }
 
     /**
@@ -191,12 +191,12 @@ public final class NodeSampler implements AutoCloseable {
         return snapshot(keeper.stations(), clock.getAsLong());
     }
 
-    private NodeSnapshot snapshot(List<GpuStation> stations, long now) {
+    private NodeSnapshot snapshot(List<GpuMonitor> stations, long now) {
         List<GpuSnapshot> gpus = new ArrayList<>(stations.size());
-        for (GpuStation station : stations) {
+        for (GpuMonitor station : stations) {
             gpus.add(station.snapshot(now));
         }
-        NodeSnapshot reported = new NodeSnapshot(keeper.state(now), keeper.pciGpus(), List.copyOf(gpus));
+        NodeSnapshot reported = new NodeSnapshot(manager.state(now), manager.pciGpus(), List.copyOf(gpus));
         return GpuPlaces.located(reported, names.learn(reported));
     }
 
@@ -208,7 +208,7 @@ public final class NodeSampler implements AutoCloseable {
     }
 
     /** From now on GPUs that do not report who they are have the names that they had before. */
-    public void remember(GpuMemory memory) {
+    public void useIdentities(GpuIdentityStore memory) {
         names = memory;
         remembers = true;
     }
@@ -219,32 +219,32 @@ public final class NodeSampler implements AutoCloseable {
 
     /** What the driver library can and cannot do; empty while there is none. */
     public List<Capability> capabilities() {
-        return keeper.driver().map(Driver::capabilities).orElse(List.of());
+        return manager.driver().map(Driver::capabilities).orElse(List.of());
     }
 
     /** Answers of the driver library that were refused; empty while there is none. */
     public List<Refusal> refusals() {
-        return keeper.driver().map(Driver::refusals).orElse(List.of());
+        return manager.driver().map(Driver::refusals).orElse(List.of());
     }
 
     /** What the driver tells by itself, from now on. */
     public DriverEvents events() {
-        return new DriverEvents(keeper::driver);
+        return new DriverEvents(manager::driver);
     }
 
     private int hungThreads() {
         long now = clock.getAsLong();
         int hung = 0;
-        for (GpuStation station : keeper.stations()) {
-            hung += station.hungThreads(now);
+        for (GpuMonitor monitor : manager.monitors()) {
+            hung += monitor.hungThreads(now);
         }
         return hung;
     }
 
     private long refusedValues() {
         long refused = 0;
-        for (GpuStation station : keeper.stations()) {
-            refused += station.refused();
+        for (GpuMonitor monitor : manager.monitors()) {
+            refused += monitor.refused();
         }
         return refused;
     }
@@ -269,16 +269,16 @@ public final class NodeSampler implements AutoCloseable {
 
     /** Another number, all but certainly, where a state is another one. Allocates nothing. */
     private int states(long nowNanos) {
-        List<GpuStation> stations = keeper.stations();
-        int states = keeper.state(nowNanos).getClass().hashCode();
-        for (int i = 0; i < stations.size(); i++) {
-            states = 31 * states + 7 + stations.get(i).state(nowNanos).ordinal();
+        List<GpuMonitor> monitors = manager.monitors();
+        int states = manager.state(nowNanos).getClass().hashCode();
+        for (int i = 0; i < monitors.size(); i++) {
+            states = 31 * states + 7 + monitors.get(i).state(nowNanos).ordinal();
         }
         return states;
     }
 
     void supervise(long nowNanos) {
-        List<GpuStation> stations = keeper.stations();
+        List<GpuMonitor> stations = keeper.stations();
         boolean changed = false;
         for (int i = 0; i < stations.size(); i++) {
             changed |= stations.get(i).supervise(nowNanos);
@@ -310,8 +310,8 @@ public final class NodeSampler implements AutoCloseable {
     }
 
     /** For tests that take the turns themselves. */
-    DriverKeeper keeper() {
-        return keeper;
+    DriverManager manager() {
+        return manager;
     }
 
     /** Ends within about a second, even when threads are stuck in the driver: those are left behind. */
@@ -319,17 +319,17 @@ public final class NodeSampler implements AutoCloseable {
     public void close() {
         stopped = true;
         LockSupport.unpark(supervisor);
-        List<GpuStation> stations = keeper.stations();
-        stations.forEach(GpuStation::stop);
-        keeper.stop();
+        List<GpuMonitor> monitors = manager.monitors();
+        monitors.forEach(GpuMonitor::stop);
+        manager.stop();
         long giveUp = System.nanoTime() + CLOSE_NANOS;
         try {
-            for (GpuStation station : stations) {
-                if (!station.awaitEnd(giveUp)) {
-                    LOG.log(Level.WARNING, station.binding().identity().label() + ": a thread is left in the driver");
+            for (GpuMonitor monitor : monitors) {
+                if (!monitor.awaitEnd(giveUp)) {
+                    LOG.log(Level.WARNING, monitor.binding().identity().label() + ": a thread is left in the driver");
                 }
             }
-            if (!keeper.awaitEnd(TimeUnit.NANOSECONDS.toMillis(giveUp - System.nanoTime()))) {
+            if (!manager.awaitEnd(TimeUnit.NANOSECONDS.toMillis(giveUp - System.nanoTime()))) {
                 LOG.log(Level.WARNING, "the driver did not close in time");
             }
         } catch (InterruptedException e) {

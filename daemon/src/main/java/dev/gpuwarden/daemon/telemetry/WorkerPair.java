@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of one GPU: one, and at most one more while a call hangs. Guarded by the lock of the {@link GpuStation} that
+ * The threads of one GPU: one, and at most one more while a call hangs. Guarded by the lock of the {@link GpuMonitor} that
  * they belong to.
  *
  * <p>A thread whose call passes the deadline is replaced once. The replacement leaves out the kind of work that hangs, unless
@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
 final class WorkerPair {
 
     private final LongSupplier clock;
-    private final Counters counters;
+    private final SamplerCounters counters;
     private @Nullable GpuWorker current;
     private @Nullable GpuWorker stuck;
 
-    WorkerPair(LongSupplier clock, Counters counters) {
+    WorkerPair(LongSupplier clock, SamplerCounters counters) {
         this.clock = clock;
         this.counters = counters;
     }

@@ -69,7 +69,7 @@ class CheckContractTest {
     @MethodSource("scenarios")
     void keepsTheContractOnEveryNode(String scenario) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
-            CheckContext context = Looks.context(node, Limits.NONE);
+            CheckContext context = CheckContexts.context(node, Limits.NONE);
             for (HealthCheck check : checks()) {
                 List<Finding> findings = check.run(context);
                 Set<String> subjects = new HashSet<>();
@@ -95,7 +95,7 @@ class CheckContractTest {
     @Test
     void whatWasNotLookedAtDoesNotPass() {
         try (SimulatedNode node = SimulatedNode.start("no-driver")) {
-            CheckContext context = Looks.context(node, Limits.NONE);
+            CheckContext context = CheckContexts.context(node, Limits.NONE);
             for (HealthCheck check : checks()) {
                 if (check.info().componentClass().equals("GPU")
                         || check.info().id().equals("driver")) {

@@ -43,9 +43,9 @@ class CheckRunnerTest {
     private final AtomicReference<NodeSnapshot> node = new AtomicReference<>(NodeFixture.node(1));
     private final List<CheckResult> told = new CopyOnWriteArrayList<>();
 
-    private Surroundings around() {
-        Surroundings once = Surroundings.once(node.get(), Limits.NONE, Expectations.NONE, PATHS);
-        return new Surroundings(
+    private CheckEnvironment environment() {
+        CheckEnvironment once = CheckEnvironment.once(node.get(), Limits.NONE, Expectations.NONE, PATHS);
+        return new CheckEnvironment(
                 node::get,
                 once.histories(),
                 once.limits(),
@@ -56,9 +56,9 @@ class CheckRunnerTest {
                 once.clock());
     }
 
-    private CheckRunner runner(Duration patience, HealthCheck... checks) {
+    private CheckRunner runner(Duration deadline, HealthCheck... checks) {
         CheckRunner runner = new CheckRunner(
-                CheckPlan.of(List.of(checks)).patience(patience), around(), told::addAll, System.nanoTime());
+                CheckPlan.of(List.of(checks)).deadline(deadline), environment(), told::addAll, System.nanoTime());
         runner.start();
         return runner;
     }
@@ -77,7 +77,7 @@ class CheckRunnerTest {
     @Test
     void runsWhatIsDueAgainAndAgainAndTellsEachResultOnce() {
         ScriptedCheck check = often("port", ScriptedCheck.of("port", context -> List.of(GOOD)));
-        try (CheckRunner runner = runner(CheckPlan.PATIENCE, check)) {
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, check)) {
             until(() -> told.size() >= 5);
             assertThat(runner.results()).hasSize(1);
             assertThat(runner.results().get(0).outcome()).isEqualTo(Outcome.PASS);
@@ -91,7 +91,7 @@ class CheckRunnerTest {
         AtomicReference<Finding> now = new AtomicReference<>(GOOD);
         ScriptedCheck port = ScriptedCheck.of("port", context -> List.of(now.get()));
         ScriptedCheck other = ScriptedCheck.of("other", context -> List.of());
-        try (CheckRunner runner = runner(CheckPlan.PATIENCE, port, other)) {
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, port, other)) {
             assertThat(runner.run(List.of()))
                     .extracting(result -> result.check().id())
                     .containsExactly("other", "port");
@@ -117,7 +117,7 @@ class CheckRunnerTest {
             await(go);
             return List.of(GOOD);
         });
-        try (CheckRunner runner = runner(CheckPlan.PATIENCE, slow)) {
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, slow)) {
             begun.await();
             List<CompletableFuture<List<CheckResult>>> askers = IntStream.range(0, 8)
                     .mapToObj(i -> CompletableFuture.supplyAsync(() -> runner.run(List.of("slow"))))
@@ -180,7 +180,7 @@ class CheckRunnerTest {
                     return List.of(GOOD);
                 });
         ScriptedCheck quick = ScriptedCheck.of("quick", context -> List.of(GOOD));
-        try (CheckRunner runner = runner(CheckPlan.PATIENCE, script, quick)) {
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, script, quick)) {
             CompletableFuture<List<CheckResult>> all = CompletableFuture.supplyAsync(() -> runner.run(List.of()));
             assertThat(runner.run(List.of("quick"))).hasSize(1);
             assertThat(all).isNotDone();
@@ -198,7 +198,7 @@ class CheckRunnerTest {
             throw new AssertionError();
         });
         ScriptedCheck deep = ScriptedCheck.of("deep", CheckRunnerTest::endless);
-        try (CheckRunner runner = runner(CheckPlan.PATIENCE, throwing, wrong, deep)) {
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, throwing, wrong, deep)) {
             List<CheckResult> results = runner.run(List.of("throwing", "wrong", "deep"));
             assertThat(results).allSatisfy(result -> {
                 assertThat(result.outcome()).isEqualTo(Outcome.UNKNOWN);
@@ -219,8 +219,8 @@ class CheckRunnerTest {
     void waitsForTheFirstReadingsUnlessAsked() {
         node.set(new NodeSnapshot(new DriverState.Opening(), NodeFixture.node(1).pciGpus(), List.of()));
         ScriptedCheck waiting = ScriptedCheck.of("waiting", context -> List.of(GOOD));
-        ScriptedCheck asked = ScriptedCheck.of("asked", context -> List.of(GOOD));
-        try (CheckRunner runner = runner(CheckPlan.PATIENCE, waiting, asked)) {
+        ScriptedCheck requested = ScriptedCheck.of("asked", context -> List.of(GOOD));
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, waiting, requested)) {
             assertThat(runner.run(List.of("asked"))).hasSize(1);
             assertThat(waiting.runs.get()).isZero();
             node.set(NodeFixture.node(1));
@@ -231,9 +231,9 @@ class CheckRunnerTest {
     @Test
     void aChangeIsLookedAtSoon() {
         ScriptedCheck check = ScriptedCheck.of("port", context -> List.of(GOOD));
-        try (CheckRunner runner = runner(CheckPlan.PATIENCE, check)) {
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, check)) {
             until(() -> told.size() == 1);
-            runner.lookSoon();
+            runner.runSoon();
             until(() -> told.size() == 2);
         }
     }
@@ -245,7 +245,7 @@ class CheckRunnerTest {
             await(go);
             return List.of(GOOD);
         });
-        CheckRunner runner = runner(CheckPlan.PATIENCE, hangs);
+        CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, hangs);
         CompletableFuture<List<CheckResult>> asker = CompletableFuture.supplyAsync(() -> runner.run(List.of()));
         until(() -> hangs.runs.get() == 1);
         runner.close();
@@ -263,7 +263,7 @@ class CheckRunnerTest {
                     Finding.unknown("rate-unknown", Subject.of(NodeFixture.identity(0)), "no rate yet", ""),
                     Finding.unknown("rate-unknown", Subject.of(NodeFixture.identity(1)), "broken", ""));
         });
-        try (CheckRunner runner = runner(CheckPlan.PATIENCE, rate)) {
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, rate)) {
             List<Finding> findings = runner.run(List.of("rate")).get(0).findings();
             assertThat(findings).extracting(Finding::outcome).containsExactly(Outcome.SKIPPED, Outcome.UNKNOWN);
             assertThat(findings.get(0).code()).isEqualTo("needs-time");
@@ -279,10 +279,10 @@ class CheckRunnerTest {
                         .mapToObj(i -> Finding.warn("w", Subject.of(new Entity("NIC", "n" + i)), "x".repeat(9), ""))
                         .toList());
         ScriptedCheck twice = ScriptedCheck.of("twice", context -> List.of(GOOD, BAD, GOOD));
-        try (CheckRunner runner = runner(CheckPlan.PATIENCE, flood, twice)) {
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, flood, twice)) {
             List<Finding> findings = runner.run(List.of("flood")).get(0).findings();
-            assertThat(findings).hasSize(Look.MOST_FINDINGS + 1);
-            assertThat(findings.get(Look.MOST_FINDINGS).code()).isEqualTo("too-many-findings");
+            assertThat(findings).hasSize(CheckExecution.MOST_FINDINGS + 1);
+            assertThat(findings.get(CheckExecution.MOST_FINDINGS).code()).isEqualTo("too-many-findings");
             assertThat(runner.run(List.of("twice")).get(0).findings()).containsExactly(BAD);
         }
     }

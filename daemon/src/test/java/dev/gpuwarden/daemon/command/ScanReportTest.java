@@ -21,9 +21,9 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import dev.gpuwarden.core.telemetry.Unit;
+import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.check.Surroundings;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.view.Values;
 import java.io.IOException;
@@ -101,7 +101,7 @@ class ScanReportTest {
     void jsonIsStable() throws IOException {
         CheckPlan plan = CheckPlan.installed().only(Set.of("driver", "gpu-recovery-action")::contains);
         NodePaths paths = NodePaths.of(Path.of("/nonexistent"), Path.of("/nonexistent"), Path.of("/nonexistent"));
-        Surroundings around = Surroundings.once(node(), Limits.NONE, Expectations.NONE, paths);
+        CheckEnvironment around = CheckEnvironment.once(node(), Limits.NONE, Expectations.NONE, paths);
         ScanReport report = ScanReport.of(node(), CheckRunner.once(plan, around));
         Golden.check("scan/one-gpu.json", Output.json(report.tree()) + "\n");
     }

@@ -20,9 +20,9 @@ import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.process.MemoryAttribution;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.process.ProcessFacts;
+import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.check.Surroundings;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.NodeMemory;
@@ -62,7 +62,7 @@ final class ServedNode implements AutoCloseable {
         store = EventStore.open(StoreSettings.at(folder.resolve("events.db")), Clock.systemUTC());
         checks = new CheckRunner(
                 CheckPlan.of(List.of(new Port(), new Other())),
-                new Surroundings(
+                new CheckEnvironment(
                         node::get,
                         gpu -> dev.gpuwarden.core.check.GpuHistory.NONE,
                         Limits.NONE,

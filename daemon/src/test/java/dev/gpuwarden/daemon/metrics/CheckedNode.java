@@ -4,9 +4,9 @@ import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.check.Surroundings;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,7 +25,7 @@ final class CheckedNode {
 
     static List<CheckResult> results(NodeSnapshot node) {
         CheckPlan plan = CheckPlan.installed().only(SOME::contains);
-        Surroundings around = Surroundings.once(node, Limits.NONE, Expectations.NONE, NOWHERE);
+        CheckEnvironment around = CheckEnvironment.once(node, Limits.NONE, Expectations.NONE, NOWHERE);
         return CheckRunner.once(plan, around).stream()
                 .map(result -> CheckResult.of(
                         result.check(), Instant.parse("2026-01-01T00:00:00Z"), Duration.ofMillis(1), result.findings()))

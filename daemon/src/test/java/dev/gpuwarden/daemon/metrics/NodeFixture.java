@@ -154,7 +154,7 @@ public final class NodeFixture {
         return new Scrape(node, () -> memory, sampler(), SELF);
     }
 
-    public static final SelfStats SELF = new SelfStats(
+    public static final ProcessStats SELF = new ProcessStats(
             Reading.of(1.25),
             Reading.of(1_700_000_000.5),
             Reading.of(50L << 20),

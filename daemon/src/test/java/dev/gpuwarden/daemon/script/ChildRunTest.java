@@ -134,7 +134,7 @@ class ChildRunTest {
     @Test
     void aRunEndsNothingOfAnother() throws Exception {
         ProcessBuilder other = new ProcessBuilder("sleep", "1000");
-        other.environment().put(Leftovers.VARIABLE, new Leftovers().mark());
+        other.environment().put(OrphanProcesses.VARIABLE, new OrphanProcesses().mark());
         Process process = other.start();
         try {
             var unused = run(LONG, "exit 0");

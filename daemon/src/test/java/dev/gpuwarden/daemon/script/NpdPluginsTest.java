@@ -13,7 +13,7 @@ import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
-import dev.gpuwarden.daemon.check.Looks;
+import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,7 +61,7 @@ class NpdPluginsTest {
 
     private CheckContext context() {
         NodeSnapshot node = new NodeSnapshot(new DriverState.Opening(), Reading.of(List.of()), List.of());
-        return Looks.context(node, NodePaths.of(folder, folder, folder), Limits.NONE);
+        return CheckContexts.context(node, NodePaths.of(folder, folder, folder), Limits.NONE);
     }
 
     private List<HealthCheck> load(String json) {

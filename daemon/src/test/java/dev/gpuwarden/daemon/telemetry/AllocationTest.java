@@ -39,13 +39,13 @@ class AllocationTest {
                     ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
             PciBus bus = new PciBus(NodePaths.of(node.procfs(), node.sysfs(), Path.of("/nonexistent")));
             NodeHistory history = new NodeHistory(settings.fastInterval(), now::get);
-            Launcher launcher = (name, body) -> {
+            ThreadLauncher launcher = (name, body) -> {
                 if (body instanceof GpuWorker worker) {
                     workers.add(worker);
                 }
             };
             NodeSampler sampler = new NodeSampler(provider, settings, bus, now::get, launcher, history);
-            sampler.keeper().step();
+            sampler.manager().step();
             turns(workers, now, 10);
 
             ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -31,13 +31,13 @@ public final class DrivenNode implements AutoCloseable {
         DriverProvider provider =
                 ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
         PciBus bus = new PciBus(NodePaths.of(node.procfs(), node.sysfs(), node.podLogs()));
-        Launcher launcher = (name, body) -> {
+        ThreadLauncher launcher = (name, body) -> {
             if (body instanceof GpuWorker worker) {
                 workers.add(worker);
             }
         };
         sampler = new NodeSampler(provider, settings, bus, now::get, launcher, history);
-        sampler.keeper().step();
+        sampler.manager().step();
     }
 
     /** Samples for so long. */

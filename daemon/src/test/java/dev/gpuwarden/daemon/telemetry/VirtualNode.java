@@ -36,7 +36,7 @@ final class VirtualNode implements DriverProvider {
         NodePaths paths = NodePaths.of(Path.of("/proc"), sysfs, Path.of("/nonexistent"));
         SamplingSettings settings = SamplingSettings.of(
                 Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(15), Duration.ofSeconds(2));
-        Launcher launcher = (name, body) -> {
+        ThreadLauncher launcher = (name, body) -> {
             if (body instanceof GpuWorker worker) {
                 workers.add(worker);
             }
@@ -57,7 +57,7 @@ final class VirtualNode implements DriverProvider {
     /** Opens the driver and lists its GPUs. */
     VirtualNode opened(String... uuids) {
         list(uuids);
-        sampler.keeper().step();
+        sampler.manager().step();
         return this;
     }
 

@@ -58,18 +58,18 @@ public final class ClocksCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
-        Look look = new Look(gpu);
-        OptionalLong now = look.read(GpuMetric.CLOCK_EVENT_REASONS);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong now = builder.read(GpuMetric.CLOCK_EVENT_REASONS);
         Optional<Limits.Limit> hardware = limits.of("hardware_slowdown_share", gpu.identity());
         Optional<Limits.Limit> software = limits.of("software_thermal_share", gpu.identity());
         if (now.isPresent() && hardware.isPresent() && software.isPresent()) {
-            boolean held = HARDWARE_THERMAL.judge(look, history, now.getAsLong(), hardware.get());
-            held |= HARDWARE.judge(look, history, now.getAsLong(), hardware.get());
-            held |= SOFTWARE_THERMAL.judge(look, history, now.getAsLong(), software.get());
+            boolean held = HARDWARE_THERMAL.evaluate(builder, history, now.getAsLong(), hardware.get());
+            held |= HARDWARE.evaluate(builder, history, now.getAsLong(), hardware.get());
+            held |= SOFTWARE_THERMAL.evaluate(builder, history, now.getAsLong(), software.get());
             if (!held) {
-                look.pass("clocks-free", "clocks are not held down");
+                builder.pass("clocks-free", "clocks are not held down");
             }
         }
-        return look.finding();
+        return builder.finding();
     }
 }

@@ -42,37 +42,37 @@ public final class EccCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
-        Look look = new Look(gpu);
-        OptionalLong mode = look.read(GpuMetric.ECC_MODE);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong mode = builder.read(GpuMetric.ECC_MODE);
         if (mode.isPresent()) {
-            mode(look, gpu, mode.getAsLong() == 1, limits.of("ecc_mode", gpu.identity()));
+            mode(builder, gpu, mode.getAsLong() == 1, limits.of("ecc_mode", gpu.identity()));
             if (mode.getAsLong() == 1) {
-                sram(look);
-                uncorrected(look, gpu, limits.of("ecc_volatile_uncorrected_count", gpu.identity()));
-                corrected(look, gpu, history, limits);
+                sram(builder);
+                uncorrected(builder, gpu, limits.of("ecc_volatile_uncorrected_count", gpu.identity()));
+                corrected(builder, gpu, history, limits);
             }
         }
-        return look.finding();
+        return builder.finding();
     }
 
-    private static void mode(Look look, GpuSnapshot gpu, boolean on, Optional<Limits.Limit> expected) {
+    private static void mode(FindingBuilder builder, GpuSnapshot gpu, boolean on, Optional<Limits.Limit> expected) {
         if (gpu.frame().present(GpuMetric.ECC_MODE_PENDING)
                 && gpu.frame().raw(GpuMetric.ECC_MODE_PENDING) != (on ? 1 : 0)) {
-            look.warn(
+            builder.warn(
                     "ecc-mode-pending",
                     "expected one ECC mode, but it is " + word(on) + " now and " + word(!on) + " after the next reset",
                     "reset the GPU, or set the mode back with nvidia-smi -e");
         }
         if (on) {
-            look.pass("ecc-sound", "ECC is on");
+            builder.pass("ecc-sound", "ECC is on");
         } else if (expected.isPresent() && expected.get().value() >= 1) {
-            look.warn(
+            builder.warn(
                     "ecc-off",
                     "expected ECC on, limit " + LimitText.brief(expected.get()) + ", but it is off",
                     "nvidia-smi -e 1, then reset; if it is off on purpose, set ecc_mode to 0 for this board",
                     LimitText.atLeast("ecc_mode", 0, expected.get()));
         } else {
-            look.skip("ecc-off", "ECC is off, and nothing says that it should be on");
+            builder.skip("ecc-off", "ECC is off, and nothing says that it should be on");
         }
     }
 
@@ -80,10 +80,10 @@ public final class EccCheck implements HealthCheck {
         return on ? "on" : "off";
     }
 
-    private static void sram(Look look) {
-        OptionalLong exceeded = look.read(GpuMetric.ECC_SRAM_THRESHOLD_EXCEEDED);
+    private static void sram(FindingBuilder builder) {
+        OptionalLong exceeded = builder.read(GpuMetric.ECC_SRAM_THRESHOLD_EXCEEDED);
         if (exceeded.isPresent() && exceeded.getAsLong() == 1) {
-            look.fail(
+            builder.fail(
                     "sram-threshold-exceeded",
                     "expected SRAM errors below the field diagnostic's threshold, but they exceed it",
                     "drain it, run the field diagnostic, and have the board replaced",
@@ -92,8 +92,8 @@ public final class EccCheck implements HealthCheck {
         }
     }
 
-    private static void uncorrected(Look look, GpuSnapshot gpu, Optional<Limits.Limit> limit) {
-        OptionalLong read = look.read(GpuMetric.ECC_VOLATILE_UNCORRECTED);
+    private static void uncorrected(FindingBuilder builder, GpuSnapshot gpu, Optional<Limits.Limit> limit) {
+        OptionalLong read = builder.read(GpuMetric.ECC_VOLATILE_UNCORRECTED);
         if (read.isEmpty() || read.getAsLong() == 0) {
             return;
         }
@@ -105,7 +105,7 @@ public final class EccCheck implements HealthCheck {
                         : errors,
                 "");
         if (limit.isPresent() && errors > limit.get().value()) {
-            look.fail(
+            builder.fail(
                     "ecc-uncorrected-many",
                     "expected at most " + LimitText.brief(limit.get()) + " uncorrected errors since the driver was"
                             + " loaded, but there are " + errors,
@@ -114,7 +114,7 @@ public final class EccCheck implements HealthCheck {
                     LimitText.atMost("ecc_volatile_uncorrected_count", errors, limit.get()),
                     inLife);
         } else {
-            look.warn(
+            builder.warn(
                     "ecc-uncorrected",
                     "expected no uncorrected errors since the driver was loaded, but there are " + errors,
                     RESET,
@@ -123,28 +123,28 @@ public final class EccCheck implements HealthCheck {
         }
     }
 
-    private static void corrected(Look look, GpuSnapshot gpu, GpuHistory history, Limits limits) {
-        OptionalLong read = look.read(GpuMetric.ECC_VOLATILE_CORRECTED);
+    private static void corrected(FindingBuilder builder, GpuSnapshot gpu, GpuHistory history, Limits limits) {
+        OptionalLong read = builder.read(GpuMetric.ECC_VOLATILE_CORRECTED);
         if (read.isEmpty() || read.getAsLong() == 0) {
             return;
         }
         limits.of("ecc_volatile_corrected_count", gpu.identity())
                 .filter(limit -> read.getAsLong() > limit.value())
-                .ifPresent(limit -> look.warn(
+                .ifPresent(limit -> builder.warn(
                         "ecc-corrected-many",
                         "expected at most " + LimitText.brief(limit)
                                 + " corrected errors since the driver was loaded, but there are " + read.getAsLong(),
                         RESET,
                         LimitText.atMost("ecc_volatile_corrected_count", read.getAsLong(), limit)));
         limits.of("ecc_corrected_per_minute", gpu.identity())
-                .ifPresent(limit -> look.over(
+                .ifPresent(limit -> builder.over(
                                 Rate.perMinute(
                                         window -> history.increase(GpuMetric.ECC_VOLATILE_CORRECTED, window),
                                         limit.value()),
                                 "rate of corrected errors")
                         .ifPresent(rate -> {
                             if (rate > limit.value()) {
-                                look.warn(
+                                builder.warn(
                                         "ecc-corrected-rate",
                                         "expected at most " + LimitText.brief(limit)
                                                 + " corrected errors a minute, but there were "

@@ -48,45 +48,45 @@ public final class FabricCheck implements HealthCheck {
 
     /** @param notes by GPU, since when in milliseconds its registration is under way */
     static Finding evaluate(GpuSnapshot gpu, Limits limits, Map<String, Long> notes, Instant now) {
-        Look look = new Look(gpu);
-        OptionalLong state = look.read(GpuMetric.FABRIC_STATE);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong state = builder.read(GpuMetric.FABRIC_STATE);
         if (state.isPresent()) {
             String label = gpu.identity().label();
             if (state.getAsLong() == NOT_APPLICABLE) {
-                look.skip("no-fabric", "it belongs to no fabric");
+                builder.skip("no-fabric", "it belongs to no fabric");
             } else if (state.getAsLong() == COMPLETED) {
                 notes.remove(label);
-                completed(look, gpu.frame());
+                completed(builder, gpu.frame());
             } else {
                 Long since = notes.computeIfAbsent(label, gpuLabel -> now.toEpochMilli());
-                registering(look, gpu, limits, state.getAsLong(), (now.toEpochMilli() - since) / 1000);
+                registering(builder, gpu, limits, state.getAsLong(), (now.toEpochMilli() - since) / 1000);
             }
         }
-        return look.finding();
+        return builder.finding();
     }
 
-    private static void registering(Look look, GpuSnapshot gpu, Limits limits, long state, long seconds) {
+    private static void registering(FindingBuilder builder, GpuSnapshot gpu, Limits limits, long state, long seconds) {
         String what = "registration with the fabric " + (state == 1 ? "has not begun" : "is under way");
         Optional<Limits.Limit> limit = limits.of("fabric_registration_seconds", gpu.identity());
         if (limit.isPresent() && seconds >= limit.get().value()) {
-            look.warn(
+            builder.warn(
                     "fabric-not-registered",
                     "expected it to be registered within " + LimitText.brief(limit.get()) + " seconds, but " + what
                             + " for " + seconds,
                     "look whether nvidia-fabricmanager runs and what its log says",
                     LimitText.atMost("fabric_registration_seconds", seconds, limit.get()));
         } else {
-            look.unknown("fabric-registering", what, "wait; nvidia-fabricmanager must run");
+            builder.unknown("fabric-registering", what, "wait; nvidia-fabricmanager must run");
         }
     }
 
-    private static void completed(Look look, GpuFrame frame) {
-        OptionalLong status = look.read(GpuMetric.FABRIC_STATUS);
+    private static void completed(FindingBuilder builder, GpuFrame frame) {
+        OptionalLong status = builder.read(GpuMetric.FABRIC_STATUS);
         if (status.isEmpty()) {
             return;
         }
         if (status.getAsLong() != 0) {
-            look.fail(
+            builder.fail(
                     "fabric-failed",
                     "expected registration with the fabric to succeed, but it ended with code " + status.getAsLong(),
                     "see the log of nvidia-fabricmanager; reset the GPUs of this node",
@@ -98,20 +98,20 @@ public final class FabricCheck implements HealthCheck {
                 frame.present(GpuMetric.FABRIC_HEALTH_SUMMARY) ? frame.raw(GpuMetric.FABRIC_HEALTH_SUMMARY) : 0,
                 frame.present(GpuMetric.FABRIC_HEALTH_MASK) ? frame.raw(GpuMetric.FABRIC_HEALTH_MASK) : 0);
         if (reported.bad()) {
-            look.fail(
+            builder.fail(
                     "fabric-unhealthy",
                     "expected a healthy fabric, but it reports " + reported.words(),
                     "see the log of nvidia-fabricmanager; reset the GPUs of this node",
                     RecommendedAction.COMPONENT_RESET,
                     reported.evidence());
         } else if (reported.limited()) {
-            look.warn(
+            builder.warn(
                     "fabric-limited",
                     "expected a healthy fabric, but it reports " + reported.words(),
                     "see the log of nvidia-fabricmanager",
                     reported.evidence());
         } else {
-            look.pass("fabric-healthy", "registered with the fabric");
+            builder.pass("fabric-healthy", "registered with the fabric");
         }
     }
 

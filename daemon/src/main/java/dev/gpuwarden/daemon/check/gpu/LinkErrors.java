@@ -25,7 +25,7 @@ final class LinkErrors {
 
     private LinkErrors() {}
 
-    static void judge(Look look, Links links, GpuSnapshot gpu, GpuHistory history, Limits limits) {
+    static void evaluate(FindingBuilder builder, Links links, GpuSnapshot gpu, GpuHistory history, Limits limits) {
         List<String> many = new ArrayList<>();
         List<Measurement> evidence = new ArrayList<>();
         for (int i = 0; i < LinkMetric.count(); i++) {
@@ -47,7 +47,7 @@ final class LinkErrors {
             }
         }
         if (!many.isEmpty()) {
-            look.warn(
+            builder.warn(
                     "nvlink-errors",
                     "expected few errors on NVLinks, but there were " + shortened(many),
                     "a link that errs is about to fail: look for XID 74 and 144 to 150 in the kernel log",

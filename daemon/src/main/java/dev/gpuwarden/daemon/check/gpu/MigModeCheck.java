@@ -27,14 +27,14 @@ public final class MigModeCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu) {
-        Look look = new Look(gpu);
-        OptionalLong mode = look.read(GpuMetric.MIG_MODE);
-        OptionalLong pending = look.read(GpuMetric.MIG_MODE_PENDING);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong mode = builder.read(GpuMetric.MIG_MODE);
+        OptionalLong pending = builder.read(GpuMetric.MIG_MODE_PENDING);
         if (mode.isPresent() && pending.isPresent()) {
             if (mode.getAsLong() == pending.getAsLong()) {
-                look.pass("mig-mode-settled", "MIG mode is " + word(mode.getAsLong()));
+                builder.pass("mig-mode-settled", "MIG mode is " + word(mode.getAsLong()));
             } else {
-                look.warn(
+                builder.warn(
                         "mig-mode-pending",
                         "expected one MIG mode, but it is " + word(mode.getAsLong()) + " now and "
                                 + word(pending.getAsLong()) + " after the next reset",
@@ -42,7 +42,7 @@ public final class MigModeCheck implements HealthCheck {
                         new Measurement("mig_mode_pending", pending.getAsLong(), Long.toString(mode.getAsLong())));
             }
         }
-        return look.finding();
+        return builder.finding();
     }
 
     private static String word(long mode) {

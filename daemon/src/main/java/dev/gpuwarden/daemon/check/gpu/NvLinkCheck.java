@@ -47,32 +47,32 @@ public final class NvLinkCheck implements HealthCheck {
     /** @param notes by GPU, the links that were seen up, as a bit mask */
     static Finding evaluate(
             GpuSnapshot gpu, NodeSnapshot node, GpuHistory history, Limits limits, Map<String, Long> notes) {
-        Look look = new Look(gpu);
-        OptionalLong count = look.read(GpuMetric.NVLINK_LINKS);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong count = builder.read(GpuMetric.NVLINK_LINKS);
         if (count.isEmpty()) {
-            return look.finding();
+            return builder.finding();
         }
         Links links = Links.of(gpu.frame());
         if (links.count() == 0) {
-            look.skip("no-nvlink", "it has no NVLink");
+            builder.skip("no-nvlink", "it has no NVLink");
         } else if (gpu.frame().present(GpuMetric.MIG_MODE) && gpu.frame().raw(GpuMetric.MIG_MODE) == 1) {
             // NVIDIA, MIG User Guide: partitions have no peer-to-peer access, so nobody uses the links.
-            look.skip("nvlink-unused", "MIG is on, which leaves NVLink unused");
+            builder.skip("nvlink-unused", "MIG is on, which leaves NVLink unused");
         } else if (links.unread().isPresent()) {
-            look.absent(links.unread().get(), "state of NVLinks");
+            builder.absent(links.unread().get(), "state of NVLinks");
         } else {
             long before = notes.merge(gpu.identity().selector(), links.up(), (seen, now) -> seen | now);
-            state(look, links, new Expected(gpu, node, limits, before));
-            LinkErrors.judge(look, links, gpu, history, limits);
+            state(builder, links, new Expected(gpu, node, limits, before));
+            LinkErrors.evaluate(builder, links, gpu, history, limits);
         }
-        return look.finding();
+        return builder.finding();
     }
 
     /** What tells which links should be up; {@code before} is a mask of those that were. */
     private record Expected(GpuSnapshot gpu, NodeSnapshot node, Limits limits, long before) {
 
         List<Links> others() {
-            return Boards.like(gpu, node).stream()
+            return PeerGpus.like(gpu, node).stream()
                     .map(other -> Links.of(other.frame()))
                     .toList();
         }
@@ -90,7 +90,7 @@ public final class NvLinkCheck implements HealthCheck {
         }
     }
 
-    private static void state(Look look, Links links, Expected expected) {
+    private static void state(FindingBuilder builder, Links links, Expected expected) {
         List<Links> others = expected.others();
         long lost = links.down() & expected.before();
         Optional<Limits.Limit> always = expected.always();
@@ -100,11 +100,11 @@ public final class NvLinkCheck implements HealthCheck {
                 ? 0
                 : links.down() & others.stream().mapToLong(Links::up).reduce(~0L, (a, b) -> a & b);
         if (lost != 0) {
-            down(look, links, lost, "that were up before");
+            down(builder, links, lost, "that were up before");
         } else if (always.isPresent() && Long.bitCount(links.up()) < due) {
             boolean alike = !others.isEmpty() && others.stream().allMatch(other -> other.down() == links.down());
             if (alike) {
-                look.warn(
+                builder.warn(
                         "nvlink-down-everywhere",
                         "expected " + due + " NVLinks up, limit " + LimitText.brief(always.get()) + ", but "
                                 + Long.bitCount(links.up()) + " are, on this as on all boards of its kind",
@@ -112,19 +112,19 @@ public final class NvLinkCheck implements HealthCheck {
                                 + " board",
                         LimitText.atLeast("nvlink_links_count", Long.bitCount(links.up()), always.get()));
             } else {
-                down(look, links, links.down(), "of " + due + ", limit " + LimitText.brief(always.get()));
+                down(builder, links, links.down(), "of " + due + ", limit " + LimitText.brief(always.get()));
             }
         } else if (missed != 0) {
-            down(look, links, missed, "that all other boards of its kind have up");
+            down(builder, links, missed, "that all other boards of its kind have up");
         } else if (links.up() == 0) {
-            look.skip("nvlink-not-connected", "none of its " + links.count() + " NVLinks is connected");
+            builder.skip("nvlink-not-connected", "none of its " + links.count() + " NVLinks is connected");
         } else {
-            look.pass("nvlink-up", Long.bitCount(links.up()) + " of " + links.count() + " NVLinks are up");
+            builder.pass("nvlink-up", Long.bitCount(links.up()) + " of " + links.count() + " NVLinks are up");
         }
     }
 
-    private static void down(Look look, Links links, long down, String which) {
-        look.fail(
+    private static void down(FindingBuilder builder, Links links, long down, String which) {
+        builder.fail(
                 "nvlink-down",
                 "expected NVLinks up " + which + ", but down " + (Long.bitCount(down) == 1 ? "is " : "are ")
                         + Links.names(down),

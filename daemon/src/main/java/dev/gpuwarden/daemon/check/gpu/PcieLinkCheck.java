@@ -47,19 +47,19 @@ public final class PcieLinkCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu, NodeSnapshot node, Limits limits) {
-        Look look = new Look(gpu);
-        OptionalLong lanes = look.read(GpuMetric.PCIE_WIDTH);
-        OptionalLong generation = look.read(GpuMetric.PCIE_GENERATION);
-        OptionalLong newest = look.read(GpuMetric.PCIE_GENERATION_MAX);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong lanes = builder.read(GpuMetric.PCIE_WIDTH);
+        OptionalLong generation = builder.read(GpuMetric.PCIE_GENERATION);
+        OptionalLong newest = builder.read(GpuMetric.PCIE_GENERATION_MAX);
         if (lanes.isEmpty() || generation.isEmpty() || newest.isEmpty()) {
-            return look.finding();
+            return builder.finding();
         }
         Want wantLanes = lanes(gpu, node, limits, lanes.getAsLong());
         Want wantGeneration = generation(gpu, limits, newest.getAsLong());
         boolean narrow = lanes.getAsLong() < wantLanes.value();
         boolean slow = generation.getAsLong() < wantGeneration.value();
         if (slow && !working(gpu.frame())) {
-            look.skip(
+            builder.skip(
                     "pcie-link-idle",
                     "generation " + generation.getAsLong() + " of " + wantGeneration.value()
                             + ", as idle GPUs have it; judged while it works");
@@ -67,7 +67,7 @@ public final class PcieLinkCheck implements HealthCheck {
         }
         if (narrow || slow) {
             reduced(
-                    look,
+                    builder,
                     limits,
                     gpu,
                     new Link(lanes.getAsLong(), generation.getAsLong()),
@@ -75,10 +75,10 @@ public final class PcieLinkCheck implements HealthCheck {
                     wantGeneration,
                     slow);
         } else if (generation.getAsLong() >= wantGeneration.value()) {
-            look.pass(
+            builder.pass(
                     "pcie-link-full", "generation " + generation.getAsLong() + " with " + lanes.getAsLong() + " lanes");
         }
-        return look.finding();
+        return builder.finding();
     }
 
     /** What a link should have, and who says so. */
@@ -91,7 +91,13 @@ public final class PcieLinkCheck implements HealthCheck {
     }
 
     private static void reduced(
-            Look look, Limits limits, GpuSnapshot gpu, Link is, Want lanes, Want generation, boolean slow) {
+            FindingBuilder builder,
+            Limits limits,
+            GpuSnapshot gpu,
+            Link is,
+            Want lanes,
+            Want generation,
+            boolean slow) {
         Link should = new Link(Math.max(is.lanes(), lanes.value()), slow ? generation.value() : is.generation());
         double share = should.rate() == 0 ? 1 : is.rate() / should.rate();
         String text = "expected generation " + should.generation() + " with " + should.lanes() + " lanes ("
@@ -109,10 +115,10 @@ public final class PcieLinkCheck implements HealthCheck {
                 .filter(limit -> share <= limit.value() + 1e-9)
                 .isPresent();
         if (crippled) {
-            look.fail("pcie-link-crippled", text, remedy, RecommendedAction.CONTACT_SUPPORT, evidence);
+            builder.fail("pcie-link-crippled", text, remedy, RecommendedAction.CONTACT_SUPPORT, evidence);
         } else {
             boolean narrow = is.lanes() < lanes.value();
-            look.warn(narrow ? "pcie-width-reduced" : "pcie-generation-reduced", text, remedy, evidence);
+            builder.warn(narrow ? "pcie-width-reduced" : "pcie-generation-reduced", text, remedy, evidence);
         }
     }
 
@@ -122,7 +128,7 @@ public final class PcieLinkCheck implements HealthCheck {
         return limits.of("pcie_width_lanes", gpu.identity())
                 .map(limit -> new Want(Math.min(most, (long) limit.value()), limit.source()))
                 .orElseGet(() -> new Want(
-                        Boards.like(gpu, node).stream()
+                        PeerGpus.like(gpu, node).stream()
                                 .filter(other -> other.frame().present(GpuMetric.PCIE_WIDTH))
                                 .mapToLong(other -> other.frame().raw(GpuMetric.PCIE_WIDTH))
                                 .max()

@@ -33,32 +33,32 @@ public final class PcieReplaysCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
-        Look look = new Look(gpu);
-        OptionalLong replays = look.read(GpuMetric.PCIE_REPLAYS);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong replays = builder.read(GpuMetric.PCIE_REPLAYS);
         Optional<Limits.Limit> limit = limits.of("pcie_replays_per_minute", gpu.identity());
         if (replays.isPresent() && replays.getAsLong() == 0) {
-            look.pass("pcie-replays-few", "no packet was sent again since the driver was loaded");
+            builder.pass("pcie-replays-few", "no packet was sent again since the driver was loaded");
         } else if (replays.isPresent() && limit.isPresent()) {
-            look.over(
+            builder.over(
                             Rate.perMinute(
                                     window -> history.increase(GpuMetric.PCIE_REPLAYS, window),
                                     limit.get().value()),
                             "rate of PCIe replays")
-                    .ifPresent(rate -> judge(look, rate, limit.get()));
+                    .ifPresent(rate -> evaluate(builder, rate, limit.get()));
         }
-        return look.finding();
+        return builder.finding();
     }
 
-    private static void judge(Look look, double rate, Limits.Limit limit) {
+    private static void evaluate(FindingBuilder builder, double rate, Limits.Limit limit) {
         String seen = LimitText.number(rate);
         if (rate > limit.value()) {
-            look.warn(
+            builder.warn(
                     "pcie-replays-many",
                     "expected at most " + LimitText.brief(limit) + " PCIe replays a minute, but there were " + seen,
                     "reseat the board and look at riser and slot; more packets sent again mean less bandwidth",
                     LimitText.atMost("pcie_replays_per_minute", rate, limit));
         } else {
-            look.pass("pcie-replays-few", seen + " PCIe replays a minute");
+            builder.pass("pcie-replays-few", seen + " PCIe replays a minute");
         }
     }
 }

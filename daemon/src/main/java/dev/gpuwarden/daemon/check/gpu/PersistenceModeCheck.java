@@ -28,18 +28,18 @@ public final class PersistenceModeCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu) {
-        Look look = new Look(gpu);
-        OptionalLong mode = look.read(GpuMetric.PERSISTENCE_MODE);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong mode = builder.read(GpuMetric.PERSISTENCE_MODE);
         if (mode.isPresent() && mode.getAsLong() == 1) {
-            look.pass("persistence-on", "persistence mode is on");
+            builder.pass("persistence-on", "persistence mode is on");
         } else if (mode.isPresent()) {
-            look.warn(
+            builder.warn(
                     "persistence-mode-off",
                     "expected persistence mode on, but it is off: without a client the GPU is torn down, and ECC"
                             + " counts and settings go with it",
                     "enable the service nvidia-persistenced",
                     new Measurement("persistence_mode", 0, "1"));
         }
-        return look.finding();
+        return builder.finding();
     }
 }

@@ -42,12 +42,12 @@ public final class PowerBrakeCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
-        Look look = new Look(gpu);
-        OptionalLong now = look.read(GpuMetric.CLOCK_EVENT_REASONS);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong now = builder.read(GpuMetric.CLOCK_EVENT_REASONS);
         Optional<Limits.Limit> limit = limits.of("power_brake_share", gpu.identity());
-        if (now.isPresent() && limit.isPresent() && !BRAKE.judge(look, history, now.getAsLong(), limit.get())) {
-            look.pass("power-brake-off", "the power brake is off");
+        if (now.isPresent() && limit.isPresent() && !BRAKE.evaluate(builder, history, now.getAsLong(), limit.get())) {
+            builder.pass("power-brake-off", "the power brake is off");
         }
-        return look.finding();
+        return builder.finding();
     }
 }

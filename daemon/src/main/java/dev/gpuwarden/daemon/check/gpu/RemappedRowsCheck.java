@@ -32,19 +32,19 @@ public final class RemappedRowsCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu) {
-        Look look = new Look(gpu);
-        OptionalLong failure = look.read(GpuMetric.REMAPPED_ROWS_FAILURE);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong failure = builder.read(GpuMetric.REMAPPED_ROWS_FAILURE);
         if (failure.isPresent() && failure.getAsLong() == 1) {
-            look.fail(
+            builder.fail(
                     "row-remap-failure",
                     "expected every row remap to succeed, but one failed",
                     "drain it and have the board replaced",
                     RecommendedAction.CONTACT_SUPPORT,
                     rows(gpu));
         }
-        OptionalLong pending = look.read(GpuMetric.REMAPPED_ROWS_PENDING);
+        OptionalLong pending = builder.read(GpuMetric.REMAPPED_ROWS_PENDING);
         if (pending.isPresent() && pending.getAsLong() == 1) {
-            look.fail(
+            builder.fail(
                     "row-remap-pending",
                     "expected no row waiting to be remapped, but one waits for the next reset",
                     "drain it, then reset the GPU",
@@ -52,23 +52,23 @@ public final class RemappedRowsCheck implements HealthCheck {
                     rows(gpu));
         }
         if (failure.isPresent() && pending.isPresent()) {
-            banks(look, gpu);
+            banks(builder, gpu);
         }
-        return look.finding();
+        return builder.finding();
     }
 
     /** Not asked of every driver: without it a bank that has run out is told by the remap that fails. */
-    private static void banks(Look look, GpuSnapshot gpu) {
+    private static void banks(FindingBuilder builder, GpuSnapshot gpu) {
         long empty =
                 gpu.frame().present(GpuMetric.REMAP_BANKS_NONE) ? gpu.frame().raw(GpuMetric.REMAP_BANKS_NONE) : 0;
         if (empty > 0) {
-            look.warn(
+            builder.warn(
                     "row-remap-bank-exhausted",
                     "expected spare rows in every memory bank, but " + empty + " have none left",
                     "the next error in such a bank cannot be repaired: plan to replace the board",
                     new Measurement("remap_banks_none_count", empty, "0"));
         } else {
-            look.pass("rows-sound", "no row remap waits or failed", rows(gpu));
+            builder.pass("rows-sound", "no row remap waits or failed", rows(gpu));
         }
     }
 

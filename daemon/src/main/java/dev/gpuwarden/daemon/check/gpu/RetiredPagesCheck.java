@@ -32,31 +32,31 @@ public final class RetiredPagesCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu, Limits limits) {
-        Look look = new Look(gpu);
-        OptionalLong pending = look.read(GpuMetric.RETIRED_PAGES_PENDING);
+        FindingBuilder builder = new FindingBuilder(gpu);
+        OptionalLong pending = builder.read(GpuMetric.RETIRED_PAGES_PENDING);
         if (pending.isPresent() && pending.getAsLong() == 1) {
-            look.fail(
+            builder.fail(
                     "page-retirement-pending",
                     "expected no page waiting to be retired, but some wait for the next reset",
                     "drain it, then reset the GPU",
                     RecommendedAction.COMPONENT_RESET,
                     new Measurement("retired_pages_pending", 1, "0"));
         }
-        OptionalLong single = look.read(GpuMetric.RETIRED_PAGES_SINGLE_BIT);
-        OptionalLong twice = look.read(GpuMetric.RETIRED_PAGES_DOUBLE_BIT);
+        OptionalLong single = builder.read(GpuMetric.RETIRED_PAGES_SINGLE_BIT);
+        OptionalLong twice = builder.read(GpuMetric.RETIRED_PAGES_DOUBLE_BIT);
         if (single.isPresent() && twice.isPresent()) {
             long all = single.getAsLong() + twice.getAsLong();
-            if (!tooMany(look, gpu, limits, all, twice.getAsLong())) {
-                look.pass("pages-sound", all + " pages retired, none waiting");
+            if (!tooMany(builder, gpu, limits, all, twice.getAsLong())) {
+                builder.pass("pages-sound", all + " pages retired, none waiting");
             }
         }
-        return look.finding();
+        return builder.finding();
     }
 
-    private static boolean tooMany(Look look, GpuSnapshot gpu, Limits limits, long all, long twice) {
+    private static boolean tooMany(FindingBuilder builder, GpuSnapshot gpu, Limits limits, long all, long twice) {
         var most = limits.of("retired_pages_count", gpu.identity()).filter(limit -> all >= limit.value());
         if (most.isPresent()) {
-            look.fail(
+            builder.fail(
                     "retired-pages-limit",
                     "expected fewer than " + LimitText.brief(most.get()) + " retired pages, but there are " + all,
                     "run the field diagnostic: the board can be exchanged",
@@ -65,14 +65,14 @@ public final class RetiredPagesCheck implements HealthCheck {
             return true;
         }
         var many = limits.of("retired_pages_warn_count", gpu.identity()).filter(limit -> all >= limit.value());
-        many.ifPresent(limit -> look.warn(
+        many.ifPresent(limit -> builder.warn(
                 "retired-pages-many",
                 "expected fewer than " + LimitText.brief(limit) + " retired pages, but there are " + all,
                 "the board can be exchanged: plan it",
                 LimitText.atMost("retired_pages_count", all, limit)));
         var doubles =
                 limits.of("retired_pages_double_bit_count", gpu.identity()).filter(limit -> twice > limit.value());
-        doubles.ifPresent(limit -> look.warn(
+        doubles.ifPresent(limit -> builder.warn(
                 "retired-pages-double-bit",
                 "expected at most " + LimitText.brief(limit) + " pages retired for double-bit errors, but there are "
                         + twice,

@@ -31,21 +31,21 @@ record Slowdown(String code, String what, long bits, long unless, String measure
      *
      * @return whether something was wrong
      */
-    boolean judge(Look look, GpuHistory history, long now, Limit limit) {
+    boolean evaluate(FindingBuilder builder, GpuHistory history, long now, Limit limit) {
         Reading<Double> share = share(history);
         if (share instanceof Reading.Absent<Double> absent) {
             boolean set = (now & bits) != 0 && (now & unless) == 0;
             if (set) {
-                look.warn(code, what + " holds clocks down now; for how much of the time is not known yet", remedy);
+                builder.warn(code, what + " holds clocks down now; for how much of the time is not known yet", remedy);
             } else {
-                look.noHistory(absent, what);
+                builder.noHistory(absent, what);
             }
             return set;
         }
         double part = share.asOptional().orElse(0.0);
         boolean often = part >= limit.value();
         if (often) {
-            look.warn(
+            builder.warn(
                     code,
                     "expected clocks held down by " + what + " for less than " + LimitText.brief(limit)
                             + " of the last 10 minutes, but it was " + LimitText.percent(part),

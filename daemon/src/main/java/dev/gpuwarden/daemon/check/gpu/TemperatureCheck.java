@@ -40,23 +40,23 @@ public final class TemperatureCheck implements HealthCheck {
     }
 
     static Finding evaluate(GpuSnapshot gpu, Limits limits) {
-        Look look = new Look(gpu);
-        core(look, gpu, limits);
-        memory(look, gpu.frame());
-        return look.finding();
+        FindingBuilder builder = new FindingBuilder(gpu);
+        core(builder, gpu, limits);
+        memory(builder, gpu.frame());
+        return builder.finding();
     }
 
-    private static void core(Look look, GpuSnapshot gpu, Limits limits) {
-        OptionalLong now = look.read(GpuMetric.TEMPERATURE);
+    private static void core(FindingBuilder builder, GpuSnapshot gpu, Limits limits) {
+        OptionalLong now = builder.read(GpuMetric.TEMPERATURE);
         Optional<Limits.Limit> margin = limits.of("temperature_margin_celsius", gpu.identity());
         if (now.isEmpty() || margin.isEmpty()) {
             return;
         }
-        Optional<Long> left = left(look, gpu, now.getAsLong(), limits);
+        Optional<Long> left = left(builder, gpu, now.getAsLong(), limits);
         if (left.isEmpty()) {
-            look.skip("not-supported", "the board tells no limit of its temperature");
+            builder.skip("not-supported", "the board tells no limit of its temperature");
         } else if (left.get() < margin.get().value()) {
-            look.warn(
+            builder.warn(
                     "temperature-high",
                     "expected at least " + LimitText.brief(margin.get())
                             + " degrees to the end of normal operation, but there are " + left.get() + " at "
@@ -65,20 +65,20 @@ public final class TemperatureCheck implements HealthCheck {
                     new Measurement("temperature_celsius", now.getAsLong(), ""),
                     LimitText.atLeast("temperature_margin_celsius", left.get(), margin.get()));
         } else {
-            look.pass(
+            builder.pass(
                     "temperature-normal",
                     now.getAsLong() + " °C, " + left.get() + " degrees below the end of normal operation");
         }
     }
 
     /** Degrees to the highest temperature of normal operation; below zero above it. */
-    private static Optional<Long> left(Look look, GpuSnapshot gpu, long now, Limits limits) {
+    private static Optional<Long> left(FindingBuilder builder, GpuSnapshot gpu, long now, Limits limits) {
         GpuFrame frame = gpu.frame();
         if (frame.present(GpuMetric.TEMPERATURE_MARGIN)) {
             long margin = frame.raw(GpuMetric.TEMPERATURE_MARGIN);
             Optional<Limits.Limit> credible = limits.of("temperature_margin_credible_celsius", gpu.identity());
             if (margin <= 0 && credible.isPresent() && now < credible.get().value()) {
-                look.skip(
+                builder.skip(
                         "margin-not-credible",
                         "a margin of " + margin + " degrees at " + now + " °C is not believed, limit "
                                 + LimitText.brief(credible.get()));
@@ -95,7 +95,7 @@ public final class TemperatureCheck implements HealthCheck {
     }
 
     /** Only of boards that tell both, in the same terms. */
-    private static void memory(Look look, GpuFrame frame) {
+    private static void memory(FindingBuilder builder, GpuFrame frame) {
         if (!frame.present(GpuMetric.MEMORY_TEMPERATURE)
                 || !frame.present(GpuMetric.TEMPERATURE_MEMORY_MAX)
                 || frame.raw(GpuMetric.TEMPERATURE_MEMORY_MAX) == 0) {
@@ -104,7 +104,7 @@ public final class TemperatureCheck implements HealthCheck {
         long now = frame.raw(GpuMetric.MEMORY_TEMPERATURE);
         long most = frame.raw(GpuMetric.TEMPERATURE_MEMORY_MAX);
         if (now > most) {
-            look.warn(
+            builder.warn(
                     "memory-temperature-high",
                     "expected memory at " + most + " °C at most, but it is at " + now + " °C",
                     REMEDY,

@@ -45,10 +45,10 @@ public final class InventoryCheck implements HealthCheck {
 
     @Override
     public List<Finding> run(CheckContext context) {
-        return judge(context.expectations(), context.node());
+        return evaluate(context.expectations(), context.node());
     }
 
-    static List<Finding> judge(Expectations expected, NodeSnapshot node) {
+    static List<Finding> evaluate(Expectations expected, NodeSnapshot node) {
         List<Finding> findings = new ArrayList<>();
         expected.gpus().ifPresent(count -> findings.add(count(count, node)));
         if (!expected.drivers().isEmpty()) {

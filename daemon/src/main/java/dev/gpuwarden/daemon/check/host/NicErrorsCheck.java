@@ -53,14 +53,14 @@ public final class NicErrorsCheck implements HealthCheck {
         for (RdmaDevice device : devices) {
             for (RdmaPort port : device.ports()) {
                 if (!port.switchedOff()) {
-                    judge(port, context).ifPresent(findings::add);
+                    evaluate(port, context).ifPresent(findings::add);
                 }
             }
         }
         return findings;
     }
 
-    private static Optional<Finding> judge(RdmaPort port, CheckContext context) {
+    private static Optional<Finding> evaluate(RdmaPort port, CheckContext context) {
         List<Measurement> over = new ArrayList<>();
         List<String> texts = new ArrayList<>();
         boolean counts = false;
@@ -69,10 +69,11 @@ public final class NicErrorsCheck implements HealthCheck {
             Reading<Long> value = Sysfs.number(port.folder().resolve(counter.file()));
             Optional<Limit> limit = context.limits().of(counter.limit());
             if (value instanceof Reading.Present<Long> present && limit.isPresent()) {
-                Rise rise = Rise.of(context, port.key() + "/" + counter.file(), present.value(), WINDOW);
+                CounterIncrease increase =
+                        CounterIncrease.of(context, port.key() + "/" + counter.file(), present.value(), WINDOW);
                 counts = true;
-                pending |= !rise.known();
-                double rate = rise.perMinute(WINDOW);
+                pending |= !increase.known();
+                double rate = increase.perMinute(WINDOW);
                 if (rate > limit.get().value()) {
                     String name = counter.file().substring(counter.file().indexOf('/') + 1);
                     over.add(new Measurement(counter.limit(), rate, HostLimit.full("at most", limit.get())));

@@ -52,8 +52,8 @@ public final class NicLinkCheck implements HealthCheck {
                 context.notes(), context.now(), training, context.limits().of("nic_link_downs_per_hour"));
         List<Finding> findings = new ArrayList<>();
         expected.nicPorts().ifPresent(n -> findings.add(pinned(ports, n, expected.nicRateGbps(), training)));
-        ports.forEach(port -> findings.add(link.judge(port, ports)));
-        findings.addAll(GoneNics.find(devices, context.notes(), context.sysfs()));
+        ports.forEach(port -> findings.add(link.evaluate(port, ports)));
+        findings.addAll(MissingNics.find(devices, context.notes(), context.sysfs()));
         return findings;
     }
 

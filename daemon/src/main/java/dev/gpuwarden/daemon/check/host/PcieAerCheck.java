@@ -38,12 +38,12 @@ public final class PcieAerCheck implements HealthCheck {
     public List<Finding> run(CheckContext context) {
         List<Finding> findings = new ArrayList<>();
         for (PcieDevice device : PcieDevice.watched(context.sysfs(), context.node())) {
-            judge(device, context).ifPresent(findings::add);
+            evaluate(device, context).ifPresent(findings::add);
         }
         return findings;
     }
 
-    private static Optional<Finding> judge(PcieDevice device, CheckContext context) {
+    private static Optional<Finding> evaluate(PcieDevice device, CheckContext context) {
         Reading<Long> fatal = device.total("aer_dev_fatal");
         Reading<Long> nonFatal = device.total("aer_dev_nonfatal");
         Reading<Long> correctable = device.total("aer_dev_correctable");
@@ -59,11 +59,11 @@ public final class PcieAerCheck implements HealthCheck {
         Instant since = Instant.ofEpochMilli(notes.computeIfAbsent("since " + key, any -> now.toEpochMilli()));
         boolean fatalLately = rose(notes, "fatal " + key, fatal, now);
         boolean nonFatalLately = rose(notes, "nonfatal " + key, nonFatal, now);
-        Rise rise = correctable instanceof Reading.Present<Long> present
-                ? Rise.of(context, "correctable " + key, present.value(), WINDOW)
-                : new Rise(0, true);
+        CounterIncrease increase = correctable instanceof Reading.Present<Long> present
+                ? CounterIncrease.of(context, "correctable " + key, present.value(), WINDOW)
+                : new CounterIncrease(0, true);
         Optional<Limit> limit = context.limits().of("pcie_correctable_errors_per_minute");
-        double rate = rise.perMinute(WINDOW);
+        double rate = increase.perMinute(WINDOW);
         if (fatalLately) {
             return Optional.of(Finding.fail(
                             "pcie-fatal",
@@ -86,7 +86,7 @@ public final class PcieAerCheck implements HealthCheck {
         if (limit.isPresent() && rate > limit.get().value()) {
             return Optional.of(correctable(device, rate, limit.get()));
         }
-        if (!rise.known()) {
+        if (!increase.known()) {
             return Optional.of(Finding.skipped(
                     "needs-time",
                     device.subject(),
@@ -119,7 +119,7 @@ public final class PcieAerCheck implements HealthCheck {
 
     private static boolean rose(Map<String, Long> notes, String key, Reading<Long> total, Instant now) {
         return total instanceof Reading.Present<Long> present
-                && RecentRises.note(notes, key, present.value(), now, HELD, 1) > 0;
+                && RecentIncreases.note(notes, key, present.value(), now, HELD, 1) > 0;
     }
 
     private static Measurement measured(String name, Reading<Long> total) {

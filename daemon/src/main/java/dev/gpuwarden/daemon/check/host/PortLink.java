@@ -40,7 +40,7 @@ final class PortLink {
         this.flaps = flaps;
     }
 
-    Finding judge(RdmaPort port, List<RdmaPort> all) {
+    Finding evaluate(RdmaPort port, List<RdmaPort> all) {
         if (port.switchedOff()) {
             notes.remove("up " + port.key());
             notes.remove("down " + port.key());
@@ -145,12 +145,12 @@ final class PortLink {
         Reading<Long> counter = counter(port);
         String key = "downs " + port.key();
         if (counter instanceof Reading.Present<Long> present) {
-            return RecentRises.note(notes, key, present.value(), now, FLAP_WINDOW, most);
+            return RecentIncreases.note(notes, key, present.value(), now, FLAP_WINDOW, most);
         }
         boolean fell =
                 !port.active() && notes.containsKey("up " + port.key()) && !notes.containsKey("down " + port.key());
         long seen = notes.getOrDefault(key, 0L) + (fell ? 1 : 0);
-        return RecentRises.note(notes, key, seen, now, FLAP_WINDOW, most);
+        return RecentIncreases.note(notes, key, seen, now, FLAP_WINDOW, most);
     }
 
     private static Reading<Long> counter(RdmaPort port) {

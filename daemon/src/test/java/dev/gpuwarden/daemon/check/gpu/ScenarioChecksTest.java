@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.check.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
-import dev.gpuwarden.daemon.check.Looks;
+import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +36,7 @@ class ScenarioChecksTest {
             })
     void nodesWithoutAFaultAreNotComplainedAbout(String scenario) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
-            assertThat(GpuChecks.complaints(Looks.context(node, BoardLimits.shipped())))
+            assertThat(GpuChecks.complaints(CheckContexts.context(node, BoardLimits.shipped())))
                     .isEmpty();
         }
     }
@@ -55,7 +55,7 @@ class ScenarioChecksTest {
 
     private static List<String> at(SimulatedNode node, int second) {
         node.advanceTo(Duration.ofSeconds(second));
-        return GpuChecks.complaints(Looks.context(node, BoardLimits.shipped()));
+        return GpuChecks.complaints(CheckContexts.context(node, BoardLimits.shipped()));
     }
 
     @ParameterizedTest
@@ -80,7 +80,7 @@ class ScenarioChecksTest {
             """)
     void eachFaultIsToldOnce(String scenario, String complaints) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
-            assertThat(String.join(", ", GpuChecks.complaints(Looks.context(node, BoardLimits.shipped()))))
+            assertThat(String.join(", ", GpuChecks.complaints(CheckContexts.context(node, BoardLimits.shipped()))))
                     .isEqualTo(complaints);
         }
     }
@@ -138,7 +138,7 @@ class ScenarioChecksTest {
             Stream.of(changes.trim().split(" +"))
                     .map(change -> change.split("="))
                     .forEach(change -> node.set(change[0], change[1]));
-            assertThat(GpuChecks.complaints(Looks.context(node, BoardLimits.shipped())))
+            assertThat(GpuChecks.complaints(CheckContexts.context(node, BoardLimits.shipped())))
                     .isEqualTo(complaint == null ? List.of() : List.of(complaint));
         }
     }

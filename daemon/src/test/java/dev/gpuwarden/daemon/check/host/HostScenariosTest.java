@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
-import dev.gpuwarden.daemon.check.Looks;
+import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ class HostScenariosTest {
             List.of(new NicLinkCheck(), new NicErrorsCheck(), new PcieAerCheck(), new InventoryCheck());
 
     private static HostTree tree(SimulatedNode node) {
-        return new HostTree(node.sysfs(), node.procfs(), Looks.snapshot(node));
+        return new HostTree(node.sysfs(), node.procfs(), CheckContexts.snapshot(node));
     }
 
     /** What is neither PASS nor SKIPPED. */

@@ -12,7 +12,7 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.daemon.check.Looks;
+import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.util.List;
 import java.util.OptionalInt;
@@ -31,7 +31,7 @@ class InventoryCheckTest {
     @BeforeAll
     static void look() {
         simulated = SimulatedNode.start("h100x8");
-        eight = Looks.snapshot(simulated);
+        eight = CheckContexts.snapshot(simulated);
     }
 
     @AfterAll
@@ -69,7 +69,7 @@ class InventoryCheckTest {
 
     @Test
     void nothingPinnedIsSkipped() {
-        assertThat(InventoryCheck.judge(Expectations.NONE, eight))
+        assertThat(InventoryCheck.evaluate(Expectations.NONE, eight))
                 .singleElement()
                 .extracting(Finding::outcome)
                 .isEqualTo(Outcome.SKIPPED);
@@ -78,7 +78,7 @@ class InventoryCheckTest {
     @Test
     void whatIsAsPinnedPasses() {
         GpuSnapshot first = eight.gpus().get(0);
-        List<Finding> findings = InventoryCheck.judge(
+        List<Finding> findings = InventoryCheck.evaluate(
                 pins(
                         8,
                         "470," + driverVersion(),
@@ -91,7 +91,7 @@ class InventoryCheckTest {
 
     @Test
     void tooFewGpusAreAFaultAndTheOneMissingIsNamed() {
-        List<Finding> findings = InventoryCheck.judge(
+        List<Finding> findings = InventoryCheck.evaluate(
                 pins(8, null, null, null, null),
                 without(
                         eight.driver(),
@@ -107,7 +107,7 @@ class InventoryCheckTest {
 
     @Test
     void moreGpusThanPinnedSayThatThePinIsOld() {
-        assertThat(InventoryCheck.judge(pins(4, null, null, null, null), eight))
+        assertThat(InventoryCheck.evaluate(pins(4, null, null, null, null), eight))
                 .singleElement()
                 .extracting(Finding::outcome)
                 .isEqualTo(Outcome.WARN);
@@ -117,18 +117,18 @@ class InventoryCheckTest {
     void withoutADriverTheBusIsCounted() {
         DriverState none = new DriverState.Unavailable(Reason.DRIVER_NOT_LOADED, 9, "");
         List<PciAddress> bus = eight.pciGpus().asOptional().orElseThrow();
-        assertThat(InventoryCheck.judge(pins(8, null, null, null, null), without(none, List.of(), List.of())))
+        assertThat(InventoryCheck.evaluate(pins(8, null, null, null, null), without(none, List.of(), List.of())))
                 .singleElement()
                 .extracting(Finding::message)
                 .isEqualTo("expected 8 GPUs, the PCI bus shows 0");
-        assertThat(InventoryCheck.judge(pins(8, "550", null, null, null), without(none, bus, List.of())))
+        assertThat(InventoryCheck.evaluate(pins(8, "550", null, null, null), without(none, bus, List.of())))
                 .extracting(Finding::outcome)
                 .containsExactly(Outcome.UNKNOWN, Outcome.UNKNOWN);
     }
 
     @Test
     void anotherProductOrFirmwareIsWarnedOfGpuByGpu() {
-        List<Finding> findings = InventoryCheck.judge(pins(null, null, "H200", "00.00", null), eight);
+        List<Finding> findings = InventoryCheck.evaluate(pins(null, null, "H200", "00.00", null), eight);
         assertThat(findings).hasSize(8).allSatisfy(f -> assertThat(f.outcome()).isEqualTo(Outcome.WARN));
         assertThat(findings.get(0).message())
                 .startsWith(eight.gpus().get(0).identity().label() + ": expected product H200, found NVIDIA H100")
@@ -151,7 +151,7 @@ class InventoryCheckTest {
 
     @Test
     void anotherDriverIsWarnedOf() {
-        assertThat(InventoryCheck.judge(pins(null, "1.2", null, null, null), eight))
+        assertThat(InventoryCheck.evaluate(pins(null, "1.2", null, null, null), eight))
                 .singleElement()
                 .extracting(Finding::message)
                 .isEqualTo("expected driver 1.2, found " + driverVersion());

@@ -1,0 +1,70 @@
+package dev.gpuwarden.daemon.app;
+
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Calls each GPU in a text "GPU 3 (0000:5b:00.0)" instead of by its UUID. What was known once stays known: a GPU that fell off the bus
+ * is the one that is asked for. Thread-safe.
+ */
+final class GpuLabeler implements UnaryOperator<String> {
+
+    private static final Pattern UUID = Pattern.compile("GPU-[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}");
+
+    /** Anybody may name a GPU that is not here, and the list is a copy of all readings. */
+    private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** A driver that is opened again may number them otherwise. */
+    private static final long OLD_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final Supplier<NodeSnapshot> node;
+    private final LongSupplier nanoTime;
+    private final Map<String, String> names = new ConcurrentHashMap<>();
+    private final AtomicLong askedAt;
+
+    GpuLabeler(Supplier<NodeSnapshot> node) {
+        this(node, System::nanoTime);
+    }
+
+    GpuLabeler(Supplier<NodeSnapshot> node, LongSupplier nanoTime) {
+        this.node = node;
+        this.nanoTime = nanoTime;
+        this.askedAt = new AtomicLong(nanoTime.getAsLong() - OLD_NANOS);
+    }
+
+    @Override
+    public String apply(String text) {
+        return UUID.matcher(text).replaceAll(found -> Matcher.quoteReplacement(name(found.group())));
+    }
+
+    private String name(String uuid) {
+        String key = uuid.toLowerCase(Locale.ROOT);
+        ask(names.containsKey(key) ? OLD_NANOS : ASK_AGAIN_NANOS);
+        return names.getOrDefault(key, uuid);
+    }
+
+    private void ask(long age) {
+        long now = nanoTime.getAsLong();
+        long asked = askedAt.get();
+        if (now - asked < age || !askedAt.compareAndSet(asked, now)) {
+            return;
+        }
+        for (GpuSnapshot gpu : node.get().gpus()) {
+            gpu.identity()
+                    .uuid()
+                    .asOptional()
+                    .ifPresent(uuid -> names.put(
+                            uuid.toLowerCase(Locale.ROOT), gpu.identity().label()));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package dev.gpuwarden.daemon.app;
+
+import dev.gpuwarden.cli.run.Closer;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.kube.KubernetesNode;
+import dev.gpuwarden.daemon.kube.NodeReconciler;
+import dev.gpuwarden.daemon.kube.NodeStatusSource;
+import dev.gpuwarden.daemon.store.EventStore;
+import java.util.List;
+
+/** What this node knows of itself, for whoever keeps its Node in Kubernetes up to date. */
+record NodeConditionSource(EventStore store, CheckRunner runner) implements NodeStatusSource {
+
+    /** Has the node written from now on, and whenever faults or results change. */
+    static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Closer parts) {
+        NodeReconciler writer = parts.add(kubernetes.start(new NodeConditionSource(store, runner)));
+        parts.add(store.listen(told -> writer.look()));
+        runner.onResults(writer::look);
+    }
+
+    @Override
+    public List<Fault> faults() {
+        return store.faults();
+    }
+
+    @Override
+    public List<CheckResult> results() {
+        return runner.results();
+    }
+
+    @Override
+    public boolean complete() {
+        return runner.results().size() == runner.checks().size();
+    }
+}

@@ -1,0 +1,113 @@
+package dev.gpuwarden.daemon.check;
+
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.event.LeftOut;
+import dev.gpuwarden.core.kernel.KernelLogStatus;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.daemon.node.NodePaths;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Where checks get what they look at.
+ *
+ * @param nodes asked once for each round of checks
+ * @param kernelLog how reading the kernel log goes
+ * @param leftOut what found no room among the current faults
+ */
+public record CheckEnvironment(
+        Supplier<NodeSnapshot> nodes,
+        Function<GpuIdentity, GpuHistory> histories,
+        Limits limits,
+        Expectations expectations,
+        Supplier<Reading<KernelLogStatus>> kernelLog,
+        Supplier<Reading<LeftOut>> leftOut,
+        NodePaths paths,
+        Clock clock) {
+
+    /** For a single look at a node: nothing is known of what was before. */
+    public static CheckEnvironment once(NodeSnapshot node, Limits limits, Expectations expectations, NodePaths paths) {
+        return new CheckEnvironment(
+                () -> node,
+                gpu -> GpuHistory.NONE,
+                limits,
+                expectations,
+                () -> Reading.absent(Absence.PENDING, 0, "the kernel log"),
+                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "a single look keeps no faults"),
+                paths,
+                Clock.systemUTC());
+    }
+
+    public CheckEnvironment withKernelLog(Supplier<Reading<KernelLogStatus>> status) {
+        return new CheckEnvironment(nodes, histories, limits, expectations, status, leftOut, paths, clock);
+    }
+
+    /** What one check sees, now. */
+    Context context(NodeSnapshot node, CounterHistory memory) {
+        return new Context(this, node, memory, clock.instant(), new HashSet<>());
+    }
+
+    /** @param pending GPUs of which the check asked for what is not known before some time has passed */
+    record Context(
+            CheckEnvironment environment, NodeSnapshot node, CounterHistory memory, Instant now, Set<String> pending)
+            implements CheckContext {
+
+        @Override
+        public GpuHistory history(GpuIdentity gpu) {
+            return new AskedHistory(environment.histories.apply(gpu), () -> pending.add(gpu.label()));
+        }
+
+        @Override
+        public Limits limits() {
+            return environment.limits;
+        }
+
+        @Override
+        public Reading<Long> increase(String counter, long value, Duration window) {
+            return memory.increase(counter, value, window, now);
+        }
+
+        @Override
+        public Expectations expectations() {
+            return environment.expectations;
+        }
+
+        @Override
+        public Map<String, Long> notes() {
+            return memory.notes();
+        }
+
+        @Override
+        public Reading<KernelLogStatus> kernelLog() {
+            return environment.kernelLog.get();
+        }
+
+        @Override
+        public Reading<LeftOut> leftOut() {
+            return environment.leftOut.get();
+        }
+
+        @Override
+        public Path sysfs() {
+            return environment.paths.sysfs();
+        }
+
+        @Override
+        public Path procfs() {
+            return environment.paths.procfs();
+        }
+    }
+}

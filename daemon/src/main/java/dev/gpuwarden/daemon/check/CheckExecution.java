@@ -1,0 +1,134 @@
+package dev.gpuwarden.daemon.check;
+
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.FindingEvents;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.util.Text;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** One run of one check, and what is made of its findings whatever the check does. */
+final class CheckExecution {
+
+    private static final System.Logger LOG = System.getLogger(CheckExecution.class.getName());
+
+    /** 64 GPUs with 18 links each have 1152 parts. */
+    static final int MOST_FINDINGS = 2048;
+
+    static final int MOST_TEXT = 4096;
+    private static final int MOST_CODE = 200;
+    private static final int MOST_EVIDENCE = 64;
+
+    private static final List<Outcome> WORST_FIRST =
+            List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN, Outcome.PASS, Outcome.SKIPPED);
+
+    private CheckExecution() {}
+
+    /** Never throws. */
+    static CheckResult run(
+            NodeSnapshot node,
+            HealthCheck check,
+            CheckInfo info,
+            CheckEnvironment environment,
+            CounterHistory memory,
+            boolean logFailure) {
+        Instant at = environment.clock().instant();
+        long start = System.nanoTime();
+        List<Finding> findings;
+        try {
+            CheckEnvironment.Context context = environment.context(node, memory);
+            findings = tidied(check.run(context), context.pending());
+        } catch (Throwable e) {
+            // Other people's checks may throw anything; it costs this look.
+            if (logFailure) {
+                LOG.log(Level.WARNING, "check " + info.id() + " failed; until it works again its result says so", e);
+            }
+            findings = List.of(failed(info, e));
+        }
+        return CheckResult.of(info, at, Duration.ofNanos(System.nanoTime() - start), findings);
+    }
+
+    private static Finding failed(CheckInfo info, Throwable e) {
+        String message = e.getMessage() == null ? "" : ": " + e.getMessage();
+        return Finding.unknown(
+                "check-failed",
+                Subject.NODE,
+                Text.truncate(
+                        "the check " + info.id() + " failed: " + e.getClass().getSimpleName() + message, MOST_TEXT),
+                "this is a mistake in the check: report it; the log has more");
+    }
+
+    static CheckResult hung(CheckInfo info, Instant at, Duration took) {
+        Finding hung = Finding.unknown(
+                "check-hung",
+                Subject.NODE,
+                "the check " + info.id() + " has not returned for " + took.toSeconds() + " s",
+                "it runs again when it has returned; see what it waits for");
+        return CheckResult.of(info, at, took, List.of(hung));
+    }
+
+    /**
+     * At most one finding for each part, the worst; bounded; and what only waits for time to pass is no defect.
+     *
+     * @param pending labels of GPUs whose past is not known yet
+     */
+    static List<Finding> tidied(List<Finding> found, Set<String> pending) {
+        Map<Entity, Finding> byPart = new LinkedHashMap<>();
+        for (Finding finding : found.size() <= MOST_FINDINGS ? found : found.subList(0, MOST_FINDINGS)) {
+            Finding bounded = bounded(waits(finding, pending) ? needsTime(finding) : finding);
+            byPart.merge(part(bounded.subject()), bounded, CheckExecution::worse);
+        }
+        List<Finding> tidied = new ArrayList<>(byPart.values());
+        if (found.size() > MOST_FINDINGS) {
+            tidied.add(Finding.unknown(
+                    "too-many-findings",
+                    Subject.NODE,
+                    "expected at most " + MOST_FINDINGS + " findings, but there are " + found.size()
+                            + "; the rest is left out",
+                    ""));
+        }
+        return tidied;
+    }
+
+    private static boolean waits(Finding finding, Set<String> pending) {
+        return finding.outcome() == Outcome.UNKNOWN
+                && pending.contains(finding.subject().label());
+    }
+
+    private static Finding needsTime(Finding finding) {
+        return Finding.skipped("needs-time", finding.subject(), finding.message());
+    }
+
+    private static Entity part(Subject subject) {
+        return subject.entities().isEmpty() ? Entity.WHOLE : subject.entities().get(0);
+    }
+
+    private static Finding worse(Finding a, Finding b) {
+        return WORST_FIRST.indexOf(a.outcome()) <= WORST_FIRST.indexOf(b.outcome()) ? a : b;
+    }
+
+    private static Finding bounded(Finding finding) {
+        return new Finding(
+                finding.outcome(),
+                Text.truncate(finding.code(), MOST_CODE),
+                FindingEvents.bounded(finding.subject()),
+                Text.truncate(finding.message(), MOST_TEXT),
+                Text.truncate(finding.remedy(), MOST_TEXT),
+                finding.action(),
+                finding.evidence().size() <= MOST_EVIDENCE
+                        ? finding.evidence()
+                        : finding.evidence().subList(0, MOST_EVIDENCE));
+    }
+}

@@ -1,0 +1,166 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * What one check sees of one GPU, part by part. The worst part gives outcome, code and action of the one finding that comes out;
+ * its message tells all parts that are as bad as a WARN.
+ */
+final class FindingBuilder {
+
+    private static final List<Outcome> WORST_FIRST =
+            List.of(Outcome.FAIL, Outcome.UNKNOWN, Outcome.WARN, Outcome.PASS, Outcome.SKIPPED);
+
+    private final GpuSnapshot gpu;
+    private final List<Part> parts = new ArrayList<>(4);
+
+    private record Part(
+            Outcome outcome,
+            String code,
+            String text,
+            String remedy,
+            RecommendedAction action,
+            List<Measurement> evidence) {}
+
+    FindingBuilder(GpuSnapshot gpu) {
+        this.gpu = gpu;
+    }
+
+    /**
+     * A reading that a rule needs. Where it is absent its cause becomes a part: SKIPPED if board or driver cannot say, UNKNOWN
+     * if they should have.
+     */
+    OptionalLong read(GpuMetric metric) {
+        return read(gpu.frame().reading(metric.ordinal()), metric.label());
+    }
+
+    OptionalLong read(Reading<Long> reading, String what) {
+        if (reading instanceof Reading.Present<Long> present) {
+            return OptionalLong.of(present.value());
+        }
+        absent((Reading.Absent<?>) reading, what);
+        return OptionalLong.empty();
+    }
+
+    /** The value of something that needs history. */
+    OptionalDouble over(Reading<Double> rate, String what) {
+        if (rate instanceof Reading.Present<Double> present) {
+            return OptionalDouble.of(present.value());
+        }
+        noHistory((Reading.Absent<?>) rate, what);
+        return OptionalDouble.empty();
+    }
+
+    /** History that does not cover its window yet, or has a reset in it, is no reason to worry anybody. */
+    void noHistory(Reading.Absent<?> absent, String what) {
+        switch (absent.cause()) {
+            case PENDING, IMPLAUSIBLE, STALE -> skip("needs-time", what.replace('_', ' ') + ": " + absent.text());
+            default -> absent(absent, what);
+        }
+    }
+
+    void absent(Reading.Absent<?> absent, String what) {
+        String text = what.replace('_', ' ') + ": " + absent.text();
+        switch (absent.cause()) {
+            case NOT_SUPPORTED, NO_SYMBOL, NO_DATA, OFF -> skip("not-supported", text);
+            case GPU_LOST, RESET_REQUIRED -> skip("gpu-not-answering", text);
+            case PENDING -> skip("not-read-yet", text);
+            default -> unknown("not-readable", text, "see doctor");
+        }
+    }
+
+    void pass(String code, String text, Measurement... evidence) {
+        part(Outcome.PASS, code, text, "", RecommendedAction.NONE, evidence);
+    }
+
+    void skip(String code, String text) {
+        part(Outcome.SKIPPED, code, text, "", RecommendedAction.NONE);
+    }
+
+    void unknown(String code, String text, String remedy) {
+        part(Outcome.UNKNOWN, code, text, remedy, RecommendedAction.NONE);
+    }
+
+    void warn(String code, String text, String remedy, Measurement... evidence) {
+        part(Outcome.WARN, code, text, remedy, RecommendedAction.NONE, evidence);
+    }
+
+    void fail(String code, String text, String remedy, RecommendedAction action, Measurement... evidence) {
+        part(Outcome.FAIL, code, text, remedy, action, evidence);
+    }
+
+    private void part(
+            Outcome outcome,
+            String code,
+            String text,
+            String remedy,
+            RecommendedAction action,
+            Measurement... evidence) {
+        parts.add(new Part(outcome, code, text, remedy, action, List.of(evidence)));
+    }
+
+    /** The one finding. */
+    Finding finding() {
+        if (parts.isEmpty()) {
+            skip("no-limit", "there is no limit to compare with");
+        }
+        Outcome worst = parts.get(0).outcome();
+        for (Part part : parts) {
+            worst = WORST_FIRST.indexOf(part.outcome()) < WORST_FIRST.indexOf(worst) ? part.outcome() : worst;
+        }
+        boolean bad = worst == Outcome.FAIL || worst == Outcome.UNKNOWN;
+        List<Part> told = new ArrayList<>(parts.size());
+        List<Measurement> evidence = new ArrayList<>();
+        for (Part part : parts) {
+            if (part.outcome() == worst || bad && isBad(part.outcome())) {
+                told.add(part);
+                evidence.addAll(part.evidence());
+            }
+        }
+        // The worst first, whatever order they were found in.
+        Outcome first = worst;
+        told.sort(Comparator.comparing(part -> part.outcome() != first));
+        return finding(told, evidence);
+    }
+
+    private Finding finding(List<Part> told, List<Measurement> evidence) {
+        Part worst = told.get(0);
+        Subject subject = Subject.of(gpu.identity());
+        return new Finding(
+                worst.outcome(),
+                worst.code(),
+                subject,
+                subject.label() + ": " + joined(told, Part::text),
+                joined(told, Part::remedy),
+                worst.action(),
+                evidence);
+    }
+
+    private static String joined(List<Part> parts, Function<Part, String> says) {
+        Set<String> texts = new LinkedHashSet<>();
+        for (Part part : parts) {
+            texts.add(says.apply(part));
+        }
+        texts.remove("");
+        return String.join("; ", texts);
+    }
+
+    private static boolean isBad(Outcome outcome) {
+        return outcome == Outcome.WARN || outcome == Outcome.UNKNOWN;
+    }
+}

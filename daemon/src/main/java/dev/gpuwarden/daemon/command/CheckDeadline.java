@@ -1,0 +1,66 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.util.Threads;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/** Ends a look at the node in time, whatever hangs. What was not seen by then is UNKNOWN. */
+final class CheckDeadline {
+
+    static final Duration SHORTEST = Duration.ofSeconds(1);
+
+    private static final CheckInfo SCAN = CheckInfo.of("scan", "NODE", "The look at the node ends in time.");
+
+    private static final Duration MOST_FOR_CHECKS = Duration.ofSeconds(3);
+
+    private CheckDeadline() {}
+
+    /** Of the whole time, what is left for checks after GPUs were waited for. */
+    static Duration forChecks(Duration whole) {
+        Duration half = whole.dividedBy(2);
+        return half.compareTo(MOST_FOR_CHECKS) < 0 ? half : MOST_FOR_CHECKS;
+    }
+
+    /**
+     * Runs checks on a thread of their own, and interrupts it at the end, which ends the scripts that it runs.
+     *
+     * @param whole as the user gave it
+     * @param left of it
+     */
+    static List<CheckResult> within(Duration whole, Duration left, Supplier<List<CheckResult>> checks) {
+        FutureTask<List<CheckResult>> task = new FutureTask<>(checks::get);
+        Thread thread = Threads.daemon("gpuwarden-look", task);
+        Instant began = Instant.now();
+        thread.start();
+        try {
+            return task.get(Math.max(left.toMillis(), 1), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            thread.interrupt();
+            return List.of(CheckResult.of(
+                    SCAN,
+                    began,
+                    left,
+                    List.of(Finding.unknown(
+                            "deadline",
+                            Subject.NODE,
+                            "the checks did not end within " + Durations.text(whole),
+                            "give more time with --deadline; 'gpuwarden check NAME' runs one check"))));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
+        }
+    }
+}

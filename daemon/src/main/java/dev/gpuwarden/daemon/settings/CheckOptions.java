@@ -1,0 +1,151 @@
+package dev.gpuwarden.daemon.settings;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Spelling;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.script.ScriptSettings;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** Which checks run, how often, and what they compare with. */
+public final class CheckOptions {
+
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+    private static final Duration LONGEST = Duration.ofDays(1);
+
+    @Option(
+            names = "--check.only",
+            split = ",",
+            paramLabel = "ID",
+            description = "Run these checks and no others; 'gpuwarden check --list' shows them.")
+    List<String> only = List.of();
+
+    @Option(names = "--check.disable", split = ",", paramLabel = "ID", description = "Do not run these checks.")
+    List<String> disable = List.of();
+
+    @Option(
+            names = "--check.interval",
+            split = ",",
+            paramLabel = "ID=DURATION",
+            description = "How often these checks run, for example gpu-state=30s.")
+    List<String> intervals = List.of();
+
+    @Option(
+            names = "--check.deadline",
+            defaultValue = "10s",
+            paramLabel = "DURATION",
+            description =
+                    "A check that takes longer is given up and unknown, unless it says itself that it takes longer"
+                            + " (default: ${DEFAULT-VALUE}).")
+    Duration deadline = CheckPlan.DEFAULT_DEADLINE;
+
+    @Mixin
+    LimitOptions limits = new LimitOptions();
+
+    @Mixin
+    ExpectSettings expect = new ExpectSettings();
+
+    @Mixin
+    ScriptSettings scripts = new ScriptSettings();
+
+    /** Returns the deadline of checks that set no longer one. */
+    public Duration deadline() {
+        return deadline;
+    }
+
+    /** @throws UserError where a file of limits is wrong */
+    public Limits limits() {
+        return limits.limits();
+    }
+
+    /** @throws UserError where something impossible is expected */
+    public Expectations expectations() {
+        return expect.expectations();
+    }
+
+    /**
+     * Every check that there is: those on the class path and other people's.
+     *
+     * @throws UserError where a file of other people's checks is wrong
+     */
+    public CheckPlan all(String nodeName) {
+        CheckPlan installed = CheckPlan.installed();
+        return installed.and(scripts.checks(installed.ids(), nodeName));
+    }
+
+    /**
+     * Other people's rules for the kernel log.
+     *
+     * @throws UserError where a file of them is wrong
+     */
+    public RecordRules logRules() {
+        return scripts.logRules();
+    }
+
+    /**
+     * What of these checks runs.
+     *
+     * @throws UserError where an option is wrong
+     */
+    public CheckPlan plan(CheckPlan all) {
+        List<String> ids = all.ids();
+        only.forEach(id -> known("--check.only", id, ids));
+        disable.forEach(id -> known("--check.disable", id, ids));
+        if (deadline.compareTo(SHORTEST) < 0) {
+            throw new UserError("--check.deadline must be at least 1s, but was " + Durations.text(deadline));
+        }
+        CheckPlan plan = all.every(parsed(ids))
+                .only(id -> (only.isEmpty() || only.contains(id)) && !disable.contains(id))
+                .deadline(deadline);
+        if (plan.planned().isEmpty()) {
+            throw new UserError("--check.only and --check.disable leave no check to run");
+        }
+        return plan;
+    }
+
+    private Map<String, Duration> parsed(List<String> ids) {
+        Map<String, Duration> parsed = new LinkedHashMap<>();
+        for (String interval : intervals) {
+            int equals = interval.indexOf('=');
+            if (equals < 0) {
+                throw new UserError("--check.interval: expected ID=DURATION, but was '" + interval + "'");
+            }
+            String id = interval.substring(0, equals);
+            known("--check.interval", id, ids);
+            parsed.put(id, duration(interval.substring(equals + 1), id));
+        }
+        return parsed;
+    }
+
+    private static Duration duration(String text, String id) {
+        Duration duration;
+        try {
+            duration = Durations.parse(text);
+        } catch (TypeConversionException e) {
+            throw new UserError("--check.interval: " + id + ": " + e.getMessage());
+        }
+        if (duration.compareTo(SHORTEST) < 0 || duration.compareTo(LONGEST) > 0) {
+            throw new UserError("--check.interval: " + id + ": expected 1s to 1d, but was " + text);
+        }
+        return duration;
+    }
+
+    /** @throws UserError naming the check that was probably meant */
+    public static void known(String option, String id, List<String> ids) {
+        if (!ids.contains(id)) {
+            throw new UserError((option.isEmpty() ? "" : option + ": ") + "no check is called '" + id + "'"
+                    + Spelling.nearest(id, ids)
+                            .map(near -> ", did you mean " + near + "?")
+                            .orElse("; 'gpuwarden check --list' shows what there is"));
+        }
+    }
+}

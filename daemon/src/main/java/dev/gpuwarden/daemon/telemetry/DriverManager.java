@@ -1,0 +1,308 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.port.DriverInfo;
+import dev.gpuwarden.core.port.DriverOpening;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.node.PciBus;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The thread that opens the driver, asks it which GPUs there are, and opens or initialises it again when it or a GPU went
+ * away. Every one of these calls may hang; then this thread is late, says so, and nobody waits for it.
+ */
+final class DriverManager implements Runnable {
+
+    private static final System.Logger LOG = System.getLogger(DriverManager.class.getName());
+    private static final long LONGEST_RECOVERY_NANOS = TimeUnit.HOURS.toNanos(1);
+
+    private final DriverProvider provider;
+    private final PciBus pciBus;
+    private final GpuMonitor.Sampling sampling;
+    private final LongSupplier clock;
+    private final Recovery recovery;
+    private final GpuRegistry monitors;
+
+    private volatile @Nullable Driver driver;
+    private volatile DriverState state = new DriverState.Opening();
+    private volatile Reading<List<PciAddress>> pciGpus = Reading.absent(Absence.PENDING);
+    /** The driver call under way; null when none is. */
+    private volatile @Nullable Call call;
+
+    private volatile boolean stopped;
+    private volatile @Nullable Thread thread;
+    private long inventoryDue;
+    /** Whether the bus shows other GPUs than it did when recovery was last thought about. */
+    private boolean busChanged;
+
+    private record Call(String what, long startedNanos) {}
+
+    DriverManager(DriverProvider provider, PciBus pciBus, GpuMonitor.Sampling sampling) {
+        this.provider = provider;
+        this.pciBus = pciBus;
+        this.sampling = sampling;
+        this.clock = sampling.clock();
+        this.monitors = new GpuRegistry(sampling);
+        this.recovery = new Recovery(sampling.settings().recoveryInterval.toNanos(), LONGEST_RECOVERY_NANOS);
+    }
+
+    @Override
+    public void run() {
+        thread = Thread.currentThread();
+        while (!stopped) {
+            long wait = step() - clock.getAsLong();
+            if (wait > 0 && !stopped) {
+                LockSupport.parkNanos(this, wait);
+            }
+        }
+        shutDown();
+    }
+
+    /** One look. Returns when to look again. */
+    long step() {
+        SamplingSettings settings = sampling.settings();
+        if (driver == null) {
+            open();
+            if (driver == null) {
+                return clock.getAsLong() + settings.retryInterval.toNanos();
+            }
+        } else {
+            recover();
+        }
+        long now = clock.getAsLong();
+        if (driver != null && now - inventoryDue >= 0 && !stopped) {
+            inventory();
+            inventoryDue = clock.getAsLong() + settings.inventoryInterval.toNanos();
+        }
+        if (driver == null || state instanceof DriverState.Silent) {
+            inventoryDue = now + settings.retryInterval.toNanos();
+            return inventoryDue;
+        }
+        return now + Math.min(settings.inventoryInterval.toNanos(), settings.recoveryInterval.toNanos());
+    }
+
+    private void open() {
+        pciGpus = pciBus.gpus();
+        sampling.counters().driverOpenings.incrementAndGet();
+        DriverOpening opening = calling(
+                "opening the driver", () -> provider.open(sampling.settings().driverOptions()));
+        if (opening instanceof DriverOpening.Opened opened) {
+            driver = opened.driver();
+            inventoryDue = clock.getAsLong();
+            LOG.log(Level.INFO, "driver opened: " + text(opened.driver().info()));
+        } else if (opening instanceof DriverOpening.Unavailable none) {
+            unavailable(new DriverState.Unavailable(none.reason(), none.code(), none.detail()));
+        }
+    }
+
+    private static String text(DriverInfo info) {
+        return info.name() + " " + info.libraryVersion().asOptional().orElse("of unknown version") + " from "
+                + info.libraryPath().asOptional().orElse("an unknown file") + ", driver "
+                + info.driverVersion().asOptional().orElse("unknown") + ", read through " + info.samplerPath();
+    }
+
+    private void unavailable(DriverState.Unavailable next) {
+        if (!next.equals(state)) {
+            LOG.log(Level.WARNING, "no driver: " + next.reason() + ", " + next.detail());
+        }
+        state = next;
+    }
+
+    /**
+     * Looks whether the driver lists as many GPUs as are known, and has each asked again what it is, by its own thread: one
+     * that hangs would hide all others here. Left out while a call hangs.
+     */
+    private void inventory() {
+        Driver open = driver;
+        if (open == null) {
+            return;
+        }
+        Reading<List<PciAddress>> before = pciGpus;
+        pciGpus = pciBus.gpus();
+        busChanged |= !before.equals(pciGpus);
+        if (monitors.anyHung(clock.getAsLong())) {
+            return;
+        }
+        Reading<Integer> counted = calling("counting the GPUs", open::count);
+        if (counted instanceof Reading.Absent<Integer> none) {
+            LOG.log(Level.WARNING, "the driver does not list its GPUs: " + none.text());
+            state = new DriverState.Silent(open.info(), none.text());
+            return;
+        }
+        int count = counted.asOptional().orElse(0);
+        if (monitors.isEmpty()) {
+            monitors.begin(open, count);
+        } else if (count == monitors.listed(clock.getAsLong())) {
+            monitors.forEach(GpuMonitor::refreshIdentity);
+        } else {
+            list(open, false);
+            return;
+        }
+        state = new DriverState.Running(open.info());
+    }
+
+    /** Asks for all GPUs one after the other, where it is in doubt which is which. */
+    private void list(Driver open, boolean handlesChanged) {
+        Reading<List<GpuIdentity>> listed = calling("listing the GPUs", open::enumerate);
+        if (listed instanceof Reading.Present<List<GpuIdentity>> gpus) {
+            monitors.apply(open, gpus.value(), handlesChanged);
+            state = new DriverState.Running(open.info());
+        } else if (listed instanceof Reading.Absent<List<GpuIdentity>> none) {
+            LOG.log(Level.WARNING, "the driver does not list its GPUs: " + none.text());
+            state = new DriverState.Silent(open.info(), none.text());
+        }
+    }
+
+    private void recover() {
+        Driver open = driver;
+        if (open == null) {
+            return;
+        }
+        long now = clock.getAsLong();
+        boolean silent = state instanceof DriverState.Silent;
+        boolean wanted = silent || monitors.missing(pciGpus.asOptional().orElse(List.of()), now);
+        boolean blocked = monitors.anyHung(clock.getAsLong());
+        boolean due = recovery.due(now, wanted, busChanged, blocked);
+        busChanged = false;
+        if (due || silent && !blocked) {
+            reinitialise(open);
+        }
+    }
+
+    /** Workers wait outside meanwhile. Then they go on by themselves: samplers follow their GPUs, only indexes may have moved. */
+    private void reinitialise(Driver open) {
+        sampling.gate().close();
+        try {
+            if (!workersOutside()) {
+                return;
+            }
+            sampling.counters().reinitialisations.incrementAndGet();
+            Reading<Boolean> done = calling("initialising the library again", open::reinitialise);
+            if (done instanceof Reading.Absent<Boolean> failed) {
+                abandon(open, failed);
+                return;
+            }
+            monitors.forEach(GpuMonitor::markIndexUnsure);
+        } finally {
+            sampling.gate().open();
+        }
+        list(open, true);
+        inventoryDue = clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
+    }
+
+    /** The library could be shut down and not initialised: opened anew from the next step on. */
+    private void abandon(Driver open, Reading.Absent<Boolean> failed) {
+        monitors.forEach(GpuMonitor::leave);
+        driver = null;
+        DriverOpening.Reason reason = switch (failed.code()) {
+            case 4 -> DriverOpening.Reason.NO_PERMISSION;
+            case 9 -> DriverOpening.Reason.DRIVER_NOT_LOADED;
+            case 18 -> DriverOpening.Reason.VERSION_MISMATCH;
+            default -> DriverOpening.Reason.FAILED;
+        };
+        unavailable(new DriverState.Unavailable(reason, failed.code(), failed.text()));
+        calling("closing the driver", () -> {
+            open.close();
+            return true;
+        });
+    }
+
+    /** Waits, the deadline at most, until no worker is in the driver. */
+    private boolean workersOutside() {
+        long giveUp = clock.getAsLong() + sampling.settings().deadline().toNanos();
+        while (monitors.anyInDriver()) {
+            if (clock.getAsLong() - giveUp >= 0) {
+                return false;
+            }
+            LockSupport.parkNanos(this, DriverGate.POLL_NANOS);
+        }
+        return true;
+    }
+
+    private interface DriverCall<T> {
+        T run();
+    }
+
+    private <T> T calling(String what, DriverCall<T> body) {
+        call = new Call(what, clock.getAsLong());
+        try {
+            return body.run();
+        } finally {
+            call = null;
+        }
+    }
+
+    private void shutDown() {
+        // GpuRegistry may have come up while stopping was asked for.
+        monitors.forEach(GpuMonitor::stop);
+        Driver open = driver;
+        if (open == null) {
+            return;
+        }
+        // nvmlShutdown waits for calls under way: with one that hangs the library stays as it is, and the process ends
+        // anyway.
+        if (workersOutside()) {
+            calling("closing the driver", () -> {
+                open.close();
+                return true;
+            });
+        }
+    }
+
+    void stop() {
+        stopped = true;
+        LockSupport.unpark(thread);
+    }
+
+    boolean awaitEnd(long millis) throws InterruptedException {
+        Thread running = thread;
+        if (running == null) {
+            return true;
+        }
+        running.join(Math.max(1, millis));
+        return !running.isAlive();
+    }
+
+    // What readers see.
+
+    DriverState state(long nowNanos) {
+        DriverState known = state;
+        Call late = call;
+        if (late == null
+                || nowNanos - late.startedNanos()
+                        <= sampling.settings().openDeadline().toNanos()) {
+            return known;
+        }
+        String text = late.what() + " has not returned for "
+                + TimeUnit.NANOSECONDS.toSeconds(nowNanos - late.startedNanos()) + " s";
+        Driver open = driver;
+        if (open == null) {
+            return new DriverState.Unavailable(DriverOpening.Reason.FAILED, 0, text);
+        }
+        boolean costsReadings = monitors.isEmpty() || sampling.gate().closed();
+        return costsReadings ? new DriverState.Silent(open.info(), text) : known;
+    }
+
+    Reading<List<PciAddress>> pciGpus() {
+        return pciGpus;
+    }
+
+    List<GpuMonitor> monitors() {
+        return monitors.all();
+    }
+
+    Optional<Driver> driver() {
+        return Optional.ofNullable(driver);
+    }
+}

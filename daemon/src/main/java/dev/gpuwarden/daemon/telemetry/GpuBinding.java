@@ -1,0 +1,10 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.port.Driver;
+
+/**
+ * Which GPU of which driver a station stands for now. Compared by reference: a new one, however equal, makes workers open
+ * their samplers again, since an index means another GPU after the library was initialised again.
+ */
+record GpuBinding(Driver driver, GpuIdentity identity) {}

@@ -1,0 +1,43 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.node.KnownGpus;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Who the node's GPUs are, over restarts of the daemon. Thread-safe. */
+public final class GpuIdentityStore {
+
+    private final Consumer<KnownGpus> keep;
+    private volatile KnownGpus known;
+
+    /**
+     * @param known from before
+     * @param keep gets all of them whenever one is another; must not wait
+     */
+    public GpuIdentityStore(KnownGpus known, Consumer<KnownGpus> keep) {
+        this.known = known;
+        this.keep = keep;
+    }
+
+    /** What is known with this snapshot, of what GPUs report of themselves. */
+    KnownGpus learn(NodeSnapshot reported) {
+        KnownGpus before = known;
+        return before.with(reported) == before ? before : change(reported);
+    }
+
+    /** All that were known last. */
+    List<GpuIdentity> identities() {
+        return known.identities();
+    }
+
+    private synchronized KnownGpus change(NodeSnapshot reported) {
+        KnownGpus now = known.with(reported);
+        if (now != known) {
+            known = now;
+            keep.accept(now);
+        }
+        return now;
+    }
+}

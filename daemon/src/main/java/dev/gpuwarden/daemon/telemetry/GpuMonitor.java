@@ -1,0 +1,384 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.GpuProcess;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one GPU. The {@link WorkerPair threads} that find it out hand it in here; supervisor and readers ask. Its
+ * lock is never held during a driver call.
+ */
+final class GpuMonitor {
+
+    private static final GpuFrame EMPTY = new GpuFrame();
+
+    private final Sampling sampling;
+    private final int position;
+    private final int positions;
+    private volatile GpuBinding binding;
+
+    private final GpuFrame frame = EMPTY.copy();
+    private GpuFrame[] mig;
+    private GpuState seen = GpuState.STARTING;
+    private GpuState logged = GpuState.STARTING;
+    private Reading<List<GpuProcess>> processes = Reading.absent(Absence.PENDING);
+    private long processesAt;
+    private long refused;
+    private boolean gone;
+    private boolean broken;
+    private volatile boolean needsIdentity = true;
+    private boolean identified;
+    private boolean indexUnsure;
+    private final WorkerPair workers;
+    private final FrameListener listener;
+
+    /**
+     * What every station shares.
+     *
+     * @param epochNanos where the grid of turns begins
+     * @param listeners asked for one listener for each station
+     */
+    record Sampling(
+            SamplingSettings settings,
+            LongSupplier clock,
+            long epochNanos,
+            SamplerCounters counters,
+            DriverGate gate,
+            ThreadLauncher launcher,
+            Supplier<FrameListener> listeners) {}
+
+    GpuMonitor(Sampling sampling, GpuBinding binding, int position, int positions) {
+        this.sampling = sampling;
+        this.binding = binding;
+        this.position = position;
+        this.positions = positions;
+        this.mig = emptyFrames(binding.identity());
+        this.workers = new WorkerPair(sampling.clock(), sampling.counters());
+        this.listener = sampling.listeners().get();
+    }
+
+    private static GpuFrame[] emptyFrames(GpuIdentity identity) {
+        GpuFrame[] frames = new GpuFrame[identity.mig().size()];
+        for (int i = 0; i < frames.length; i++) {
+            frames[i] = EMPTY.copy();
+        }
+        return frames;
+    }
+
+    synchronized void start() {
+        workers.begin(launch(""));
+    }
+
+    private GpuWorker launch(String suffix) {
+        String name = "gpuwarden-gpu-" + binding.identity().index() + suffix;
+        Schedule schedule = new Schedule(
+                sampling.settings(), sampling.epochNanos(), sampling.clock().getAsLong(), position, positions);
+        GpuWorker worker = new GpuWorker(this, sampling.clock(), schedule);
+        sampling.launcher().launch(name, worker);
+        return worker;
+    }
+
+    GpuBinding binding() {
+        return binding;
+    }
+
+    DriverGate gate() {
+        return sampling.gate();
+    }
+
+    SamplerCounters counters() {
+        return sampling.counters();
+    }
+
+    /** Whether it is known what this GPU is. */
+    synchronized boolean identified() {
+        return identified;
+    }
+
+    boolean needsIdentity() {
+        return needsIdentity;
+    }
+
+    /** Has the worker ask again what this GPU is: it may have been partitioned meanwhile. */
+    void refreshIdentity() {
+        needsIdentity = true;
+    }
+
+    /** False when the worker has been replaced. */
+    synchronized boolean identify(GpuWorker worker, GpuBinding asked, GpuIdentity seen) {
+        if (!workers.isCurrent(worker)) {
+            return false;
+        }
+        if (asked == binding && !indexUnsure) {
+            needsIdentity = false;
+            identified = true;
+            GpuIdentity known = GpuMatcher.merge(binding.identity(), seen);
+            if (!known.equals(binding.identity())) {
+                bind(new GpuBinding(binding.driver(), known));
+            }
+        }
+        return true;
+    }
+
+    /** Until it is bound again, this GPU's index may mean another one: the library is being initialised again. */
+    synchronized void markIndexUnsure() {
+        indexUnsure = true;
+    }
+
+    /** Stands for this binding from now on: the same GPU, perhaps at another index or with other partitions. */
+    synchronized void bind(GpuBinding next) {
+        List<GpuIdentity.MigDevice> before = binding.identity().mig();
+        List<GpuIdentity.MigDevice> after = next.identity().mig();
+        GpuFrame[] frames = emptyFrames(next.identity());
+        for (int i = 0; i < frames.length; i++) {
+            for (int j = 0; j < mig.length; j++) {
+                if (after.get(i).uuid().equals(before.get(j).uuid())) {
+                    frames[i] = mig[j];
+                }
+            }
+        }
+        mig = frames;
+        binding = next;
+        indexUnsure = false;
+        if (gone) {
+            gone = false;
+            seen = GpuState.STARTING;
+            workers.begin(launch(""));
+        }
+    }
+
+    /** The driver no longer lists the GPU, or is no longer there itself. */
+    synchronized void leave() {
+        gone = true;
+        workers.dismiss();
+    }
+
+    synchronized void stop() {
+        workers.stop();
+    }
+
+    /** Whether all threads ended in time. */
+    boolean awaitEnd(long deadlineNanos) throws InterruptedException {
+        List<GpuWorker> all;
+        synchronized (this) {
+            all = workers.all();
+        }
+        for (GpuWorker worker : all) {
+            if (!worker.awaitEnd(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // What workers hand in.
+
+    /** False when the worker has been replaced; its sample is dropped. */
+    synchronized boolean publish(
+            GpuWorker worker,
+            @Nullable GpuBinding sampled,
+            Cadence cadence,
+            GpuFrame fresh,
+            GpuFrame[] freshMig,
+            int refusedNow) {
+        if (!workers.isCurrent(worker)) {
+            return false;
+        }
+        if (sampled != binding || freshMig.length != mig.length) {
+            return true;
+        }
+        frame.copyFrom(fresh);
+        for (int i = 0; i < mig.length; i++) {
+            mig[i].copyFrom(freshMig[i]);
+        }
+        refused += refusedNow;
+        if (cadence == Cadence.FAST) {
+            seen = FrameValidator.state(frame);
+        }
+        listener.published(binding.identity(), cadence, frame);
+        return true;
+    }
+
+    synchronized boolean publishProcesses(
+            GpuWorker worker, @Nullable GpuBinding listedFor, Reading<List<GpuProcess>> listed, long nowNanos) {
+        if (!workers.isCurrent(worker)) {
+            return false;
+        }
+        if (listedFor == binding) {
+            processes = listed;
+            processesAt = nowNanos;
+        }
+        return true;
+    }
+
+    /** Copies what is known, for a worker that begins: a turn of one cadence hands in the whole frame. */
+    synchronized void fill(GpuFrame scratch, GpuFrame[] migScratch) {
+        scratch.copyFrom(frame);
+        for (int i = 0; i < migScratch.length && i < mig.length; i++) {
+            migScratch[i].copyFrom(mig[i]);
+        }
+    }
+
+    /** True once: a defect is logged once, and counted by its readings. */
+    synchronized boolean firstBroken() {
+        boolean first = !broken;
+        broken = true;
+        return first;
+    }
+
+    /**
+     * Whether this work is left out: by a replacement, because the thread before it hangs in the same; by all, where it goes
+     * by an index that may mean another GPU.
+     */
+    synchronized boolean avoids(GpuWorker worker, Work work) {
+        if (indexUnsure && (work == Work.PROCESSES || !(binding.identity().uuid() instanceof Reading.Present<?>))) {
+            return true;
+        }
+        return work != Work.FAST && workers.otherIsIn(work, worker);
+    }
+
+    /** Asked by a thread that was replaced and came back: true to go on, false to end. */
+    synchronized boolean resume(GpuWorker worker) {
+        return workers.resume(worker);
+    }
+
+    // Supervision.
+
+    /** Replaces a hung thread where that is still allowed. Returns whether the state is another one than the log has. */
+    synchronized boolean supervise(long nowNanos) {
+        workers.replaceHung(nowNanos, () -> launch("b"));
+        return state(nowNanos) != logged;
+    }
+
+    /** What changed since the last call, in a line for the log. */
+    synchronized Optional<String> stateChange(String label, long nowNanos) {
+        GpuState state = state(nowNanos);
+        if (state == logged) {
+            return Optional.empty();
+        }
+        logged = state;
+        String detail = detail(state, nowNanos);
+        return Optional.of(label + " is " + state.label() + (detail.isEmpty() ? "" : ": " + detail));
+    }
+
+    /** How long a call may take; the first call to a GPU may have to wake it up. */
+    long deadlineNanos(boolean firstCall) {
+        return (firstCall
+                        ? sampling.settings().openDeadline()
+                        : sampling.settings().deadline())
+                .toNanos();
+    }
+
+    synchronized int hungThreads(long nowNanos) {
+        return workers.hung(nowNanos);
+    }
+
+    synchronized boolean inDriver() {
+        return workers.inDriver();
+    }
+
+    /** Whether everything was looked at once, or will not be in time. */
+    synchronized boolean settled(long nowNanos) {
+        boolean complete =
+                frame.sampledAtNanos(Cadence.FAST) != 0 && frame.sampledAtNanos(Cadence.SLOW) != 0 && processesAt != 0;
+        return gone || complete || hungThreads(nowNanos) > 0;
+    }
+
+    // What readers see.
+
+    synchronized GpuState state(long nowNanos) {
+        if (gone) {
+            return GpuState.GONE;
+        }
+        boolean hung = workers.hungIn(Work.FAST, nowNanos) != null || workers.hungIn(Work.SLOW, nowNanos) != null;
+        return hung ? GpuState.HUNG : seen;
+    }
+
+    private String detail(GpuState state, long nowNanos) {
+        return switch (state) {
+            case STARTING, ANSWERING -> stuckText(Work.PROCESSES, "listing its processes", nowNanos);
+            case HUNG -> {
+                String fast = stuckText(
+                        Work.FAST, needsIdentity ? "asking what it is" : "reading memory and health", nowNanos);
+                yield fast.isEmpty() ? stuckText(Work.SLOW, "the slower sampling", nowNanos) : fast;
+            }
+            case LOST -> "the driver answers 15, GPU is lost";
+            case RESET_REQUIRED -> "the driver answers 16, reset required";
+            case GONE -> "the driver no longer lists it";
+        };
+    }
+
+    private String stuckText(Work work, String what, long nowNanos) {
+        GpuWorker worker = workers.hungIn(work, nowNanos);
+        if (worker == null) {
+            return "";
+        }
+        return what + " has not returned for " + seconds(nowNanos - worker.callStarted()) + " s";
+    }
+
+    private static long seconds(long nanos) {
+        return TimeUnit.NANOSECONDS.toSeconds(nanos);
+    }
+
+    synchronized long refused() {
+        return refused;
+    }
+
+    synchronized GpuSnapshot snapshot(long nowNanos) {
+        GpuState state = state(nowNanos);
+        boolean[] stale = {staleNow(Cadence.FAST, Work.FAST, nowNanos), staleNow(Cadence.SLOW, Work.SLOW, nowNanos)};
+        GpuFrame copy = frame.copy();
+        FrameValidator.markStale(copy, stale);
+        List<GpuSnapshot.MigSnapshot> partitions = new ArrayList<>(mig.length);
+        for (int i = 0; i < mig.length; i++) {
+            GpuFrame part = mig[i].copy();
+            FrameValidator.markStale(part, stale);
+            partitions.add(new GpuSnapshot.MigSnapshot(binding.identity().mig().get(i), part));
+        }
+        return new GpuSnapshot(
+                binding.identity(),
+                state,
+                detail(state, nowNanos),
+                copy,
+                age(frame.sampledAtNanos(Cadence.FAST), nowNanos),
+                processes(nowNanos),
+                age(processesAt, nowNanos),
+                refused,
+                List.copyOf(partitions));
+    }
+
+    private boolean staleNow(Cadence cadence, Work work, long nowNanos) {
+        return gone
+                || workers.currentHangs(nowNanos) && workers.hungIn(work, nowNanos) != null
+                || nowNanos - frame.sampledAtNanos(cadence)
+                        > sampling.settings().staleAfterNanos(work);
+    }
+
+    private Reading<List<GpuProcess>> processes(long nowNanos) {
+        if (processesAt == 0 || !(processes instanceof Reading.Present<?>)) {
+            return processes;
+        }
+        long age = nowNanos - processesAt;
+        if (gone || age > sampling.settings().staleAfterNanos(Work.PROCESSES)) {
+            return Reading.absent(Absence.STALE, 0, "listed " + seconds(age) + " s ago");
+        }
+        return processes;
+    }
+
+    private static Reading<Long> age(long atNanos, long nowNanos) {
+        return atNanos == 0 ? Reading.absent(Absence.PENDING) : Reading.of(Math.max(0, nowNanos - atNanos));
+    }
+}

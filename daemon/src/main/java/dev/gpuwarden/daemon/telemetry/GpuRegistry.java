@@ -1,0 +1,107 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.telemetry.GpuState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** The GPUs of the node: those that the driver lists, and those that it listed once. Changed by the keeper's thread alone. */
+final class GpuRegistry {
+
+    private final GpuMonitor.Sampling sampling;
+    private volatile List<GpuMonitor> all = List.of();
+
+    GpuRegistry(GpuMonitor.Sampling sampling) {
+        this.sampling = sampling;
+    }
+
+    List<GpuMonitor> all() {
+        return all;
+    }
+
+    boolean isEmpty() {
+        return all.isEmpty();
+    }
+
+    void forEach(Consumer<GpuMonitor> action) {
+        all.forEach(action);
+    }
+
+    /** How many the driver lists. */
+    long listed(long nowNanos) {
+        return all.stream().filter(s -> s.state(nowNanos) != GpuState.GONE).count();
+    }
+
+    boolean anyHung(long nowNanos) {
+        return all.stream().anyMatch(s -> s.hungThreads(nowNanos) > 0);
+    }
+
+    boolean anyInDriver() {
+        return all.stream().anyMatch(GpuMonitor::inDriver);
+    }
+
+    /** Whether a GPU went away: lost, no longer listed, or on the bus and never listed. */
+    boolean missing(List<PciAddress> onBus, long nowNanos) {
+        for (GpuMonitor monitor : all) {
+            GpuState seen = monitor.state(nowNanos);
+            if (seen == GpuState.LOST || seen == GpuState.RESET_REQUIRED || seen == GpuState.GONE) {
+                return true;
+            }
+        }
+        return onBus.stream()
+                .anyMatch(address ->
+                        all.stream().noneMatch(s -> s.binding().identity().pci().equals(Reading.of(address))));
+    }
+
+    /** Every GPU finds out by itself which one it is. */
+    void begin(Driver driver, int count) {
+        Reading.Absent<?> why = new Reading.Absent<>(Absence.PENDING, 0, "");
+        List<GpuMonitor> fresh = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            fresh.add(new GpuMonitor(sampling, new GpuBinding(driver, GpuIdentity.unknown(i, why)), i, count));
+        }
+        all = List.copyOf(fresh);
+        fresh.forEach(GpuMonitor::start);
+    }
+
+    /** Matches what the driver lists now with what is known; new GPUs begin, GPUs that are not listed leave. */
+    void apply(Driver driver, List<GpuIdentity> listed, boolean handlesChanged) {
+        List<GpuMonitor> before = all;
+        List<GpuIdentity> known =
+                before.stream().map(s -> s.binding().identity()).toList();
+        int[] match = GpuMatcher.match(known, listed);
+        List<GpuMonitor> after = new ArrayList<>();
+        List<GpuMonitor> fresh = new ArrayList<>();
+        for (int i = 0; i < match.length; i++) {
+            if (match[i] < 0) {
+                GpuMonitor monitor = new GpuMonitor(sampling, new GpuBinding(driver, listed.get(i)), i, match.length);
+                after.add(monitor);
+                fresh.add(monitor);
+                continue;
+            }
+            GpuMonitor monitor = before.get(match[i]);
+            rebind(monitor, driver, GpuMatcher.merge(known.get(match[i]), listed.get(i)), handlesChanged);
+            after.add(monitor);
+        }
+        List<GpuMonitor> left =
+                before.stream().filter(monitor -> !after.contains(monitor)).toList();
+        after.addAll(left);
+        // In this order, so that no reader finds a GPU gone while it still stands in the driver's order.
+        all = List.copyOf(after);
+        left.forEach(GpuMonitor::leave);
+        fresh.forEach(GpuMonitor::start);
+    }
+
+    private void rebind(GpuMonitor monitor, Driver driver, GpuIdentity identity, boolean handlesChanged) {
+        GpuBinding bound = monitor.binding();
+        boolean gone = monitor.state(sampling.clock().getAsLong()) == GpuState.GONE;
+        if (handlesChanged || gone || bound.driver() != driver || !identity.equals(bound.identity())) {
+            monitor.bind(new GpuBinding(driver, identity));
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package dev.gpuwarden.daemon.telemetry;
+
+import dev.gpuwarden.core.util.Threads;
+
+/** Starts a thread. Tests give one that does not, and take the turns themselves. */
+interface ThreadLauncher {
+
+    void launch(String name, Runnable body);
+
+    /** Threads that do not keep the process alive, since the driver may never give them back. */
+    static ThreadLauncher threads() {
+        // JNA and the driver need little; the default of a megabyte is only reserved, but 64 GPUs reserve it 64 times.
+        return (name, body) ->
+                Threads.daemon(name, Threads.SMALL_STACK_BYTES, body).start();
+    }
+}

@@ -1,0 +1,55 @@
+package dev.gpuwarden.daemon.check;
+
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.node.PciBus;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.telemetry.SamplingSettings;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.time.Duration;
+import java.util.List;
+import java.util.ServiceLoader;
+
+/** Has checks look at nodes, in tests. */
+public final class CheckContexts {
+
+    private CheckContexts() {}
+
+    /** One look of one check at a simulated node. */
+    public static List<Finding> look(HealthCheck check, SimulatedNode node) {
+        return check.run(context(node, Limits.NONE));
+    }
+
+    /** What a check sees of a simulated node that is read once. */
+    public static CheckContext context(SimulatedNode node, Limits limits) {
+        return context(snapshot(node), paths(node), limits);
+    }
+
+    public static CheckContext context(NodeSnapshot snapshot, NodePaths paths, Limits limits) {
+        return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths)
+                .context(snapshot, new CounterHistory());
+    }
+
+    public static NodePaths paths(SimulatedNode node) {
+        return NodePaths.of(node.procfs(), node.sysfs(), node.podLogs());
+    }
+
+    /** Read once by the driver library; what hangs is given up soon. */
+    public static NodeSnapshot snapshot(SimulatedNode node) {
+        // Long enough for a first look beside other test JVMs.
+        Duration soon = Duration.ofSeconds(2);
+        SamplingSettings settings = SamplingSettings.of(
+                        Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(15), soon)
+                .withPatience(Duration.ofMinutes(1), soon, soon, Duration.ofSeconds(30))
+                .withLibraryPath(node.libraryPath().toString());
+        DriverProvider provider =
+                ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
+        return NodeSampler.once(provider, settings, new PciBus(paths(node)), NodeSampler::snapshot);
+    }
+}
