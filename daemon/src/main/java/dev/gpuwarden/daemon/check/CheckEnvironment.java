@@ -10,6 +10,8 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.LinkMetric;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -67,7 +69,7 @@ public record CheckEnvironment(
 
         @Override
         public GpuHistory history(GpuIdentity gpu) {
-            return new AskedHistory(environment.histories.apply(gpu), () -> pending.add(gpu.label()));
+            return new PendingAwareHistory(environment.histories.apply(gpu), () -> pending.add(gpu.label()));
         }
 
         @Override
@@ -108,6 +110,36 @@ public record CheckEnvironment(
         @Override
         public Path procfs() {
             return environment.paths.procfs();
+        }
+    }
+
+    /**
+     * A history that tells when it could not answer yet.
+     *
+     * @param whenPending called for each answer that time will bring
+     */
+    private record PendingAwareHistory(GpuHistory history, Runnable whenPending) implements GpuHistory {
+
+        @Override
+        public Reading<Long> increase(GpuMetric counter, Duration window) {
+            return noted(history.increase(counter, window));
+        }
+
+        @Override
+        public Reading<Long> increase(int link, LinkMetric counter, Duration window) {
+            return noted(history.increase(link, counter, window));
+        }
+
+        @Override
+        public Reading<Double> share(GpuMetric flags, long bits, Duration window) {
+            return noted(history.share(flags, bits, window));
+        }
+
+        private <T> Reading<T> noted(Reading<T> answer) {
+            if (answer instanceof Reading.Absent<T> absent && absent.cause() == Absence.PENDING) {
+                whenPending.run();
+            }
+            return answer;
         }
     }
 }

@@ -35,14 +35,14 @@ public final class AutopilotCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         for (GpuSnapshot gpu : scrape.node().gpus()) {
             add(out, gpu, "remapped", remapped(gpu.frame()));
             add(out, gpu, "power-slowdown", slowed(gpu.frame()));
         }
     }
 
-    private void add(Families out, GpuSnapshot gpu, String check, OptionalInt value) {
+    private void add(Family.Series out, GpuSnapshot gpu, String check, OptionalInt value) {
         if (value.isPresent()) {
             Labels labels = Labels.of(
                     "check",

@@ -49,7 +49,7 @@ public final class CheckCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         List<CheckResult> last = results.get();
         Verdict verdict = NodeVerdict.of(last, faults.get());
         for (Verdict each : Verdict.values()) {

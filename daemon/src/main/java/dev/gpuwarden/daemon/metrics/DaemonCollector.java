@@ -56,12 +56,12 @@ final class DaemonCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         sampler(scrape.sampler(), out);
         self(scrape.self(), out);
     }
 
-    private static void sampler(SamplerStats sampler, Families out) {
+    private static void sampler(SamplerStats sampler, Family.Series out) {
         for (Work work : WORKS) {
             Labels labels = Labels.of("work", work.label());
             out.add(TURN, labels, sampler.durationsMicros(work));
@@ -74,7 +74,7 @@ final class DaemonCollector implements Collector {
         out.add(REINITIALISATIONS, Labels.EMPTY, sampler.reinitialisations());
     }
 
-    private static void self(ProcessStats self, Families out) {
+    private static void self(ProcessStatsReader.Stats self, Family.Series out) {
         present(out, CPU, self.cpuSeconds());
         present(out, START, self.startTimeSeconds());
         present(out, RESIDENT, self.residentBytes());
@@ -89,7 +89,7 @@ final class DaemonCollector implements Collector {
         present(out, SCRAPE_DURATION, self.lastScrapeSeconds());
     }
 
-    private static void present(Families out, Family family, Reading<? extends Number> value) {
+    private static void present(Family.Series out, Family family, Reading<? extends Number> value) {
         value.asOptional().ifPresent(v -> out.add(family, Labels.EMPTY, v.doubleValue()));
     }
 }

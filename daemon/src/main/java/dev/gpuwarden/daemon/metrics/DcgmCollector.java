@@ -53,7 +53,7 @@ public final class DcgmCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         List<GpuSnapshot> gpus = scrape.node().gpus();
         String driver = scrape.node().driver() instanceof DriverState.Running running
                 ? GpuCollector.text(running.info().driverVersion())
@@ -81,7 +81,7 @@ public final class DcgmCollector implements Collector {
         }
     }
 
-    private DcgmPods pods(Families out) {
+    private DcgmPods pods(Family.Series out) {
         Reading<GpuHolders> asked = holders.get();
         if (asked instanceof Reading.Present<GpuHolders> known) {
             return DcgmPods.of(known.value());
@@ -93,14 +93,14 @@ public final class DcgmCollector implements Collector {
         return new DcgmPods(List.of());
     }
 
-    private static void add(Families out, Field field, Labels labels, GpuFrame frame) {
+    private static void add(Family.Series out, Field field, Labels labels, GpuFrame frame) {
         if (frame.present(field.metric())) {
             out.add(field.family(), labels, frame.raw(field.metric()) / field.divisor());
         }
     }
 
     /** A GPU whose address is not known may be any of those that the log tells of. */
-    private static void xid(Families out, GpuIdentity gpu, Labels labels, Map<PciAddress, Integer> last) {
+    private static void xid(Family.Series out, GpuIdentity gpu, Labels labels, Map<PciAddress, Integer> last) {
         if (gpu.pci() instanceof Reading.Present<PciAddress> pci) {
             PciAddress at = pci.value();
             int code = last.getOrDefault(new PciAddress(at.domain(), at.bus(), at.device(), 0), 0);
@@ -113,7 +113,7 @@ public final class DcgmCollector implements Collector {
     }
 
     /** One series for each GPU instance: what its compute instances share is told once. */
-    private void partitions(Families out, GpuSnapshot gpu, Labels board, DcgmPods pods) {
+    private void partitions(Family.Series out, GpuSnapshot gpu, Labels board, DcgmPods pods) {
         Set<Integer> told = new HashSet<>();
         for (GpuSnapshot.MigSnapshot mig : gpu.mig()) {
             if (mig.identity().gpuInstance() instanceof Reading.Present<Integer> instance

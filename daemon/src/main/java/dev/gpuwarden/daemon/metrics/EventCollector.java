@@ -40,7 +40,7 @@ public final class EventCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         counts.get().forEach((kind, count) -> out.add(EVENTS, labels(kind), count));
         Map<Labels, Integer> sums = new LinkedHashMap<>();
         for (Fault fault : faults.get().stream().sorted(Fault.FATAL_THEN_NEWEST).toList()) {

@@ -67,14 +67,14 @@ public final class Exposition {
     }
 
     /** All metrics, sorted by name. */
-    public MetricSnapshots snapshots(Scrape scrape) {
+    public MetricSnapshots snapshots(Collector.Scrape scrape) {
         List<MetricSnapshot> snapshots = new ArrayList<>();
         List<Collector> all = collectors().all();
         AtomicLongArray errors = collectors().errors();
         for (int i = 0; i < all.size(); i++) {
             Collector collector = all.get(i);
             try {
-                Families families = new Families();
+                Family.Series families = new Family.Series();
                 collector.collect(scrape, families);
                 snapshots.addAll(families.snapshots());
                 duplicates.addAndGet(families.duplicates());
@@ -87,7 +87,7 @@ public final class Exposition {
                 }
             }
         }
-        Families own = new Families();
+        Family.Series own = new Family.Series();
         for (int i = 0; i < all.size(); i++) {
             own.add(Own.ERRORS, Labels.of("collector", all.get(i).name()), errors.get(i));
         }

@@ -9,6 +9,7 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.List;
 import java.util.Locale;
 
 /** Every reading of every GPU in base units, and for each that is not there the cause. */
@@ -61,7 +62,7 @@ final class GpuCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         for (GpuSnapshot gpu : scrape.node().gpus()) {
             Labels labels = GpuLabels.of(gpu.identity());
             out.add(INFO, info(gpu.identity(), labels), 1);
@@ -84,7 +85,7 @@ final class GpuCollector implements Collector {
         }
     }
 
-    private void readings(GpuFrame frame, Labels labels, Families out) {
+    private void readings(GpuFrame frame, Labels labels, Family.Series out) {
         int[] absent = new int[CAUSES.length];
         for (int i = 0; i < READINGS.length; i++) {
             GpuMetric metric = GpuMetric.of(i);
@@ -118,13 +119,13 @@ final class GpuCollector implements Collector {
         return absence == Absence.NOT_SUPPORTED || absence == Absence.NO_SYMBOL || absence == Absence.OFF;
     }
 
-    private static void clockEvents(long mask, Labels labels, Families out) {
+    private static void clockEvents(long mask, Labels labels, Family.Series out) {
         for (ClockEventReason reason : ClockEventReason.all()) {
             out.add(CLOCK_EVENT, labels.add("reason", reason.label()), reason.in(mask) ? 1 : 0);
         }
     }
 
-    private static void age(Families out, Family family, Labels labels, Reading<Long> nanos) {
+    private static void age(Family.Series out, Family family, Labels labels, Reading<Long> nanos) {
         if (nanos instanceof Reading.Present<Long> age) {
             out.add(family, labels, age.value() / 1e9);
         }
@@ -144,5 +145,42 @@ final class GpuCollector implements Collector {
 
     static String text(Reading<?> reading) {
         return reading.asOptional().map(Object::toString).orElse("");
+    }
+
+    /** Bits of {@code CLOCK_EVENT_REASONS} (nvml.h 13.3, nvmlClocksEventReason*). */
+    private enum ClockEventReason {
+        GPU_IDLE(0x1),
+        APPLICATIONS_CLOCKS_SETTING(0x2),
+        SW_POWER_CAP(0x4),
+        HW_SLOWDOWN(0x8),
+        SYNC_BOOST(0x10),
+        SW_THERMAL_SLOWDOWN(0x20),
+        HW_THERMAL_SLOWDOWN(0x40),
+        HW_POWER_BRAKE_SLOWDOWN(0x80),
+        DISPLAY_CLOCK_SETTING(0x100),
+        /** Bits that a newer driver may add. */
+        OTHER(~0x1ffL);
+
+        private static final List<ClockEventReason> ALL = List.of(values());
+
+        private final long bits;
+        private final String label;
+
+        ClockEventReason(long bits) {
+            this.bits = bits;
+            this.label = name().toLowerCase(Locale.ROOT);
+        }
+
+        static List<ClockEventReason> all() {
+            return ALL;
+        }
+
+        String label() {
+            return label;
+        }
+
+        boolean in(long mask) {
+            return (mask & bits) != 0;
+        }
     }
 }

@@ -29,7 +29,7 @@ public final class GrpcCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         stats.eachEnded((ended, count) -> out.add(
                 CALLS,
                 Labels.of(

@@ -51,7 +51,7 @@ public final class KernelLogCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         KernelLogStats stats = log.get();
         if (!(stats.status() instanceof Reading.Present<KernelLogStatus> present)) {
             return;

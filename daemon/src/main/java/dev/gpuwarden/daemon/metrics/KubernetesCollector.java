@@ -31,7 +31,7 @@ public final class KubernetesCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         stats.get().forEach((kind, of) -> {
             out.add(REQUESTS, Labels.of("kind", kind, "result", "ok"), of.ok());
             out.add(REQUESTS, Labels.of("kind", kind, "result", "refused"), of.refused());

@@ -33,7 +33,7 @@ final class LinkCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         for (GpuSnapshot gpu : scrape.node().gpus()) {
             Labels labels = GpuLabels.of(gpu.identity());
             int links = links(gpu.frame());
@@ -56,7 +56,7 @@ final class LinkCollector implements Collector {
         return links;
     }
 
-    private static void link(GpuFrame frame, int link, Labels labels, Families out) {
+    private static void link(GpuFrame frame, int link, Labels labels, Family.Series out) {
         for (int i = 0; i < READINGS.length; i++) {
             LinkMetric metric = LinkMetric.of(i);
             int slot = GpuFrame.slot(metric, link);

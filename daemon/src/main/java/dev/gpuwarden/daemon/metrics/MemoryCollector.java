@@ -66,7 +66,7 @@ final class MemoryCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         for (GpuMemoryUse gpu : scrape.memory().get()) {
             Labels labels = GpuLabels.of(gpu.gpu());
             present(out, UNATTRIBUTED, labels, gpu.unattributedBytes());
@@ -87,7 +87,7 @@ final class MemoryCollector implements Collector {
         }
     }
 
-    private static void owners(GpuMemoryUse gpu, Labels labels, Families out) {
+    private static void owners(GpuMemoryUse gpu, Labels labels, Family.Series out) {
         // A pod that ends and its successor of the same name may hold memory together, under different UIDs.
         Map<Labels, Reading<Long>> pods = new LinkedHashMap<>();
         for (MemoryShare share : MemoryShare.byPod(gpu)) {
@@ -133,7 +133,7 @@ final class MemoryCollector implements Collector {
                 "pod", pod.name().asOptional().orElse(pod.uid()));
     }
 
-    private static void silent(List<MemoryUse> uses, Labels labels, Families out) {
+    private static void silent(List<MemoryUse> uses, Labels labels, Family.Series out) {
         Map<String, Long> byCause = new TreeMap<>();
         for (MemoryUse use : uses) {
             if (use.usedBytes() instanceof Reading.Absent<Long> absent) {
@@ -143,7 +143,7 @@ final class MemoryCollector implements Collector {
         byCause.forEach((cause, count) -> out.add(SILENT, labels.add("cause", cause), count));
     }
 
-    private static void processes(List<MemoryUse> uses, Labels labels, Families out) {
+    private static void processes(List<MemoryUse> uses, Labels labels, Family.Series out) {
         for (MemoryUse use : uses) {
             Labels own = Labels.of(
                     "pid", Integer.toString(use.process().pid()),
@@ -154,7 +154,7 @@ final class MemoryCollector implements Collector {
         }
     }
 
-    private static void partition(MigDevice mig, GpuFrame frame, Labels gpu, Families out) {
+    private static void partition(MigDevice mig, GpuFrame frame, Labels gpu, Family.Series out) {
         Labels labels = gpu.merge(Labels.of(
                 "mig_uuid", mig.uuid(),
                 "gi", GpuCollector.text(mig.gpuInstance()),
@@ -170,7 +170,7 @@ final class MemoryCollector implements Collector {
         });
     }
 
-    private static void present(Families out, Family family, Labels labels, Reading<Long> value) {
+    private static void present(Family.Series out, Family family, Labels labels, Reading<Long> value) {
         if (value instanceof Reading.Present<Long> bytes) {
             out.add(family, labels, bytes.value());
         }

@@ -36,7 +36,7 @@ final class NodeCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         NodeSnapshot node = scrape.node();
         out.add(BUILD, build, 1);
         out.add(GPUS, Labels.EMPTY, node.gpus().size());

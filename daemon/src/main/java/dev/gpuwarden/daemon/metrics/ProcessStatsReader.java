@@ -35,10 +35,10 @@ public final class ProcessStatsReader {
                 : Reading.absent(Absence.FAILED, 0, "/proc/self/stat");
     }
 
-    public ProcessStats read(long scrapes, Reading<Double> lastScrapeSeconds) {
+    public Stats read(long scrapes, Reading<Double> lastScrapeSeconds) {
         Reading<String> stat = read("self/stat", text -> text);
         Runtime heap = Runtime.getRuntime();
-        return new ProcessStats(
+        return new Stats(
                 parse(stat, s -> (Long.parseLong(field(s, 14)) + Long.parseLong(field(s, 15))) / TICKS_PER_SECOND),
                 startTimeSeconds,
                 read("self/status", text -> 1024 * Long.parseLong(after(text, "VmRSS:"))),
@@ -93,4 +93,24 @@ public final class ProcessStatsReader {
         }
         return text.substring(at + key.length()).trim().split("\\s", 2)[0];
     }
+
+    /**
+     * What this process itself takes from the node.
+     *
+     * @param scrapes expositions made before this one
+     * @param lastScrapeSeconds how long the one before took to make
+     */
+    public record Stats(
+            Reading<Double> cpuSeconds,
+            Reading<Double> startTimeSeconds,
+            Reading<Long> residentBytes,
+            Reading<Long> virtualBytes,
+            Reading<Long> threads,
+            Reading<Long> openFiles,
+            Reading<Long> maxFiles,
+            long heapUsedBytes,
+            long heapCommittedBytes,
+            long heapMaxBytes,
+            long scrapes,
+            Reading<Double> lastScrapeSeconds) {}
 }

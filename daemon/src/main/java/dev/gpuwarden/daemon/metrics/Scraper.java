@@ -65,7 +65,8 @@ public final class Scraper {
     public MetricSnapshots scrape() {
         NodeSnapshot node = nodes.get();
         Reading<Double> last = made == 0 ? Reading.absent(Absence.PENDING) : Reading.of(lastNanos / 1e9);
-        return exposition.snapshots(new Scrape(node, () -> memory.attribute(node), sampler, self.read(made, last)));
+        return exposition.snapshots(
+                new Collector.Scrape(node, () -> memory.attribute(node), sampler, self.read(made, last)));
     }
 
     /** The bytes of one exposition, at most a second old. Nobody may change them. */

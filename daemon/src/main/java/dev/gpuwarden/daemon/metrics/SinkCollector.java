@@ -29,7 +29,7 @@ public final class SinkCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         for (SinkStats sink : sinks.get()) {
             Labels labels = Labels.of("sink", sink.sink());
             out.add(SENT, labels, sink.sent());

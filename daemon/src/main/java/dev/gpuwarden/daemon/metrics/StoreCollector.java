@@ -53,7 +53,7 @@ public final class StoreCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         StoreStatus status = store.get();
         out.add(IN_MEMORY, Labels.EMPTY, status.memoryCause().isPresent() ? 1 : 0);
         out.add(FAILING, Labels.EMPTY, status.trouble().isPresent() ? 1 : 0);

@@ -24,7 +24,7 @@ public final class WebCollector implements Collector {
     }
 
     @Override
-    public void collect(Scrape scrape, Families out) {
+    public void collect(Scrape scrape, Family.Series out) {
         out.add(CONNECTIONS, Labels.EMPTY, stats.connections());
         out.add(HELD, Labels.EMPTY, stats.bodyBytes());
         for (WebStats.Refusal why : WebStats.Refusal.values()) {

@@ -19,7 +19,7 @@ class AutopilotCollectorTest {
     private static List<String> series(Consumer<GpuFrame> change) {
         GpuFrame frame = NodeFixture.frame();
         change.accept(frame);
-        Scrape scrape =
+        Collector.Scrape scrape =
                 NodeFixture.scrape(NodeFixture.node(List.of(NodeFixture.gpu(0, GpuState.ANSWERING, frame, List.of()))));
         Exposition exposition = new Exposition(
                 MetricsOptions.of(false, false, false), () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon")));

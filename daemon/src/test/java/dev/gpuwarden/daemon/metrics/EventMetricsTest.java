@@ -81,7 +81,7 @@ class EventMetricsTest {
     }
 
     private static List<String> lines(List<Collector> parts) {
-        Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
         Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> parts);
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()

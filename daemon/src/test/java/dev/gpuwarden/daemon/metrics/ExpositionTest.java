@@ -28,10 +28,10 @@ class ExpositionTest {
 
     private static final String GPU0 = "{gpu=\"0\",uuid=\"GPU-00000000-0000-0000-0000-000000000000\"";
 
-    private static Scrape scrape(GpuSnapshot gpu, IntFunction<Owner> owners) {
+    private static Collector.Scrape scrape(GpuSnapshot gpu, IntFunction<Owner> owners) {
         NodeSnapshot node = NodeFixture.node(List.of(gpu));
         List<GpuMemoryUse> memory = NodeFixture.memory(node, owners);
-        return new Scrape(node, () -> memory, NodeFixture.sampler(), NodeFixture.SELF);
+        return new Collector.Scrape(node, () -> memory, NodeFixture.sampler(), NodeFixture.SELF);
     }
 
     private static GpuSnapshot holding(GpuProcess... processes) {
@@ -88,7 +88,7 @@ class ExpositionTest {
         frame.putAbsent(GpuFrame.slot(GpuMetric.FAN_SPEED), Absence.NOT_SUPPORTED, 3);
         frame.putAbsent(GpuFrame.slot(GpuMetric.RECOVERY_ACTION), Absence.NO_SYMBOL, 13);
         GpuSnapshot gpu = NodeFixture.gpu(0, GpuState.HUNG, frame, List.of());
-        Scrape scrape = scrape(gpu, pid -> new Owner.Unit("x.service"));
+        Collector.Scrape scrape = scrape(gpu, pid -> new Owner.Unit("x.service"));
         List<String> lines = Lines.of(scrape);
         assertThat(lines)
                 .noneMatch(line -> line.startsWith("gpuwarden_gpu_temperature_celsius"))
@@ -181,7 +181,7 @@ class ExpositionTest {
     @Test
     void hostileNamesAreEscapedInEveryFormat() {
         String hostile = "x\"} 1\ngpuwarden_up 1\\\u001b[31m\u0000";
-        Scrape scrape = scrape(holding(NodeFixture.process(1, 100)), pid -> new Owner.Unit(hostile));
+        Collector.Scrape scrape = scrape(holding(NodeFixture.process(1, 100)), pid -> new Owner.Unit(hostile));
         for (TextFormat format : TextFormat.values()) {
             Exposition exposition = new Exposition(
                     MetricsOptions.of(true, true, true),
@@ -195,7 +195,7 @@ class ExpositionTest {
 
     @Test
     void aCollectorThatFailsCostsItsOwnSeriesAndIsCounted() {
-        Scrape scrape = new Scrape(
+        Collector.Scrape scrape = new Collector.Scrape(
                 NodeFixture.node(1),
                 () -> {
                     throw new IllegalStateException("for this test");
@@ -260,7 +260,7 @@ class ExpositionTest {
         NodeSnapshot node = NodeFixture.node(gpus);
         org.junit.jupiter.api.Assertions.assertTimeout(Duration.ofSeconds(20), () -> {
             List<GpuMemoryUse> memory = NodeFixture.memory(node, pid -> NodeFixture.pod("ns", "pod-" + pid, "main"));
-            Scrape scrape = new Scrape(node, () -> memory, NodeFixture.sampler(), NodeFixture.SELF);
+            Collector.Scrape scrape = new Collector.Scrape(node, () -> memory, NodeFixture.sampler(), NodeFixture.SELF);
             assertThat(Lines.of(scrape, MetricsOptions.of(true, true, true)))
                     .filteredOn(line -> line.startsWith("gpu_pod_memory_used_bytes"))
                     .hasSize(64 * 500);

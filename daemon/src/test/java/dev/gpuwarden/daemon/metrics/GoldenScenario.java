@@ -94,10 +94,10 @@ enum GoldenScenario {
         };
     }
 
-    Scrape scrape() {
+    Collector.Scrape scrape() {
         NodeSnapshot node = node();
         List<GpuMemoryUse> memory = NodeFixture.memory(node, this::owner);
-        return new Scrape(node, () -> memory, NodeFixture.sampler(), NodeFixture.SELF);
+        return new Collector.Scrape(node, () -> memory, NodeFixture.sampler(), NodeFixture.SELF);
     }
 
     String fileName() {

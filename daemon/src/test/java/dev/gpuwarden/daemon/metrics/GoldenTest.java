@@ -28,7 +28,7 @@ class GoldenTest {
     @ParameterizedTest
     @EnumSource
     void nodesMadeByHandAreExposedAsAgreed(GoldenScenario scenario) throws IOException {
-        Scrape scrape = scenario.scrape();
+        Collector.Scrape scrape = scenario.scrape();
         Exposition exposition = new Exposition(scenario.options(), () -> scenario.parts(scrape.node()));
         String now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape));
         check(scenario.fileName(), SimulatedExposition.masked(now));

@@ -29,7 +29,7 @@ class GrpcMetricsTest {
         stats.ended("datamodels.PlatformConnector/HealthEventOccurredV1", Status.Code.UNAVAILABLE);
         stats.ended("", Status.Code.UNIMPLEMENTED);
         stats.refused(CallStats.Refusal.MEMORY);
-        Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
         Exposition exposition =
                 new Exposition(MetricsOptions.of(false, false, false), () -> List.of(new GrpcCollector(stats)));
         List<String> now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))

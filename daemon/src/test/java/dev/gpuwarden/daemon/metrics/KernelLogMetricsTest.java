@@ -54,7 +54,7 @@ class KernelLogMetricsTest {
     }
 
     private static List<String> lines(Reading<KernelLogStatus> status) {
-        Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
         Exposition exposition = new Exposition(
                 MetricsOptions.of(false, false, false), () -> List.of(new KernelLogCollector(() -> stats(status))));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))

@@ -23,17 +23,17 @@ final class Lines {
     }
 
     /** Series of the older text format, comments left out. */
-    static List<String> of(Scrape scrape, Collector part) {
+    static List<String> of(Collector.Scrape scrape, Collector part) {
         Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> List.of(part));
         return series(text(TextFormat.PROMETHEUS, exposition.snapshots(scrape)));
     }
 
-    static List<String> of(Scrape scrape, MetricsOptions options) {
+    static List<String> of(Collector.Scrape scrape, MetricsOptions options) {
         Exposition exposition = new Exposition(options);
         return series(text(TextFormat.PROMETHEUS, exposition.snapshots(scrape)));
     }
 
-    static List<String> of(Scrape scrape) {
+    static List<String> of(Collector.Scrape scrape) {
         return of(scrape, MetricsOptions.of(false, false, false));
     }
 

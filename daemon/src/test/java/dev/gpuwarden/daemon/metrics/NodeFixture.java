@@ -149,12 +149,12 @@ public final class NodeFixture {
                 .toList();
     }
 
-    public static Scrape scrape(NodeSnapshot node) {
+    public static Collector.Scrape scrape(NodeSnapshot node) {
         List<GpuMemoryUse> memory = memory(node, pid -> new Owner.Unit("train.service"));
-        return new Scrape(node, () -> memory, sampler(), SELF);
+        return new Collector.Scrape(node, () -> memory, sampler(), SELF);
     }
 
-    public static final ProcessStats SELF = new ProcessStats(
+    public static final ProcessStatsReader.Stats SELF = new ProcessStatsReader.Stats(
             Reading.of(1.25),
             Reading.of(1_700_000_000.5),
             Reading.of(50L << 20),

@@ -33,7 +33,8 @@ final class SimulatedExposition {
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Exposition exposition =
                     new Exposition(MetricsOptions.of(false, false, false), () -> List.of(CheckedNode.collector(node)));
-            Scrape scrape = new Scrape(node, () -> memory.attribute(node), NodeFixture.sampler(), NodeFixture.SELF);
+            Collector.Scrape scrape =
+                    new Collector.Scrape(node, () -> memory.attribute(node), NodeFixture.sampler(), NodeFixture.SELF);
             return masked(Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape)));
         }
     }
