@@ -80,13 +80,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Runs until it is told to stop: samples every GPU and serves what it sees. */
+/** The command that runs until it is stopped: it samples every GPU, runs checks, and serves the results. */
 @Command(
         name = "daemon",
         mixinStandardHelpOptions = true,
-        description = "Watch the GPUs of this node and serve what is seen to Prometheus, until SIGTERM or SIGINT.",
+        description = "Monitor the GPUs of this node and serve the results to Prometheus, until SIGTERM or SIGINT.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:told to stop", "2:wrong usage or configuration"})
+        exitCodeList = {"0:stopped by a signal", "2:wrong usage or configuration"})
 public final class DaemonCommand implements Callable<Integer> {
 
     private static final System.Logger LOG = System.getLogger(DaemonCommand.class.getName());
@@ -171,7 +171,7 @@ public final class DaemonCommand implements Callable<Integer> {
                     provider.get(), sampling.withProfiling(metrics.profiling()), new PciBus(paths), history));
             sampler.start();
             Logging.rewrite(new GpuLabeler(sampler::snapshot));
-            // The driver opens meanwhile. Whoever hands events in comes after the store, and so closes before it.
+            // The driver opens during this. Parts that send events come after the store, and so close before it.
             EventStore store = parts.add(EventStore.open(events, Clock.systemUTC()));
             sampler.useIdentities(new GpuIdentityStore(store.gpus(), store::keepGpus));
             parts.add(new FaultLogger(store, () -> PartNames.of(sampler.snapshot())));
@@ -272,7 +272,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 Clock.systemUTC());
     }
 
-    /** Where to look. */
+    /** Logs the addresses of the servers. */
     private void announce(WebServer server, List<String> sockets) {
         if (!sockets.isEmpty()) {
             LOG.log(System.Logger.Level.INFO, "answering gRPC on " + String.join(", ", sockets));

@@ -18,12 +18,12 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Whatever sends events elsewhere. */
+/** The parts that send events to other systems. */
 final class EventForwarding {
 
     private EventForwarding() {}
 
-    /** Who takes nothing now, and why. */
+    /** Returns the receivers that accept nothing now, with the cause. */
     static Map<String, String> unreached(List<SinkStats> sinks, Optional<KubernetesNode> kubernetes) {
         Map<String, String> unreached = new TreeMap<>();
         sinks.stream()
@@ -33,7 +33,7 @@ final class EventForwarding {
         return unreached;
     }
 
-    /** Starts those that are configured, and has the store forget those that no longer are. */
+    /** Starts the configured receivers, and has the store forget receivers that are no longer configured. */
     static Supplier<List<SinkStats>> start(
             SinkSettings sinks,
             UplinkOptions uplink,

@@ -14,17 +14,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Calls each GPU in a text "GPU 3 (0000:5b:00.0)" instead of by its UUID. What was known once stays known: a GPU that fell off the bus
- * is the one that is asked for. Thread-safe.
+ * Replaces GPU UUIDs in a text by labels such as "GPU 3 (0000:5b:00.0)". Labels are remembered, because a GPU that fell
+ * off the bus is the one of interest. Thread-safe.
  */
 final class GpuLabeler implements UnaryOperator<String> {
 
     private static final Pattern UUID = Pattern.compile("GPU-[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}");
 
-    /** Anybody may name a GPU that is not here, and the list is a copy of all readings. */
+    /**
+     * The least time between snapshots for unknown UUIDs. Any text may name a GPU that is not here, and a snapshot
+     * copies all readings.
+     */
     private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A driver that is opened again may number them otherwise. */
+    /** The age at which known labels are read again. A driver that is opened again may number the GPUs differently. */
     private static final long OLD_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Supplier<NodeSnapshot> node;

@@ -13,19 +13,19 @@ import dev.gpuwarden.daemon.telemetry.DriverEvents;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.util.function.Consumer;
 
-/** The kernel log of the daemon, and what it is connected with. */
+/** Wires the daemon's kernel-log monitor to driver, sampler and store. */
 record KernelLogSetup(KernelLogSettings settings, RecordRules others, NodeName node, NodePaths paths) {
 
-    /** @throws dev.gpuwarden.cli.UserError where an option or a file that it names is wrong */
+    /** @throws dev.gpuwarden.cli.UserError if an option or a file that it names is wrong */
     static KernelLogSetup of(KernelLogSettings settings, RecordRules others, NodeName node, NodePaths paths) {
         settings.validate();
         return new KernelLogSetup(settings, others, node, paths);
     }
 
     /**
-     * Follows it from now on, and the store gets what it says.
+     * Starts the monitor; the store receives its events.
      *
-     * @param tap sees every record
+     * @param tap receives every record
      */
     KernelLogMonitor start(NodeSampler sampler, EventStore store, Consumer<KernelRecord> tap) {
         DriverEvents events = sampler.events();

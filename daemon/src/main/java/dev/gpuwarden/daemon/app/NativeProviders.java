@@ -4,7 +4,7 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.ProcessSignals;
 import java.util.ServiceLoader;
 
-/** Implementations of ports that are found on the path at run time. */
+/** Finds implementations of ports on the class path at run time. */
 final class NativeProviders {
 
     private NativeProviders() {}
@@ -13,7 +13,7 @@ final class NativeProviders {
         return ServiceLoader.load(ProcessSignals.class)
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException(
-                        "nobody on the class path sends signals: the jar of the module native is missing"));
+                        "no signal provider on the class path: the jar of the module native is missing"));
     }
 
     static DriverProvider driver() {

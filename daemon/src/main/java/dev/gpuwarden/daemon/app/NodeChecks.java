@@ -17,15 +17,15 @@ import java.time.Clock;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-/** The checks of the daemon, and what they are connected with. */
+/** Wires the daemon's checks to sampler, store and kernel log. */
 record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, String nodeName) {
 
-    /** @throws dev.gpuwarden.cli.UserError where an option or a file that it names is wrong */
+    /** @throws dev.gpuwarden.cli.UserError if an option or a file that it names is wrong */
     static NodeChecks of(CheckOptions options, String nodeName) {
         return new NodeChecks(options.plan(options.all(nodeName)), options.limits(), options.expectations(), nodeName);
     }
 
-    /** Checks run from now on, and the store gets what follows. */
+    /** Starts the checks; the store receives their events. */
     CheckRunner start(
             NodeSampler sampler,
             NodeHistory history,
@@ -47,9 +47,8 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
         CheckRunner runner = new CheckRunner(plan, around, emitter::accept, sampler.epochNanos());
         sampler.whenStatesChange(runner::runSoon);
         AtomicBoolean complete = new AtomicBoolean(store.leftOut().isEmpty());
-        // Until the store is closed. Whether something is left out decides the verdict, so nobody waits for the next
-        // round.
-        var unused = store.listen(told -> {
+        // Until the store is closed. Events without room affect the verdict, so do not wait for the next round.
+        var unused = store.listen(change -> {
             boolean now = store.leftOut().isEmpty();
             if (complete.getAndSet(now) != now) {
                 runner.runSoon();

@@ -10,10 +10,10 @@ import dev.gpuwarden.daemon.kube.NodeStatusSource;
 import dev.gpuwarden.daemon.store.EventStore;
 import java.util.List;
 
-/** What this node knows of itself, for whoever keeps its Node in Kubernetes up to date. */
+/** The faults and check results that the node's conditions in Kubernetes are written from. */
 record NodeConditionSource(EventStore store, CheckRunner runner) implements NodeStatusSource {
 
-    /** Has the node written from now on, and whenever faults or results change. */
+    /** Starts writing the Node, and writes again whenever faults or results change. */
     static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Closer parts) {
         NodeReconciler writer = parts.add(kubernetes.start(new NodeConditionSource(store, runner)));
         parts.add(store.listen(told -> writer.look()));

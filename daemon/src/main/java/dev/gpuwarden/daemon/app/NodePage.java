@@ -39,7 +39,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** What people look at: the page, and the recordings that it shows. */
+/** Wires the web page and the recordings that it shows. */
 record NodePage(
         String nodeName,
         NodeSampler sampler,
@@ -50,10 +50,10 @@ record NodePage(
         RecentKernelLines lines)
         implements ApiHandler.Sources, FlightRecorder.Sources {
 
-    /** So seldom that attribution costs nothing to speak of, so often that a tenant of minutes shows. */
+    /** Long enough that attribution costs almost nothing, short enough that a tenant of a few minutes shows. */
     private static final Duration MEMORY_INTERVAL = Duration.ofSeconds(30);
 
-    /** Starts the recorder, and where there is to be a page, what fills its charts. */
+    /** Starts the recorder, and the sources of the page's charts if the page is enabled. */
     List<HttpHandler> start(Closer parts, Duration samplingInterval, Optional<PageGuard> door) {
         ScheduledExecutorService timer = timer();
         parts.add(timer::shutdownNow);

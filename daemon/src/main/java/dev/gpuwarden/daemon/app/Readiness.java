@@ -6,12 +6,12 @@ import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Whether everything was looked at once. A GPU or a driver that is known not to answer has been looked at. */
+/** Readiness of the daemon: everything was read once. A GPU or a driver that is known not to answer counts as read. */
 public final class Readiness {
 
     private Readiness() {}
 
-    /** What is still waited for; empty when ready. */
+    /** Returns what is missing; empty when ready. */
     public static List<String> pending(NodeSnapshot node) {
         List<String> pending = new ArrayList<>();
         if (node.driver() instanceof NodeSnapshot.DriverState.Opening) {

@@ -24,11 +24,11 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Where checks get what they look at.
+ * The sources that checks read.
  *
- * @param nodes asked once for each round of checks
- * @param kernelLog how reading the kernel log goes
- * @param leftOut what found no room among the current faults
+ * @param nodes returns the node's readings; called once for each round of checks
+ * @param kernelLog the state of kernel-log monitoring
+ * @param leftOut events for which the current faults had no room
  */
 public record CheckEnvironment(
         Supplier<NodeSnapshot> nodes,
@@ -40,7 +40,7 @@ public record CheckEnvironment(
         NodePaths paths,
         Clock clock) {
 
-    /** For a single look at a node: nothing is known of what was before. */
+    /** Returns the environment for a single run on a node, without history. */
     public static CheckEnvironment once(NodeSnapshot node, Limits limits, Expectations expectations, NodePaths paths) {
         return new CheckEnvironment(
                 () -> node,
@@ -48,7 +48,7 @@ public record CheckEnvironment(
                 limits,
                 expectations,
                 () -> Reading.absent(Absence.PENDING, 0, "the kernel log"),
-                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "a single look keeps no faults"),
+                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults"),
                 paths,
                 Clock.systemUTC());
     }
@@ -57,12 +57,12 @@ public record CheckEnvironment(
         return new CheckEnvironment(nodes, histories, limits, expectations, status, leftOut, paths, clock);
     }
 
-    /** What one check sees, now. */
+    /** Returns the context of one check at the present time. */
     Context context(NodeSnapshot node, CounterHistory memory) {
         return new Context(this, node, memory, clock.instant(), new HashSet<>());
     }
 
-    /** @param pending GPUs of which the check asked for what is not known before some time has passed */
+    /** @param pending labels of GPUs for which the check requested history that needs more time */
     record Context(
             CheckEnvironment environment, NodeSnapshot node, CounterHistory memory, Instant now, Set<String> pending)
             implements CheckContext {
@@ -114,9 +114,9 @@ public record CheckEnvironment(
     }
 
     /**
-     * A history that tells when it could not answer yet.
+     * A history that reports when it has no value yet.
      *
-     * @param whenPending called for each answer that time will bring
+     * @param whenPending called for each request whose value needs more time
      */
     private record PendingAwareHistory(GpuHistory history, Runnable whenPending) implements GpuHistory {
 

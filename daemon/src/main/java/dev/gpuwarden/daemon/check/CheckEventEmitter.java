@@ -25,9 +25,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes events of what checks say, once for each fault that comes or goes. What the event book has is the truth: it is compared
- * with before each round, so that a restart repeats nothing, a fault that somebody set healthy is raised again if it is still
- * there, and what found no room is told again. Owned by one thread.
+ * Turns check results into events, one for each fault that is raised or cleared. The stored faults are the truth, and
+ * are compared before each round. So a restart repeats nothing. A fault that was set healthy by hand is raised again if
+ * it persists, and a fault that found no room is sent again. Owned by one thread.
  */
 public final class CheckEventEmitter {
 
@@ -49,17 +49,17 @@ public final class CheckEventEmitter {
         this.nodeName = nodeName;
     }
 
-    /** Clears the faults of checks that the user switched off: nobody would lift them any more. */
+    /** Clears the faults of checks that are switched off, because no run of theirs can clear them any more. */
     public void begin(Clock clock) {
-        Set<String> told = new HashSet<>();
+        Set<String> current = new HashSet<>();
         book.faults().stream()
                 .filter(this::own)
-                .forEach(fault -> told.add(fault.key().checkName()));
+                .forEach(fault -> current.add(fault.key().checkName()));
         List<HealthEvent> events = off.stream()
-                .filter(check -> told.contains(check.eventName()))
+                .filter(check -> current.contains(check.eventName()))
                 .map(check -> HealthEvent.of(FindingEvents.AGENT, check.componentClass(), check.eventName())
                         .healthy(true)
-                        .message("the check " + check.id() + " is switched off; its faults are no longer told")
+                        .message("the check " + check.id() + " is switched off; its faults are no longer reported")
                         .generated(clock.instant())
                         .nodeName(nodeName)
                         .build())
@@ -70,7 +70,7 @@ public final class CheckEventEmitter {
         }
     }
 
-    /** Takes the results of a round. Blocks until what follows from them is stored. */
+    /** Accepts the results of a round. Blocks until the resulting events are stored. */
     public void accept(List<CheckResult> results) {
         compareWithBook();
         List<FaultChange> changes = new ArrayList<>();
@@ -84,14 +84,16 @@ public final class CheckEventEmitter {
                 .toList();
         List<EventWriter.Receipt> receipts = intake.accept(events, Optional.empty());
         for (int i = 0; i < changes.size(); i++) {
-            // The store says for itself when it is full; the next round tells the fault again.
+            // The store logs by itself that it is full; the next round sends the fault again.
             if (receipts.get(i) != EventWriter.Receipt.REFUSED) {
                 log(changes.get(i), events.get(i));
             }
         }
     }
 
-    /** What is between sound and faulty since the last round. For any thread. */
+    /**
+     * Returns the findings that damping holds since the last round: not yet raised, or not yet cleared. Thread-safe.
+     */
     public List<Damping> damping() {
         return damping;
     }
@@ -119,29 +121,29 @@ public final class CheckEventEmitter {
             }
         }
         Set<Key> there = new HashSet<>();
-        booked.keySet().forEach(told -> there.add(Key.of(told)));
+        booked.keySet().forEach(current -> there.add(Key.of(current)));
         Set<Key> known = new HashSet<>();
-        for (Damper.Told told : damper.told()) {
-            known.add(Key.of(told));
-            if (!there.contains(Key.of(told))) {
-                damper.forget(told);
+        for (Damper.Told current : damper.told()) {
+            known.add(Key.of(current));
+            if (!there.contains(Key.of(current))) {
+                damper.forget(current);
             }
         }
-        booked.forEach((told, check) -> {
-            if (!known.contains(Key.of(told))) {
-                damper.restore(check, told.subject(), told.meaning());
+        booked.forEach((current, check) -> {
+            if (!known.contains(Key.of(current))) {
+                damper.restore(check, current.subject(), current.meaning());
             }
         });
     }
 
-    /** What makes two tellings of a fault the same. */
+    /** The identity of a fault: check, part and code. */
     private record Key(String check, Entity part, String code) {
-        static Key of(Damper.Told told) {
-            List<Entity> names = told.subject().entities();
+        static Key of(Damper.Told current) {
+            List<Entity> names = current.subject().entities();
             return new Key(
-                    told.check(),
+                    current.check(),
                     names.isEmpty() ? Entity.WHOLE : names.get(0),
-                    told.meaning().code());
+                    current.meaning().code());
         }
     }
 

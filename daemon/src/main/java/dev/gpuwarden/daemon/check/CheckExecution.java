@@ -19,12 +19,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** One run of one check, and what is made of its findings whatever the check does. */
+/** One run of one check. It bounds the findings and contains the check's failures. */
 final class CheckExecution {
 
     private static final System.Logger LOG = System.getLogger(CheckExecution.class.getName());
 
-    /** 64 GPUs with 18 links each have 1152 parts. */
+    /** The bound on findings of one run; 64 GPUs with 18 links each have 1152 parts. */
     static final int MOST_FINDINGS = 2048;
 
     static final int MOST_TEXT = 4096;
@@ -36,7 +36,7 @@ final class CheckExecution {
 
     private CheckExecution() {}
 
-    /** Never throws. */
+    /** Runs the check and returns its result. Never throws; a failure becomes an UNKNOWN finding. */
     static CheckResult run(
             NodeSnapshot node,
             HealthCheck check,
@@ -51,9 +51,9 @@ final class CheckExecution {
             CheckEnvironment.Context context = environment.context(node, memory);
             findings = tidied(check.run(context), context.pending());
         } catch (Throwable e) {
-            // Other people's checks may throw anything; it costs this look.
+            // A check that others wrote may throw anything. A failure costs this run alone.
             if (logFailure) {
-                LOG.log(Level.WARNING, "check " + info.id() + " failed; until it works again its result says so", e);
+                LOG.log(Level.WARNING, "check " + info.id() + " failed; its result is UNKNOWN until it works again", e);
             }
             findings = List.of(failed(info, e));
         }
@@ -67,7 +67,7 @@ final class CheckExecution {
                 Subject.NODE,
                 Text.truncate(
                         "the check " + info.id() + " failed: " + e.getClass().getSimpleName() + message, MOST_TEXT),
-                "this is a mistake in the check: report it; the log has more");
+                "this is a defect of the check: report it; see the daemon log for details");
     }
 
     static CheckResult hung(CheckInfo info, Instant at, Duration took) {
@@ -75,14 +75,15 @@ final class CheckExecution {
                 "check-hung",
                 Subject.NODE,
                 "the check " + info.id() + " has not returned for " + took.toSeconds() + " s",
-                "it runs again when it has returned; see what it waits for");
+                "it does not run again before it returns; find out what it waits for");
         return CheckResult.of(info, at, took, List.of(hung));
     }
 
     /**
-     * At most one finding for each part, the worst; bounded; and what only waits for time to pass is no defect.
+     * Returns at most one finding for each part, the worst, with bounded texts. An UNKNOWN finding that only needs more
+     * time becomes SKIPPED.
      *
-     * @param pending labels of GPUs whose past is not known yet
+     * @param pending labels of GPUs whose history does not cover the requested window yet
      */
     static List<Finding> tidied(List<Finding> found, Set<String> pending) {
         Map<Entity, Finding> byPart = new LinkedHashMap<>();

@@ -7,10 +7,13 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** One check of the runner, and how far it is. All but {@link #run} under the runner's lock. */
+/** One check of the runner and its progress. Guarded by the runner's lock, except for {@link #run}. */
 final class CheckJob {
 
-    /** Longer than this, a check waits for something and would hold up the others. */
+    /**
+     * A check with a longer deadline waits for something and runs on a thread of its own, because it would delay the
+     * others.
+     */
     private static final Duration QUICK = Duration.ofSeconds(1);
 
     private final HealthCheck check;
@@ -61,7 +64,7 @@ final class CheckJob {
         return last;
     }
 
-    /** How many results there were; rises with each. */
+    /** Returns the number of results so far. */
     long resultCount() {
         return resultCount;
     }
@@ -78,7 +81,7 @@ final class CheckJob {
         due = nanos;
     }
 
-    /** When the look that is under way will have taken too long. */
+    /** Returns the time at which the current run exceeds its deadline. */
     long overdueAt() {
         return begun + deadlineNanos;
     }
@@ -88,7 +91,7 @@ final class CheckJob {
         begun = now;
     }
 
-    /** The look that was given up came back: the check may run again. */
+    /** Records that the abandoned run returned, so that the check may run again. */
     void returned() {
         running = false;
         hung = false;
@@ -108,7 +111,6 @@ final class CheckJob {
         return Duration.ofNanos(now - begun);
     }
 
-    /** Calls the check. */
     CheckResult run(NodeSnapshot node, CheckEnvironment environment) {
         CheckResult result = CheckExecution.run(node, check, info, environment, memory, !failing);
         failing = result.findings().stream().anyMatch(f -> f.code().equals("check-failed"));

@@ -14,11 +14,11 @@ import java.util.ServiceLoader;
 import java.util.function.Predicate;
 
 /**
- * Which checks run, how often, and how long each may take.
+ * The checks to run, their intervals and their deadlines.
  *
- * @param planned by id
- * @param off checks that there are and that the user switched off
- * @param deadline a look of any check may take this long, even where the check asks for less
+ * @param planned sorted by ID
+ * @param off checks that the user switched off
+ * @param deadline the least deadline of a run; a check that sets a longer one keeps its own
  */
 public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration deadline) {
 
@@ -26,7 +26,7 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
 
     public static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(10);
 
-    /** @param info the check's own, or what the user made of it */
+    /** @param info the check's description, with the user's interval where one is set */
     public record Planned(HealthCheck check, CheckInfo info) {}
 
     public CheckPlan {
@@ -34,7 +34,10 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
         off = List.copyOf(off);
     }
 
-    /** Every check on the class path, as it says itself. One that cannot be made is logged and left out. */
+    /**
+     * Returns a plan of every check on the class path, with its own interval. A check that cannot be created is logged
+     * and left out.
+     */
     public static CheckPlan installed() {
         List<HealthCheck> checks = new ArrayList<>();
         for (ServiceLoader.Provider<HealthCheck> provider :
@@ -42,13 +45,17 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
             try {
                 checks.add(provider.get());
             } catch (ServiceConfigurationError e) {
-                LOG.log(Level.ERROR, "a check is left out: " + provider.type().getName(), e);
+                LOG.log(
+                        Level.ERROR,
+                        "check cannot be created and is left out: "
+                                + provider.type().getName(),
+                        e);
             }
         }
         return of(checks);
     }
 
-    /** @throws IllegalArgumentException where two checks have the same id */
+    /** @throws IllegalArgumentException if two checks have the same ID */
     public static CheckPlan of(List<? extends HealthCheck> checks) {
         Map<String, HealthCheck> byId = new HashMap<>();
         List<Planned> planned = new ArrayList<>();
@@ -56,7 +63,7 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
             CheckInfo info = check.info();
             HealthCheck other = byId.put(info.id(), check);
             if (other != null) {
-                throw new IllegalArgumentException("two checks are called " + info.id() + ": "
+                throw new IllegalArgumentException("two checks have the ID " + info.id() + ": "
                         + other.getClass().getName() + " and "
                         + check.getClass().getName());
             }
@@ -66,7 +73,7 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
         return new CheckPlan(planned, List.of(), DEFAULT_DEADLINE);
     }
 
-    /** With these as well, as they say themselves. */
+    /** Returns a plan that includes these checks as well, with their own intervals. */
     public CheckPlan and(List<? extends HealthCheck> more) {
         List<HealthCheck> all = new ArrayList<>(more);
         planned.forEach(plan -> all.add(plan.check()));
@@ -77,7 +84,7 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
         return planned.stream().map(plan -> plan.info().id()).toList();
     }
 
-    /** With those checks alone for which this holds. */
+    /** Returns a plan of the checks whose ID passes the filter; the others are switched off. */
     public CheckPlan only(Predicate<String> wanted) {
         List<CheckInfo> unwanted = new ArrayList<>(off);
         List<Planned> rest = new ArrayList<>();
@@ -91,7 +98,7 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
         return new CheckPlan(rest, unwanted, deadline);
     }
 
-    /** With other intervals for some. */
+    /** Returns a plan with these intervals, by ID. */
     public CheckPlan every(Map<String, Duration> intervals) {
         List<Planned> changed = planned.stream()
                 .map(plan -> {

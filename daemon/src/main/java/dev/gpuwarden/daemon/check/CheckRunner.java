@@ -25,15 +25,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs checks when they are due or asked for. One thread plans; those checks that are due together run one after the other on a
- * thread that lives for that round, so that one that hangs can be given up and the rest goes on with another. Checks that wait
- * for something have a round each. A check that hangs holds one thread until it returns, and is not run again before.
+ * Runs checks when they are due or requested. One thread plans. Checks that are due together run one after the other on
+ * a thread that lives for that round. If one of them hangs, its thread is abandoned and the rest goes on with another
+ * thread. A check with a long deadline has a round of its own. A check that hangs holds one thread until it returns,
+ * and does not run again before.
  */
 public final class CheckRunner implements CheckRegistry, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(CheckRunner.class.getName());
 
-    /** How long the first round waits for the first readings. */
+    /** The first round waits this long for the first readings. */
     private static final long FIRST_READINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -59,8 +60,9 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     private @Nullable Thread planner;
 
     /**
-     * @param consumer gets results, each once and in order, on the planning thread
-     * @param epochNanos where the grid begins on which checks are due, in {@code System.nanoTime}
+     * @param consumer receives all results once and in order, on the planning thread
+     *
+     * @param epochNanos start of the time grid on which checks are due, in {@code System.nanoTime}
      */
     public CheckRunner(
             CheckPlan plan, CheckEnvironment environment, Consumer<List<CheckResult>> consumer, long epochNanos) {
@@ -87,10 +89,10 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         return Threads.daemon("gpuwarden-checks", Threads.SMALL_STACK_BYTES, body);
     }
 
-    /** Runs each of these checks once. Takes as long as they do, up to their deadlines. */
+    /** Runs each of these checks once. Blocks until they end or exceed their deadlines. */
     public static List<CheckResult> once(CheckPlan plan, CheckEnvironment environment) {
         try (CheckRunner runner = new CheckRunner(plan, environment, results -> {}, 0)) {
-            // Asked for before anything is due, or else some would run twice.
+            // Request the run before anything is due; otherwise some checks would run twice.
             runner.lock.lock();
             try {
                 runner.start();
@@ -101,19 +103,21 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         }
     }
 
-    /** Runs checks from now on; returns at once. */
+    /** Starts the planning thread. Does not block. */
     public void start() {
         Thread thread = threads.newThread(this::plan);
         planner = thread;
         thread.start();
     }
 
-    /** Told on the planning thread whenever there are results, after the audience; must not wait. */
+    /**
+     * Sets a listener that runs on the planning thread after the consumer of each batch of results. It must not block.
+     */
     public void onResults(Runnable listener) {
         onResults = listener;
     }
 
-    /** Something changed: quick checks are due now. */
+    /** Makes quick checks due now, for example after a change of a GPU's state. */
     public void runSoon() {
         locked(() -> {
             long now = clock.getAsLong();
@@ -139,7 +143,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         return damping.get();
     }
 
-    /** Where to ask what is between sound and faulty. */
+    /** Sets the source of the damped findings. */
     public void dampingFrom(Supplier<List<Damping>> source) {
         damping = source;
     }
@@ -161,7 +165,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             return wanted.stream().map(CheckJob::last).filter(Objects::nonNull).toList();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while checks run", e);
+            throw new IllegalStateException("interrupted while waiting for checks", e);
         } finally {
             lock.unlock();
         }
@@ -171,7 +175,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         return jobs.stream()
                 .filter(job -> job.info().id().equals(id))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("no check is called '" + id + "'"));
+                .orElseThrow(() -> new IllegalArgumentException("unknown check '" + id + "'"));
     }
 
     private void plan() {
@@ -203,12 +207,12 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
                 consumer.accept(results);
                 onResults.run();
             } catch (RuntimeException e) {
-                LOG.log(Level.ERROR, "results of checks could not be told", e);
+                LOG.log(Level.ERROR, "results of checks could not be published", e);
             }
         }
     }
 
-    /** Gives up what hangs and starts what is due. Returns after how long that is to be done again. */
+    /** Abandons runs that hang and starts checks that are due. Returns the nanoseconds until the next turn. */
     private long turn(long now) {
         List.copyOf(rounds).forEach(round -> round.abandonHung(now));
         startDue(now);
@@ -268,7 +272,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         job.dueAt(epoch + (Math.floorDiv(now - epoch, every) + 1) * every);
     }
 
-    /** Before, everything would be unknown. */
+    /** Returns whether the driver and all GPUs were read once. Before that, every check would be UNKNOWN. */
     private static boolean settled(NodeSnapshot node) {
         return !(node.driver() instanceof DriverState.Opening)
                 && node.gpus().stream().noneMatch(gpu -> gpu.state() == GpuState.STARTING);
@@ -289,7 +293,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         }
     }
 
-    /** Ends within half a second; a check that hangs is left behind. */
+    /** Stops planning within half a second. The thread of a check that hangs is left behind. */
     @Override
     public void close() {
         locked(() -> {
@@ -307,7 +311,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         }
     }
 
-    /** Checks that run one after the other, on one thread as long as none hangs. */
+    /** Checks that run one after the other, on one thread unless one of them hangs. */
     private final class Round implements Runnable {
         private final Deque<CheckJob> left;
         private final NodeSnapshot node;
@@ -329,7 +333,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             }
         }
 
-        /** Hands in a result and takes the next check; null at the end. */
+        /** Records a result and returns the next check; null at the end. */
         private @Nullable CheckJob next(@Nullable CheckJob done, @Nullable CheckResult result) {
             lock.lock();
             try {
@@ -365,7 +369,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             abandoned = true;
             rounds.remove(this);
             if (thread != null) {
-                // Ends what waits for a process or a lock; what hangs in the kernel stays.
+                // Ends a wait for a process or a lock. A call that hangs in the kernel stays.
                 thread.interrupt();
             }
             complete(job, CheckExecution.hung(job.info(), environment.clock().instant(), job.takenUntil(now)));

@@ -8,15 +8,15 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the counters of one check were during the last minutes. Bounded: so many counters, and of each so many values, however
- * often and with whatever names a check asks.
+ * The values of one check's counters during the last minutes. The number of counters and of values for each is bounded,
+ * whatever names the check requests.
  */
 final class CounterHistory {
 
     /** A node with 16 adapters of 2 ports and 30 counters each has 960. */
     static final int MOST_COUNTERS = 4096;
 
-    /** Values of a counter that are kept: its window is covered to within a sixteenth. */
+    /** Values kept for each counter, which covers its window to within a sixteenth. */
     private static final int KEPT = 18;
 
     private record Key(String counter, Duration window) {}
@@ -24,15 +24,15 @@ final class CounterHistory {
     private final Map<Key, Course> courses = new HashMap<>();
     private final Map<String, Long> notes = new HashMap<>();
 
-    /** What else the check wants to know at its next look, see {@code CheckContext.notes}. */
+    /** Returns the values that the check keeps for its next run, see {@code CheckContext.notes}. */
     Map<String, Long> notes() {
         return notes;
     }
 
-    /** Notes the value, and answers as {@code CheckContext.increase} says. */
+    /** Records the value and returns its increase as defined by {@code CheckContext.increase}. */
     synchronized Reading<Long> increase(String counter, long value, Duration window, Instant now) {
         if (window.isNegative() || window.isZero()) {
-            throw new IllegalArgumentException("expected a window, but was " + window);
+            throw new IllegalArgumentException("expected a positive window, but was " + window);
         }
         Key key = new Key(counter, window);
         Course course = courses.get(key);
@@ -49,7 +49,7 @@ final class CounterHistory {
         return course.increase(value, now.toEpochMilli());
     }
 
-    /** Values of one counter, oldest first. */
+    /** The values of one counter, oldest first. */
     private static final class Course {
         private final long windowMillis;
         private final long[] at = new long[KEPT];
@@ -62,7 +62,7 @@ final class CounterHistory {
             this.windowMillis = windowMillis;
         }
 
-        /** Nobody asked for two windows: its part of the node is gone. */
+        /** Returns whether the counter was not requested for two windows, because its part of the node is gone. */
         boolean overdue(Instant now) {
             return now.toEpochMilli() - newestAt > 2 * windowMillis;
         }
@@ -70,7 +70,7 @@ final class CounterHistory {
         Reading<Long> increase(long value, long now) {
             boolean first = size == 0;
             boolean back = !first && value < newest;
-            // A clock that was set, either way, makes the times of what was kept worthless.
+            // A clock that was set, forward or back, invalidates the kept times.
             boolean otherTime = !first && (now < newestAt || now - newestAt > 2 * windowMillis);
             newest = value;
             newestAt = now;
@@ -83,11 +83,11 @@ final class CounterHistory {
             }
             return now - at[0] >= windowMillis
                     ? Reading.of(value - values[0])
-                    : Reading.absent(Absence.PENDING, 0, "a rate needs more than one look");
+                    : Reading.absent(Absence.PENDING, 0, "a rate needs more than one run");
         }
 
         private void keep(long value, long now) {
-            // The first is the newest that covers the window.
+            // The first kept value is the newest that covers the window.
             int drop = 0;
             while (drop + 1 < size && now - at[drop + 1] >= windowMillis) {
                 drop++;

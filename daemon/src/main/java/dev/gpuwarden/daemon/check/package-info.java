@@ -1,2 +1,2 @@
-/** Runs checks, and tells what follows from what they say. */
+/** The check runner, and the events that its results produce. */
 package dev.gpuwarden.daemon.check;

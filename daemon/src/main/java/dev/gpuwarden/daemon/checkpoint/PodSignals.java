@@ -112,7 +112,7 @@ public final class PodSignals {
         try (Target target = present.value()) {
             // The target is the process that was found, or one that has ended: a signal to it does nothing.
             boolean same = processes
-                    .look(main.pid(), podUid)
+                    .find(main.pid(), podUid)
                     .filter(now -> now.startTicks() == main.startTicks())
                     .isPresent();
             Optional<String> error = same ? target.send(number) : Optional.of("it has ended");

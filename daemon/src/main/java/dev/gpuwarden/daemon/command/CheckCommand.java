@@ -25,8 +25,8 @@ import picocli.CommandLine.Parameters;
         name = "check",
         mixinStandardHelpOptions = true,
         description = {
-            "Run checks now and say what they find: in the daemon where one runs, since it knows what was before;"
-                    + " else, or with a setting on this command line, in this process."
+            "Run checks now and show their findings. If a daemon runs, it runs them, since it has their history;"
+                    + " otherwise, or with a setting on this command line, this process does."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:passed", "1:a fault was found", "2:wrong usage or configuration", "3:could not decide"})
@@ -37,13 +37,13 @@ public final class CheckCommand extends CheckingCommand {
     @Parameters(
             arity = "0..*",
             paramLabel = "NAME",
-            description = "Checks to run, or 'all' for those that the configuration leaves on.")
+            description = "Checks to run, or 'all' for those that the configuration does not switch off.")
     List<String> names = List.of();
 
-    @Option(names = "--list", description = "Show what checks there are, and run none.")
+    @Option(names = "--list", description = "List the checks, and run none.")
     boolean list;
 
-    @Option(names = "--report", paramLabel = "FILE", description = "Write the result into this file too, as JSON.")
+    @Option(names = "--report", paramLabel = "FILE", description = "Also write the result to this file, as JSON.")
     @Nullable Path report;
 
     @Option(names = "--local", description = "Run them in this process, even if a daemon runs.")
@@ -61,7 +61,7 @@ public final class CheckCommand extends CheckingCommand {
         if (!list && !names.isEmpty()) {
             Optional<List<CheckResult>> results = byDaemon();
             if (results.isPresent()) {
-                return tell(CheckReport.byDaemon(results.get()));
+                return report(CheckReport.byDaemon(results.get()));
             }
         }
         CheckPlan all = checks.all(node.get());
@@ -70,16 +70,16 @@ public final class CheckCommand extends CheckingCommand {
             show(CheckTable.list(plan), out -> CheckTable.printList(plan, out));
             return ExitCode.OK;
         }
-        return tell(CheckReport.of(look(wanted(all)).results()));
+        return report(CheckReport.of(runChecks(wanted(all)).results()));
     }
 
-    private int tell(CheckReport seen) {
+    private int report(CheckReport seen) {
         Optional.ofNullable(report).ifPresent(file -> write(file, Output.json(seen.tree())));
         show(seen.tree(), out -> CheckTable.print(seen, out));
         return ScanCommand.exitCode(seen.verdict());
     }
 
-    /** Settings of the command line are for this process: the daemon has its own. */
+    /** Returns the daemon's results; empty if the command line has settings, because the daemon has its own. */
     private Optional<List<CheckResult>> byDaemon() {
         boolean given = spec.commandLine().getParseResult().matchedOptions().stream()
                 .map(option -> option.longestName())
@@ -94,10 +94,10 @@ public final class CheckCommand extends CheckingCommand {
                 }));
     }
 
-    /** A check that is named runs, whether or not it is switched off. */
+    /** Returns the plan. A named check runs, whether or not it is switched off. */
     private CheckPlan wanted(CheckPlan all) {
         if (names.isEmpty()) {
-            throw new UserError("name the checks to run, or 'all'; 'gpuwarden check --list' shows what there is");
+            throw new UserError("name the checks to run, or 'all'; 'gpuwarden check --list' shows them");
         }
         if (names.contains(ALL)) {
             return checks.plan(all);

@@ -15,18 +15,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Ends a look at the node in time, whatever hangs. What was not seen by then is UNKNOWN. */
+/** Bounds the time of a run, whatever hangs. A part that has not answered by then is UNKNOWN. */
 final class CheckDeadline {
 
     static final Duration SHORTEST = Duration.ofSeconds(1);
 
-    private static final CheckInfo SCAN = CheckInfo.of("scan", "NODE", "The look at the node ends in time.");
+    private static final CheckInfo SCAN = CheckInfo.of("scan", "NODE", "The scan of the node ends in time.");
 
     private static final Duration MOST_FOR_CHECKS = Duration.ofSeconds(3);
 
     private CheckDeadline() {}
 
-    /** Of the whole time, what is left for checks after GPUs were waited for. */
+    /** Returns the part of the whole time that is kept for checks after the wait for GPUs. */
     static Duration forChecks(Duration whole) {
         Duration half = whole.dividedBy(2);
         return half.compareTo(MOST_FOR_CHECKS) < 0 ? half : MOST_FOR_CHECKS;
@@ -35,8 +35,8 @@ final class CheckDeadline {
     /**
      * Runs checks on a thread of their own, and interrupts it at the end, which ends the scripts that it runs.
      *
-     * @param whole as the user gave it
-     * @param left of it
+     * @param whole deadline that the user set
+     * @param left remaining time
      */
     static List<CheckResult> within(Duration whole, Duration left, Supplier<List<CheckResult>> checks) {
         FutureTask<List<CheckResult>> task = new FutureTask<>(checks::get);

@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Checks and their results, for people. */
+/** Check results as a table. */
 final class CheckTable {
 
     static final String LIST_SCHEMA = "gpuwarden.checks/v1";
@@ -47,7 +47,7 @@ final class CheckTable {
         out.println(FindingLines.verdict(report.results(), report.verdict(), all));
     }
 
-    /** "7 pass, 1 fail". */
+    /** Returns the counts by outcome: "7 pass, 1 fail". */
     private static String parts(List<Finding> findings) {
         String parts = ORDER.stream()
                 .map(outcome -> count(findings, outcome))
@@ -75,7 +75,7 @@ final class CheckTable {
     }
 
     static void printList(CheckPlan plan, PrintWriter out) {
-        Table table = new Table("CHECK", "OF", "EVERY", "WHAT IT ASKS");
+        Table table = new Table("CHECK", "OF", "EVERY", "DESCRIPTION");
         all(plan).forEach(check -> table.row(check.id(), check.componentClass(), every(plan, check), check.summary()));
         table.print(out);
     }

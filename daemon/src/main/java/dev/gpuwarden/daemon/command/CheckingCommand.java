@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import picocli.CommandLine.Mixin;
 
-/** A command that has checks look at this node once. */
+/** A command that runs checks once on this node. */
 abstract class CheckingCommand extends NodeCommand {
 
     @Mixin
@@ -38,27 +38,27 @@ abstract class CheckingCommand extends NodeCommand {
         super(provider);
     }
 
-    /** What the node was, and what checks say of it. */
-    record Looked(NodeSnapshot node, List<CheckResult> results) {}
+    /** The node's readings and the results of the checks. */
+    record Run(NodeSnapshot node, List<CheckResult> results) {}
 
-    Looked look(CheckPlan plan) {
-        return look(plan, Optional.empty());
+    Run runChecks(CheckPlan plan) {
+        return runChecks(plan, Optional.empty());
     }
 
-    /** @param deadline for all of it; without one it takes as long as the deadlines of GPUs and checks */
-    Looked look(CheckPlan plan, Optional<Duration> deadline) {
+    /** @param deadline bound on the whole run; empty for the deadlines of GPUs and checks alone */
+    Run runChecks(CheckPlan plan, Optional<Duration> deadline) {
         long start = System.nanoTime();
-        // What is wrong with options is said before anything is looked at.
+        // Errors in options are reported before anything is read.
         Limits limits = checks.limits();
         Expectations expectations = checks.expectations();
         RecordRules others = checks.logRules();
         kernelLog.validate();
         NodeSnapshot seen = deadline.isPresent()
-                ? look(deadline.get().minus(CheckDeadline.forChecks(deadline.get())), NodeSampler::snapshot)
-                : look(NodeSampler::snapshot);
+                ? sample(deadline.get().minus(CheckDeadline.forChecks(deadline.get())), NodeSampler::snapshot)
+                : sample(NodeSampler::snapshot);
         CheckEnvironment around = CheckEnvironment.once(seen, limits, expectations, paths);
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
-        return new Looked(
+        return new Run(
                 seen,
                 deadline.isPresent()
                         ? CheckDeadline.within(

@@ -21,7 +21,7 @@ import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.stream.Collectors;
 
-/** Has the daemon run checks. */
+/** Runs checks in the daemon. */
 final class ClientChecks {
 
     /** Checks that users add may take minutes. */
@@ -30,10 +30,11 @@ final class ClientChecks {
     private ClientChecks() {}
 
     /**
-     * What these checks say, run by the daemon; empty where none answers, or it does not run all of them.
+     * Returns the results of these checks, run by the daemon. Empty if no daemon answers, or it does not run all of
+     * them.
      *
-     * @param names none means all
-     * @param note gets why the daemon was there and did not run them
+     * @param names empty for all
+     * @param note receives the reason why a daemon that answers did not run them
      */
     static Optional<List<CheckResult>> run(Path socket, List<String> names, Consumer<String> note) {
         if (!Files.exists(socket)) {
@@ -59,7 +60,7 @@ final class ClientChecks {
                             .ifPresent(results::add));
             return Optional.of(results);
         } catch (StatusRuntimeException e) {
-            note.accept(ClientFailure.of(e.getStatus(), socket).message() + "; this process looks itself");
+            note.accept(ClientFailure.of(e.getStatus(), socket).message() + "; this process runs the checks itself");
             return Optional.empty();
         }
     }

@@ -17,10 +17,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A command that asks the node's daemon. */
+/** A command that queries the node's daemon. */
 abstract class ClientCommand implements Callable<Integer> {
 
-    /** The daemon answers from memory or one look into its store. */
+    /** The daemon answers from memory or with one read of its store. */
     private static final long PATIENCE_SECONDS = 10;
 
     @Mixin
@@ -32,12 +32,12 @@ abstract class ClientCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec = CommandSpec.create();
 
-    /** Asks, shows, and returns the exit code. */
+    /** Queries the daemon, prints the result, and returns the exit code. */
     abstract int ask(NodeClient node);
 
     @Override
     public Integer call() {
-        // What goes wrong is said in own words; gRPC and Netty would log it too.
+        // The command prints errors in its own words; gRPC and Netty would log them too.
         Logging.install(Level.OFF);
         Path socket = client.required();
         try (NodeClient node = NodeClient.of(socket)) {
@@ -47,7 +47,7 @@ abstract class ClientCommand implements Callable<Integer> {
             complain(failure.message());
             return failure.exitCode();
         } catch (DateTimeException e) {
-            complain("the daemon on " + socket + " tells a time that does not exist: " + e.getMessage());
+            complain("the daemon on " + socket + " sent an impossible time: " + e.getMessage());
             return dev.gpuwarden.cli.ExitCode.UNDECIDED;
         }
     }

@@ -9,23 +9,24 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Why the daemon did not do what it was asked for, for people, and the command's exit code then. */
+/** A failed request to the daemon: the message for the user and the command's exit code. */
 record ClientFailure(int exitCode, String message) {
 
     private static final String WITHOUT = "; 'gpuwarden scan' works without a daemon";
 
     static ClientFailure of(Status status, Path socket) {
-        String said = status.getDescription() == null ? "no reason" : status.getDescription();
+        String description = status.getDescription() == null ? "no reason given" : status.getDescription();
         return switch (status.getCode()) {
-            case UNAVAILABLE, UNKNOWN -> unreachable(socket, said);
+            case UNAVAILABLE, UNKNOWN -> unreachable(socket, description);
             case PERMISSION_DENIED, UNAUTHENTICATED ->
-                new ClientFailure(ExitCode.NOT_FIT, "the daemon does not allow it: " + said);
-            case NOT_FOUND -> new ClientFailure(ExitCode.NOT_FIT, said);
-            case INVALID_ARGUMENT -> new ClientFailure(ExitCode.USAGE, "the daemon refuses the request: " + said);
+                new ClientFailure(ExitCode.NOT_FIT, "the daemon denied permission: " + description);
+            case NOT_FOUND -> new ClientFailure(ExitCode.NOT_FIT, description);
+            case INVALID_ARGUMENT ->
+                new ClientFailure(ExitCode.USAGE, "the daemon refused the request: " + description);
             case UNIMPLEMENTED ->
                 new ClientFailure(
                         ExitCode.UNDECIDED,
-                        "what listens on " + socket
+                        "the server on " + socket
                                 + " does not know this request: a daemon of another version, or no gpuwarden daemon");
             case DEADLINE_EXCEEDED ->
                 new ClientFailure(ExitCode.UNDECIDED, "the daemon on " + socket + " did not answer in time" + WITHOUT);
@@ -36,16 +37,16 @@ record ClientFailure(int exitCode, String message) {
                                 + status.getCode()
                                         .name()
                                         .toLowerCase(Locale.ROOT)
-                                        .replace('_', ' ') + ": " + said);
+                                        .replace('_', ' ') + ": " + description);
         };
     }
 
-    /** Tries the socket once more without gRPC, whose own words are about addresses and channels. */
-    private static ClientFailure unreachable(Path socket, String said) {
+    /** Opens the socket once more without gRPC, whose own messages are about addresses and channels. */
+    private static ClientFailure unreachable(Path socket, String description) {
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             probe.connect(UnixDomainSocketAddress.of(socket));
             return new ClientFailure(
-                    ExitCode.UNDECIDED, "what listens on " + socket + " ended the call: " + said + WITHOUT);
+                    ExitCode.UNDECIDED, "the server on " + socket + " ended the call: " + description + WITHOUT);
         } catch (IOException | IllegalArgumentException e) {
             return notConnected(socket, String.valueOf(e.getMessage()));
         }
@@ -63,7 +64,7 @@ record ClientFailure(int exitCode, String message) {
             return new ClientFailure(ExitCode.UNDECIDED, tried + "there is no such socket" + WITHOUT);
         }
         if (cause.contains("refused")) {
-            return new ClientFailure(ExitCode.UNDECIDED, tried + "nobody listens there any more" + WITHOUT);
+            return new ClientFailure(ExitCode.UNDECIDED, tried + "no process listens on it" + WITHOUT);
         }
         return new ClientFailure(ExitCode.UNDECIDED, tried + cause + WITHOUT);
     }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The daemon's GPUs by all of their names: events know them by UUID and PCI address, people by index too. */
+/** The daemon's GPUs by all of their names: events use UUID and PCI address, users also the index. */
 record ClientGpus(List<Gpu> gpus) {
 
     static ClientGpus ask(NodeServiceBlockingStub daemon) {
@@ -24,9 +24,9 @@ record ClientGpus(List<Gpu> gpus) {
     }
 
     /**
-     * What events call the GPU that a person names.
+     * Returns the names of a GPU in events.
      *
-     * @param name a UUID, a PCI address or an index; of a GPU that is not listed any more one of the first two
+     * @param name a UUID, a PCI address or an index; one of the first two for a GPU that is no longer listed
      */
     List<Entity> named(String name) {
         Optional<PciAddress> address = PciAddress.parse(name);
@@ -44,11 +44,14 @@ record ClientGpus(List<Gpu> gpus) {
         if (name.regionMatches(true, 0, "GPU-", 0, 4)) {
             return List.of(Entity.gpu(name).canonical());
         }
-        throw new UserError("--gpu: no GPU is called '" + name + "'; expected an index"
+        throw new UserError("--gpu: unknown GPU '" + name + "'; expected an index"
                 + (gpus.isEmpty() ? "" : " of 0 to " + (gpus.size() - 1)) + ", a UUID or a PCI address");
     }
 
-    /** Never none, which would mean every GPU: of one that reports no name, as checks call it. */
+    /**
+     * Returns the names of a GPU, never none, which would mean every GPU. A GPU without names gets the name that checks
+     * use.
+     */
     private static List<Entity> names(Gpu gpu) {
         List<Entity> names = new ArrayList<>();
         if (gpu.getUuid().hasValue()) {
@@ -58,12 +61,12 @@ record ClientGpus(List<Gpu> gpus) {
         return names.isEmpty() ? List.of(Entity.gpuIndex(gpu.getIndex())) : names;
     }
 
-    /** "GPU 3 (0000:5b:00.0)", with what else is named; a GPU that is not listed keeps the name that it has. */
+    /** Returns "GPU 3 (0000:5b:00.0)" with any other named parts; a GPU that is not listed keeps its own name. */
     String subject(List<Entity> entities) {
         return parts().of(entities);
     }
 
-    /** What people call this node's parts. */
+    /** Returns the display names of this node's parts. */
     PartNames parts() {
         return new PartNames(gpus.stream()
                 .map(gpu -> new PartNames.Gpu(label(gpu), Set.copyOf(names(gpu))))

@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which daemon is asked. The setting is the daemon's own, so that one configuration file does for both. */
+/** The daemon to query. The setting is the daemon's own, so that one configuration file serves both. */
 public final class ClientOptions {
 
     @Option(
@@ -18,7 +18,7 @@ public final class ClientOptions {
             description = "Unix socket of the daemon (default: /run/gpuwarden/gpuwarden.sock).")
     @Nullable String socket;
 
-    /** Empty where the daemon is told to have none. */
+    /** Returns the socket; empty if the daemon is configured to have none. */
     Optional<Path> socket() {
         if (socket == null) {
             return Optional.of(NodeClient.DEFAULT_SOCKET);
@@ -30,9 +30,9 @@ public final class ClientOptions {
         }
     }
 
-    /** @throws UserError where there is none */
+    /** @throws UserError if there is none */
     Path required() {
         return socket().orElseThrow(() ->
-                new UserError("--grpc.socket is 'none', so the daemon answers no command; name its socket"));
+                new UserError("--grpc.socket is 'none', so the daemon answers no command; set its socket"));
     }
 }

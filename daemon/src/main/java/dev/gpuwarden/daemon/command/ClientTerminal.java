@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Asks on the terminal that standard input is, if it is one. */
+/** Asks for confirmation on standard input, if that is a terminal. */
 public final class ClientTerminal implements SetHealthyCommand.Question {
 
     private static final Path STANDARD_INPUT = Path.of("/proc/self/fd/0");
@@ -25,7 +25,7 @@ public final class ClientTerminal implements SetHealthyCommand.Question {
         this(in, STANDARD_INPUT);
     }
 
-    /** @param link to what is read */
+    /** @param link symbolic link to the file that is read */
     ClientTerminal(Supplier<InputStream> in, Path link) {
         this.in = in;
         this.link = link;

@@ -18,12 +18,12 @@ import java.util.Optional;
 import java.util.function.Function;
 import picocli.CommandLine.TypeConversionException;
 
-/** Times as people write and read them. Pure. */
+/** Formats and parses times for users. Pure. */
 final class ClientTimes {
 
     private ClientTimes() {}
 
-    /** Local time with its distance from UTC, in whole seconds: "2026-11-21 13:05:09+01:00". */
+    /** Returns local time with its offset from UTC, in whole seconds: "2026-11-21 13:05:09+01:00". */
     static String local(Instant time, ZoneId zone) {
         OffsetDateTime local = OffsetDateTime.ofInstant(time.truncatedTo(ChronoUnit.SECONDS), zone);
         // LocalTime.toString leaves out seconds that are zero.
@@ -31,7 +31,7 @@ final class ClientTimes {
         return local.toLocalDate() + " " + local.toLocalTime() + seconds + local.getOffset();
     }
 
-    /** The two greatest units: "42s", "3m12s", "5h2m", "3d4h". */
+    /** Returns the two greatest units: "42s", "3m12s", "5h2m", "3d4h". */
     static String age(Duration age) {
         long seconds = Math.max(0, age.toSeconds());
         if (seconds < 3600) {
@@ -42,9 +42,9 @@ final class ClientTimes {
     }
 
     /**
-     * A moment: how long ago ("1h30m"), a time of the last 24 hours ("14:05"), a day, or a local or ISO 8601 time.
+     * Parses a time: an age ("1h30m"), a time of the last 24 hours ("14:05"), a day, or a local or ISO 8601 time.
      *
-     * @throws UserError naming the option
+     * @throws UserError that names the option
      */
     static Instant parse(String option, String text, Clock clock) {
         Instant now = clock.instant();
@@ -59,7 +59,7 @@ final class ClientTimes {
         return forms.stream()
                 .flatMap(form -> attempt(form, iso).stream())
                 .findFirst()
-                .orElseThrow(() -> new UserError(option + ": expected how long ago (90m, 2d) or a time (14:05,"
+                .orElseThrow(() -> new UserError(option + ": expected an age (90m, 2d) or a time (14:05,"
                         + " 2026-11-21, 2026-11-21 14:05:00, 2026-11-21T14:05:00Z), but was '" + text + "'"));
     }
 

@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 
-/** Says what is there, what is missing, and what that costs. */
+/** Reports the driver library, missing functions and their consequences. */
 @Command(
         name = "doctor",
         mixinStandardHelpOptions = true,
-        description = "Show which driver library is used, what it lacks and what that costs, what it answered that"
-                + " cannot be true, and what of this node can be seen.",
+        description = "Show the driver library in use, its missing functions and their consequences, its implausible"
+                + " answers, and which parts of this node are readable.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:the driver answers", "2:wrong usage or configuration", "3:it does not"})
+        exitCodeList = {"0:the driver answers", "2:wrong usage or configuration", "3:the driver does not answer"})
 public final class DoctorCommand extends NodeCommand {
 
     public DoctorCommand(Supplier<DriverProvider> provider) {
@@ -27,7 +27,7 @@ public final class DoctorCommand extends NodeCommand {
 
     @Override
     public Integer call() {
-        DoctorReport report = look(sampler ->
+        DoctorReport report = sample(sampler ->
                 new DoctorReport(sampler.snapshot(), sampler.capabilities(), sampler.refusals(), surroundings()));
         show(report.tree(), report::print);
         return report.exitCode();

@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is there, what is missing, and what that costs.
+ * The driver library, missing functions and their consequences.
  *
- * @param surroundings what the program sees of the node, by what it needs it for
+ * @param surroundings readable parts of the node, by purpose
  */
 record DoctorReport(
         NodeSnapshot node,
@@ -34,7 +34,7 @@ record DoctorReport(
 
     static final String SCHEMA = "gpuwarden.doctor/v1";
 
-    /** Could not decide where the driver could not be asked; what is merely missing is no failure. */
+    /** Returns the exit code: 3 if the driver does not answer. Missing functions are no failure. */
     int exitCode() {
         return node.driver() instanceof DriverState.Running ? ExitCode.OK : ExitCode.UNDECIDED;
     }
@@ -73,7 +73,7 @@ record DoctorReport(
         return tree;
     }
 
-    /** What one GPU's readings were refused; {@code readings} names those of the last sample. */
+    /** Refused readings of one GPU; {@code readings} names those of the last sample. */
     private record Implausible(String gpu, long count, List<String> readings) {
         String shortened() {
             int shown = Math.min(readings.size(), 4);
@@ -148,7 +148,7 @@ record DoctorReport(
         facts.row("library", text(info.libraryPath()));
         facts.row("library version", text(info.libraryVersion()));
         facts.row("CUDA of the driver", text(info.cudaVersion()));
-        facts.row("way into the driver", info.samplerPath());
+        facts.row("access path", info.samplerPath());
     }
 
     private void printCapabilities(PrintWriter out) {
@@ -158,10 +158,10 @@ record DoctorReport(
         List<Capability> missing =
                 capabilities.stream().filter(c -> !c.available()).toList();
         out.println();
-        out.println(capabilities.size() - missing.size() + " of " + capabilities.size() + " functions are there"
+        out.println(capabilities.size() - missing.size() + " of " + capabilities.size() + " functions are present"
                 + (missing.isEmpty() ? "" : "; missing:"));
         if (!missing.isEmpty()) {
-            Table table = new Table("FUNCTION", "WHAT IT COSTS", "NOTE");
+            Table table = new Table("FUNCTION", "CONSEQUENCE", "NOTE");
             missing.forEach(c -> table.row(c.symbol(), c.feature(), c.note()));
             table.print(out);
         }
@@ -173,7 +173,7 @@ record DoctorReport(
             return;
         }
         out.println();
-        out.println("answers of the library that were refused:");
+        out.println("refused answers of the library:");
         Table table = new Table("FUNCTION", "SUBJECT", "SEEN", "TIMES");
         refusals.forEach(r -> table.row(r.function(), r.subject(), r.seen(), r.count()));
         values.forEach(v -> table.row("readings", v.gpu(), v.shortened(), v.count()));

@@ -25,11 +25,11 @@ import picocli.CommandLine.Option;
 @Command(
         name = "events",
         mixinStandardHelpOptions = true,
-        description = "Show the health events that this node's daemon keeps, the newest last.",
+        description = "Show the health events that this node's daemon stored, the newest last.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:done, even if there are none",
-            "1:no permission to ask",
+            "0:success, even without events",
+            "1:no permission",
             "2:wrong usage or configuration",
             "3:no daemon answers"
         })
@@ -37,7 +37,7 @@ public final class EventsCommand extends ClientCommand {
 
     static final String SCHEMA = "gpuwarden.events/v1";
 
-    /** They are held in memory to be shown the other way round. */
+    /** The bound on events, which are kept in memory to be shown in reverse order. */
     private static final int MOST = 10_000;
 
     private final Clock clock;
@@ -48,7 +48,7 @@ public final class EventsCommand extends ClientCommand {
     @Option(
             names = "--since",
             paramLabel = "TIME",
-            description = "Not before: how long ago (1h30m) or a time (14:05, 2026-11-21, 2026-11-21T14:05:00Z).")
+            description = "From this time on: an age (1h30m) or a time (14:05, 2026-11-21, 2026-11-21T14:05:00Z).")
     @Nullable String since;
 
     @Option(names = "--until", paramLabel = "TIME", description = "Before this time.")
@@ -58,10 +58,10 @@ public final class EventsCommand extends ClientCommand {
             names = "--limit",
             defaultValue = "100",
             paramLabel = "N",
-            description = "At most so many, the newest (default: ${DEFAULT-VALUE}).")
+            description = "Number of events, the newest (default: ${DEFAULT-VALUE}).")
     int limit = 100;
 
-    @Option(names = "--newest-first", description = "The newest first.")
+    @Option(names = "--newest-first", description = "Show the newest first.")
     boolean newestFirst;
 
     /** @param clock with the zone in which times are shown */
@@ -69,7 +69,7 @@ public final class EventsCommand extends ClientCommand {
         this.clock = clock;
     }
 
-    /** The command with all of its own. */
+    /** Returns the command with its subcommands. */
     public static CommandLine with(Clock clock) {
         return new CommandLine(new EventsCommand(clock)).addSubcommand(new EventsShowCommand(clock));
     }
@@ -80,7 +80,7 @@ public final class EventsCommand extends ClientCommand {
         NodeServiceBlockingStub daemon = queries(node);
         ClientGpus gpus = ClientGpus.ask(daemon);
         List<Entity> names = conditions.gpu().map(gpus::named).orElse(List.of());
-        // A deadline for each page.
+        // Each page has a deadline of its own.
         EventsQuery.Answer answer = EventsQuery.last(page -> queries(node).listEvents(page), request, names, limit);
         List<StoredEvent> events = new ArrayList<>(answer.events());
         if (newestFirst) {
@@ -88,13 +88,13 @@ public final class EventsCommand extends ClientCommand {
         }
         show(tree(events, answer.more()), out -> {
             if (events.isEmpty()) {
-                out.println(asksForAll() ? "no events" : "no event fulfils these conditions");
+                out.println(asksForAll() ? "no events" : "no event matches these conditions");
             } else {
                 EventsTable.print(events, gpus, clock.getZone(), out);
             }
         });
         if (answer.more()) {
-            complain("there are older ones: --limit shows more than " + limit);
+            complain("there are older events: --limit shows more than " + limit);
         }
         return ExitCode.OK;
     }
@@ -107,7 +107,7 @@ public final class EventsCommand extends ClientCommand {
         conditions.validate();
         if (limit < 1 || limit > MOST) {
             throw new UserError("--limit: expected 1 to " + MOST + ", but was " + limit
-                    + (limit > MOST ? "; --until shows what is older" : ""));
+                    + (limit > MOST ? "; --until shows older events" : ""));
         }
         ListEventsRequest.Builder request = conditions.request();
         if (since != null) {

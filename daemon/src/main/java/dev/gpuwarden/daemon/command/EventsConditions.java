@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which events are wanted; conditions hold all at once. */
+/** Conditions on events; an event must match all of them. */
 public final class EventsConditions {
 
     private static final Pattern CHECK_ID = Pattern.compile("[a-z0-9]+(-[a-z0-9]+)*");
@@ -21,29 +21,29 @@ public final class EventsConditions {
             names = "--check",
             split = ",",
             paramLabel = "NAME",
-            description = "Of these checks, as events or 'gpuwarden check --list' name them.")
+            description = "Events of these checks, as named in events or by 'gpuwarden check --list'.")
     List<String> checks = List.of();
 
     @Option(
             names = "--code",
             split = ",",
             paramLabel = "CODE",
-            description = "With one of these codes, for example 79.")
+            description = "Events with one of these codes, for example 79.")
     List<String> codes = List.of();
 
-    @Option(names = "--gpu", paramLabel = "GPU", description = "About this GPU: its index, UUID or PCI address.")
+    @Option(names = "--gpu", paramLabel = "GPU", description = "Events about this GPU: its index, UUID or PCI address.")
     @Nullable String gpu;
 
-    @Option(names = "--agent", split = ",", paramLabel = "NAME", description = "Told by one of these.")
+    @Option(names = "--agent", split = ",", paramLabel = "NAME", description = "Events from one of these agents.")
     List<String> agents = List.of();
 
     @Option(names = "--fatal", description = "Fatal faults only.")
     boolean fatal;
 
-    @Option(names = "--healthy", description = "Only those that say that all is well (again).")
+    @Option(names = "--healthy", description = "Recovery events only.")
     boolean healthy;
 
-    @Option(names = "--unhealthy", description = "Only faults.")
+    @Option(names = "--unhealthy", description = "Faults only.")
     boolean unhealthy;
 
     boolean none() {
@@ -62,7 +62,7 @@ public final class EventsConditions {
         }
     }
 
-    /** Names in events: of a check's id its event name too. */
+    /** Returns check names as in events: for a check's ID its event name too. */
     List<String> checkNames() {
         return checks.stream().flatMap(EventsConditions::names).distinct().toList();
     }
@@ -77,7 +77,7 @@ public final class EventsConditions {
         return Optional.ofNullable(gpu);
     }
 
-    /** All conditions but the GPU, of which a request takes one name only. */
+    /** Returns all conditions but the GPU; a request holds one name only. */
     ListEventsRequest.Builder request() {
         ListEventsRequest.Builder request = ListEventsRequest.newBuilder()
                 .addAllAgents(agents)
@@ -92,7 +92,11 @@ public final class EventsConditions {
         return request;
     }
 
-    /** The same without asking. @param gpuNames of the GPU that is asked for */
+    /**
+     * Evaluates the same conditions without a request.
+     *
+     * @param gpuNames names of the selected GPU
+     */
     boolean hold(HealthEvent event, List<Entity> gpuNames) {
         return (checks.isEmpty() || checkNames().contains(event.checkName()))
                 && (codes.isEmpty() || event.errorCodes().stream().anyMatch(codes::contains))

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-/** Asks for pages until there are enough events. */
+/** Requests pages until there are enough events. */
 final class EventsQuery {
 
     private static final int PAGE = 1000;
@@ -22,13 +22,14 @@ final class EventsQuery {
      * The last events.
      *
      * @param events oldest first
-     * @param more whether there are older ones that fulfil the conditions
+     * @param more whether older events match the conditions
      */
     record Answer(List<StoredEvent> events, boolean more) {}
 
     /**
-     * @param daemon answers one page
-     * @param names of the GPU that is meant: events that carry one of them; empty for all events
+     * @param daemon returns one page
+     *
+     * @param names names of the selected GPU, one of which an event must carry; empty for all events
      */
     static Answer last(
             Function<ListEventsRequest, ListEventsResponse> daemon,
@@ -48,7 +49,7 @@ final class EventsQuery {
         return cut(List.copyOf(all.values()), limit);
     }
 
-    /** One more than the limit if there are more. */
+    /** Returns one event more than the limit if there are more. */
     private static List<StoredEvent> last(
             Function<ListEventsRequest, ListEventsResponse> daemon, ListEventsRequest conditions, int limit) {
         List<StoredEvent> events = new ArrayList<>();

@@ -12,12 +12,12 @@ import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A flight recording as it is kept: gpuwarden.recording/v1, see docs/reference/recording-json.md. Keys that a newer daemon adds are
- * carried along; what is not as expected counts as not there.
+ * A flight recording as stored: gpuwarden.recording/v1, see docs/recording-json.md. Keys of a newer daemon are kept; a
+ * value of an unexpected type counts as missing.
  */
 record EventsRecording(Map<String, @Nullable Object> tree) {
 
-    /** Of a recording of sixteen GPUs at ten samples a second that is about a tenth. */
+    /** The bound on an unpacked recording; sixteen GPUs at ten samples a second need about a tenth of it. */
     private static final int MOST_BYTES = 32 << 20;
 
     private static final JsonReader READER =
@@ -30,7 +30,7 @@ record EventsRecording(Map<String, @Nullable Object> tree) {
 
     record Process(String pid, String name, String owner, Object usedBytes) {}
 
-    /** @throws IOException where it is no recording */
+    /** @throws IOException if it is not a recording */
     static EventsRecording read(byte[] gzip) throws IOException {
         byte[] json;
         try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(gzip))) {
@@ -52,14 +52,14 @@ record EventsRecording(Map<String, @Nullable Object> tree) {
         return Boolean.TRUE.equals(tree.get("complete"));
     }
 
-    /** Seconds from the event, of each column. */
+    /** Returns the seconds from the event, for each column. */
     List<Double> times() {
         return list(tree.get("times")).stream()
                 .map(time -> time instanceof Number number ? number.doubleValue() : Double.NaN)
                 .toList();
     }
 
-    /** The GPUs that the event is about. */
+    /** Returns the GPUs that the event is about. */
     List<Lane> concerned() {
         List<Lane> lanes = new ArrayList<>();
         for (Map<String, @Nullable Object> gpu : maps("gpus")) {

@@ -17,10 +17,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What was recorded around an event, in as little as a person wants to read first. */
+/** Shows the most useful part of a recording around an event. */
 final class EventsRecordingTable {
 
-    /** Seconds from the event. */
+    /** The columns, in seconds from the event. */
     private static final List<Integer> COLUMNS = List.of(-60, -30, -10, -5, -1, 0, 5, 10, 30);
 
     private static final int MOST_LINES = 20;
@@ -46,11 +46,11 @@ final class EventsRecordingTable {
         kernel(recording.kernel(), zone, out);
         if (!recording.complete()) {
             out.println();
-            out.println("The recording is not complete (yet): it ends 30 s after the event.");
+            out.println("The recording is not complete yet; it ends 30 s after the event.");
         }
     }
 
-    /** Readings that were never there and times of which there is nothing are left out. */
+    /** Prints the readings. It leaves out readings that were always absent and times without values. */
     private static void readings(Lane lane, List<Double> times, PrintWriter out) {
         Map<String, List<String>> rows = new LinkedHashMap<>();
         lane.series().forEach((name, row) -> {
@@ -79,7 +79,7 @@ final class EventsRecordingTable {
         return (seconds > 0 ? "+" : "") + seconds + "s";
     }
 
-    /** The value nearest to that time, if there is one near enough and on the same side of the event. */
+    /** Returns the value nearest to that time, if one is near enough and on the same side of the event. */
     static Optional<Number> near(List<Double> times, List<@Nullable Object> row, int seconds) {
         Optional<Number> best = Optional.empty();
         double least = Math.max(1.5, Math.abs(seconds) / 5.0) + 1e-6;
@@ -94,7 +94,7 @@ final class EventsRecordingTable {
         return best;
     }
 
-    /** Whole numbers as they are, others in four digits. */
+    /** Returns whole numbers unchanged, others with four digits. */
     private static String number(Number number) {
         BigDecimal value = new BigDecimal(number.toString());
         BigDecimal short4 = value.remainder(BigDecimal.ONE).signum() == 0 ? value : value.round(new MathContext(4));

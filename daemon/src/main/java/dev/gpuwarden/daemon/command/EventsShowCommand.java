@@ -38,15 +38,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Shows all that is known of one event. */
+/** Shows all data of one event. */
 @Command(
         name = "show",
         mixinStandardHelpOptions = true,
-        description = "Show one event with what to do, and what was recorded around it.",
+        description = "Show one event with its remedy and its flight recording.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",
-            "1:there is no such event, or no permission to ask",
+            "1:no such event, or no permission",
             "2:wrong usage, or the archive cannot be written",
             "3:no daemon answers"
         })
@@ -54,31 +54,29 @@ final class EventsShowCommand extends ClientCommand {
 
     static final String SCHEMA = "gpuwarden.event/v1";
 
-    private static final String NO_RECORDING =
-            "nothing: the flight recorder keeps what it sees around a fault that comes while the"
-                    + " daemon runs, and the newest recordings alone";
+    private static final String NO_RECORDING = "nothing: the flight recorder records faults that are raised while the"
+            + " daemon runs, and keeps the newest recordings only";
 
-    /** Below, a beginning is more likely a mistake. */
+    /** The shortest prefix; a shorter one is more likely a mistake. */
     private static final int SHORTEST_BEGINNING = 4;
 
-    /** The newest events, among which the one with a beginning of an id is looked for. */
+    /** The number of newest events that are searched for a prefix of an ID. */
     private static final int MOST_LOOKED_AT = 10_000;
 
     private final Clock clock;
 
     @Parameters(
             paramLabel = "ID",
-            description =
-                    "The event's id, as 'gpuwarden events' shows it, or as much of its beginning as no other has.")
+            description = "The event's ID from 'gpuwarden events', or a prefix of it that no other event has.")
     String id = "";
 
     @Option(
             names = "--archive",
             paramLabel = "FILE",
-            description = "Write all that is known of the event into this zip file, for a support case.")
+            description = "Write all data of the event to this zip file, for a support case.")
     @Nullable Path archive;
 
-    @Option(names = "--force", description = "Replace the archive if it is there.")
+    @Option(names = "--force", description = "Replace an existing archive.")
     boolean force;
 
     EventsShowCommand(Clock clock) {
@@ -88,7 +86,7 @@ final class EventsShowCommand extends ClientCommand {
     @Override
     int ask(NodeClient node) {
         if (archive != null && !force && Files.exists(archive)) {
-            throw new UserError("--archive: " + archive + " is there already; --force replaces it");
+            throw new UserError("--archive: " + archive + " already exists; --force replaces it");
         }
         NodeServiceBlockingStub daemon = queries(node);
         GetEventResponse answer = get(node);
@@ -140,8 +138,8 @@ final class EventsShowCommand extends ClientCommand {
                     .filter(each -> each.startsWith(id))
                     .toList();
             if (meant.size() > 1) {
-                throw new UserError(meant.size() + " events have an id that begins with '" + Table.escape(id)
-                        + "': give more of it");
+                throw new UserError(meant.size() + " events have an ID that begins with '" + Table.escape(id)
+                        + "'; use a longer prefix");
             }
             if (meant.isEmpty()) {
                 throw e;
@@ -172,11 +170,11 @@ final class EventsShowCommand extends ClientCommand {
         try {
             Files.write(file, zip, StandardOpenOption.CREATE, StandardOpenOption.WRITE, how);
         } catch (FileAlreadyExistsException e) {
-            throw new UserError("--archive: " + file + " is there already; --force replaces it");
+            throw new UserError("--archive: " + file + " already exists; --force replaces it");
         } catch (IOException e) {
             throw new UserError("--archive: " + file + " could not be written: " + e);
         }
-        complain(file + " has all that is known of the event; it names pods, processes and serial numbers");
+        complain(file + " has all data of the event; it names pods, processes and serial numbers");
     }
 
     private static Map<String, Object> tree(StoredEvent stored, String asked, Optional<EventsRecording> recording) {
@@ -202,7 +200,7 @@ final class EventsShowCommand extends ClientCommand {
         field(out, "of", gpus.subject(event.entities()));
         event.entities().forEach(entity -> field(out, "", entity.type() + " " + entity.value()));
         field(out, "node", event.nodeName());
-        field(out, "told by", event.agent());
+        field(out, "reported by", event.agent());
         if (!asked.isEmpty()) {
             field(out, "check", asked);
         }

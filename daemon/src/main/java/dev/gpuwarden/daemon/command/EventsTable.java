@@ -10,10 +10,10 @@ import java.io.PrintWriter;
 import java.time.ZoneId;
 import java.util.List;
 
-/** Events for people: a row for each. */
+/** Events as a table with a row for each. */
 final class EventsTable {
 
-    /** Of a message in a row; {@code events show} has all of it. */
+    /** The length of a message in a row; {@code events show} prints all of it. */
     private static final int LONGEST_MESSAGE = 100;
 
     private EventsTable() {}
@@ -31,7 +31,7 @@ final class EventsTable {
                     event.healthy() ? "" : ActionText.name(event),
                     stored.occurrences() + "x",
                     event.id(),
-                    event.message().isEmpty() && event.healthy() ? "well again" : shortened(event.message()));
+                    event.message().isEmpty() && event.healthy() ? "recovered" : shortened(event.message()));
         }
         table.print(out);
     }

@@ -10,12 +10,12 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What checks found, for people: a line for each complaint with what to do, and the verdict. */
+/** Findings as text: a line for each complaint with its remedy, and the verdict. */
 final class FindingLines {
 
     private FindingLines() {}
 
-    /** Complaints, worst first; of what was skipped only what time would bring. */
+    /** Prints complaints, worst first. Of the skipped findings, it prints only those that need more time. */
     static void print(List<CheckResult> results, PrintWriter out) {
         for (Outcome outcome : List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN)) {
             for (Finding finding : NodeVerdict.findings(results)) {
@@ -33,12 +33,12 @@ final class FindingLines {
                 .map(result -> result.check().id())
                 .collect(Collectors.joining(", "));
         if (!waiting.isEmpty()) {
-            out.println("SKIPPED  needs-time  one look is too short for: " + Table.escape(waiting)
-                    + "; the daemon looks at it");
+            out.println("SKIPPED  needs-time  a single run is too short for: " + Table.escape(waiting)
+                    + "; the daemon evaluates it");
         }
     }
 
-    /** @param passed what is said of a verdict that all is well */
+    /** @param passed text for the verdict FIT */
     static String verdict(List<CheckResult> results, Verdict verdict, String passed) {
         List<Finding> findings = NodeVerdict.findings(results);
         String why = switch (verdict) {
@@ -51,7 +51,7 @@ final class FindingLines {
                         .map(Finding::code)
                         .distinct()
                         .collect(Collectors.joining(", "));
-                yield unknown.isEmpty() ? "nothing was looked at" : unknown;
+                yield unknown.isEmpty() ? "nothing was checked" : unknown;
             }
         };
         String word = verdict == Verdict.UNDECIDED ? "could not decide" : verdict.text();

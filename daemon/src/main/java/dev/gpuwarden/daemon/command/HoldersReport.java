@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Which pods were given which GPUs, GPU by GPU. */
+/** The pods that have each GPU. */
 record HoldersReport(NodeSnapshot node, Reading<GpuHolders> answer) {
 
     boolean complete() {
-        return answer instanceof Reading.Present<GpuHolders> told
-                && told.value().complete();
+        return answer instanceof Reading.Present<GpuHolders> holders
+                && holders.value().complete();
     }
 
     List<GpuHolder> holders() {
@@ -29,7 +29,10 @@ record HoldersReport(NodeSnapshot node, Reading<GpuHolders> answer) {
         return answer.asOptional().map(GpuHolders::unresolved).orElse(List.of());
     }
 
-    /** By UUID: the node's GPUs in the driver's order, then those that pods were given and the driver does not have. */
+    /**
+     * Returns the holders by UUID: the node's GPUs in the driver's order, then GPUs that pods have and the driver does
+     * not list.
+     */
     Map<String, List<GpuHolder>> byGpu() {
         Map<String, List<GpuHolder>> byGpu = new LinkedHashMap<>();
         node.gpus().forEach(gpu -> byGpu.put(gpu.identity().selector(), new ArrayList<>()));
@@ -39,7 +42,7 @@ record HoldersReport(NodeSnapshot node, Reading<GpuHolders> answer) {
         return byGpu;
     }
 
-    /** The driver's index; empty of a GPU that it does not have. */
+    /** Returns the driver's index; empty for a GPU that it does not list. */
     String index(String uuid) {
         return node.gpus().stream()
                 .map(gpu -> gpu.identity())
@@ -53,7 +56,7 @@ record HoldersReport(NodeSnapshot node, Reading<GpuHolders> answer) {
     Map<String, Object> tree() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("complete", complete());
-        tree.put("asOf", Values.tree(answer, told -> told.asOf().toString()));
+        tree.put("asOf", Values.tree(answer, holders -> holders.asOf().toString()));
         List<Object> gpus = new ArrayList<>();
         byGpu().forEach((uuid, holders) -> {
             Map<String, Object> gpu = new LinkedHashMap<>();
@@ -66,7 +69,7 @@ record HoldersReport(NodeSnapshot node, Reading<GpuHolders> answer) {
                     "holders",
                     Values.tree(
                             answer,
-                            told -> holders.stream().map(HoldersReport::tree).toList()));
+                            found -> holders.stream().map(HoldersReport::tree).toList()));
             gpus.add(gpu);
         });
         tree.put("gpus", gpus);

@@ -7,20 +7,20 @@ import dev.gpuwarden.core.holder.UnresolvedDevice;
 import dev.gpuwarden.core.model.Reading;
 import java.io.PrintWriter;
 
-/** Which pods were given which GPUs, for people: a row for each container, then what cannot be told for a GPU. */
+/** The pods that have each GPU as a table with a row for each container, then the devices that match no GPU. */
 final class HoldersTable {
 
     private HoldersTable() {}
 
     static void print(HoldersReport report, PrintWriter out) {
         if (report.answer() instanceof Reading.Absent<?> absent) {
-            out.println("not known: " + absent.text());
+            out.println("unknown: " + absent.text());
             return;
         }
         Table table = new Table("GPU", "UUID", "POD", "CONTAINER", "KIND", "DEVICE");
         report.byGpu().forEach((uuid, holders) -> {
             if (holders.isEmpty()) {
-                table.row(report.index(uuid), uuid, Table.styled(Style.FAINT, "nobody"), "", "", "");
+                table.row(report.index(uuid), uuid, Table.styled(Style.FAINT, "none"), "", "", "");
             }
             for (GpuHolder holder : holders) {
                 table.row(
@@ -35,7 +35,7 @@ final class HoldersTable {
         table.print(out);
         if (!report.unresolved().isEmpty()) {
             out.println();
-            Table unknown = new Table("POD", "CONTAINER", "RESOURCE", "DEVICE", "WHY IT IS NOT KNOWN OF WHICH GPU");
+            Table unknown = new Table("POD", "CONTAINER", "RESOURCE", "DEVICE", "WHY ITS GPU IS UNKNOWN");
             for (UnresolvedDevice device : report.unresolved()) {
                 unknown.row(
                         device.namespace() + "/" + device.pod(),

@@ -18,21 +18,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What the kernel log of this boot says, as findings of the check that reads it. Pure. */
+/** The faults in this boot's kernel log, as findings of the check that reads it. Pure. */
 final class KernelLogFindings {
 
     static final String CHECK = "kernel-log";
 
     private KernelLogFindings() {}
 
-    /** The check's own result, on whether the log could be read, and what was read in it. */
+    /** Returns the check's own result, on whether the log is readable, with the faults in the log. */
     static CheckResult with(CheckResult read, List<Fault> faults, PartNames names, Duration took) {
         List<Finding> findings = new ArrayList<>(read.findings());
         findings.addAll(of(faults, names));
         return CheckResult.of(read.check(), read.at(), read.took().plus(took), findings);
     }
 
-    /** One for each event that raised faults: a GPU has a fault under each of its names. */
+    /** Returns one finding for each event that raised faults: a GPU has a fault under each of its names. */
     static List<Finding> of(List<Fault> faults, PartNames names) {
         Map<HealthEvent, Finding> byCause = new LinkedHashMap<>();
         faults.forEach(fault -> byCause.computeIfAbsent(fault.cause(), cause -> finding(fault, names)));
@@ -63,7 +63,7 @@ final class KernelLogFindings {
                 : " (" + fault.occurrences() + " times, last at " + last + ")";
     }
 
-    /** "xid-79"; codes that are words stand for themselves. */
+    /** Returns "xid-79"; a code that is a word is returned unchanged. */
     private static String code(String check, String code) {
         String number = code.isEmpty() || !Character.isDigit(code.charAt(0))
                 ? code

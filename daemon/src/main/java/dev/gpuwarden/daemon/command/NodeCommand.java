@@ -21,7 +21,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A command that looks at this node once and shows what it saw. */
+/** A command that reads this node once and prints the result. */
 abstract class NodeCommand implements Callable<Integer> {
 
     private final Supplier<DriverProvider> provider;
@@ -42,14 +42,14 @@ abstract class NodeCommand implements Callable<Integer> {
         this.provider = provider;
     }
 
-    /** Samples every GPU, then asks the sampler what the command wants to know. */
-    <T> T look(Function<NodeSampler, T> question) {
-        return look(NodeSampler.NO_LIMIT, question);
+    /** Samples every GPU, then evaluates the sampler. */
+    <T> T sample(Function<NodeSampler, T> question) {
+        return sample(NodeSampler.NO_LIMIT, question);
     }
 
-    /** @param most to wait for GPUs; what has not answered by then is still starting */
-    <T> T look(Duration most, Function<NodeSampler, T> question) {
-        // What is found is printed; the log would say it twice.
+    /** @param most bound on the wait for GPUs; what has not answered by then is still starting */
+    <T> T sample(Duration most, Function<NodeSampler, T> question) {
+        // The result is printed; the log would repeat it.
         Logging.install(Level.SEVERE);
         return NodeSampler.once(
                 provider.get(),
@@ -61,7 +61,7 @@ abstract class NodeCommand implements Callable<Integer> {
                 question);
     }
 
-    /** A line for people that is no part of the result. */
+    /** Prints a line for the user that is no part of the result. */
     void note(String text) {
         PrintWriter err = spec.commandLine().getErr();
         err.println("gpuwarden: " + Table.escape(text));

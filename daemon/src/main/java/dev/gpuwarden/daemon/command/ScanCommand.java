@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Has every check look at the node once and says whether the node is fit. */
+/** Runs every check once on the node and reports whether the node is fit. */
 @Command(
         name = "scan",
         mixinStandardHelpOptions = true,
-        description = "Look at this node once, with every check, and say whether it is fit to work.",
+        description = "Run every check on this node once, and report whether it is fit to work.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:fit", "1:not fit", "2:wrong usage or configuration", "3:could not decide"})
 public final class ScanCommand extends CheckingCommand {
@@ -24,9 +24,8 @@ public final class ScanCommand extends CheckingCommand {
     @Option(
             names = "--deadline",
             paramLabel = "TIME",
-            description =
-                    "Be done within this time, as a job scheduler's prolog must: what has not answered by then is UNKNOWN"
-                            + " (exit code 3, unless a fault was found). Default: as long as the deadlines of GPUs and checks.")
+            description = "End within this time, for a job scheduler's prolog: what has not answered by then is UNKNOWN"
+                    + " (exit code 3, unless a fault was found). Default: as long as the deadlines of GPUs and checks.")
     @Nullable Duration deadline;
 
     public ScanCommand(Supplier<DriverProvider> provider) {
@@ -39,8 +38,8 @@ public final class ScanCommand extends CheckingCommand {
             throw new UserError("--deadline must be at least " + Durations.text(CheckDeadline.SHORTEST) + ", but was "
                     + Durations.text(deadline));
         }
-        Looked looked = look(checks.plan(checks.all(node.get())), Optional.ofNullable(deadline));
-        ScanReport report = ScanReport.of(looked.node(), looked.results());
+        Run run = runChecks(checks.plan(checks.all(node.get())), Optional.ofNullable(deadline));
+        ScanReport report = ScanReport.of(run.node(), run.results());
         show(report.tree(), out -> ScanTable.print(report, out));
         return exitCode(report.verdict());
     }

@@ -20,7 +20,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** What scan found, for people: a row for each GPU, a line for each finding, the verdict last. */
+/** The results of a scan: a row for each GPU, a line for each finding, the verdict last. */
 final class ScanTable {
 
     private static final String NOTHING = "-";
@@ -70,7 +70,10 @@ final class ScanTable {
         }
     }
 
-    /** A GPU that does not answer says so once, in its state; the cells after it need not repeat the cause. */
+    /**
+     * Returns a cell. The state of a GPU that does not answer gives the cause once; the cells after it do not repeat
+     * it.
+     */
     private static <T> String cell(GpuSnapshot gpu, Reading<T> reading, Function<T, String> text) {
         return answers(gpu) || reading instanceof Reading.Present<T> ? Values.cell(reading, text) : NOTHING;
     }
@@ -87,7 +90,7 @@ final class ScanTable {
         return usedText.equals(totalText) ? usedText : usedText + " / " + totalText;
     }
 
-    /** Complaints about this GPU, by whatever name they have for it. */
+    /** Returns the codes of complaints about this GPU, under any of its names. */
     private static String codes(String label, List<Finding> findings) {
         Set<Entity> names = findings.stream()
                 .filter(f -> f.subject().label().equals(label))

@@ -24,18 +24,18 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Says that faults are mended. */
+/** Marks faults as repaired. */
 @Command(
         name = "set-healthy",
         mixinStandardHelpOptions = true,
         description = {
-            "Say that faults are mended: shows them, asks, and clears them with an event that keeps the reason.",
-            "What is still broken is found and told again."
+            "Mark faults as repaired: show them, ask for confirmation, and clear them with an event that keeps the reason.",
+            "A fault that persists is found and reported again."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",
-            "1:no current fault is meant, no permission, or not agreed to",
+            "1:no current fault matches, no permission, or not confirmed",
             "2:wrong usage or configuration",
             "3:no daemon answers"
         })
@@ -48,14 +48,14 @@ public final class SetHealthyCommand extends ClientCommand {
     private final Clock clock;
     private final Question question;
 
-    @Option(names = "--reason", required = true, paramLabel = "TEXT", description = "Why; kept with the event.")
+    @Option(names = "--reason", required = true, paramLabel = "TEXT", description = "Reason; stored with the event.")
     String reason = "";
 
     @Option(
             names = "--check",
             split = ",",
             paramLabel = "NAME",
-            description = "Faults of these checks, as events or 'gpuwarden check --list' name them.")
+            description = "Faults of these checks, as named in events or by 'gpuwarden check --list'.")
     List<String> checks = List.of();
 
     @Option(names = "--code", split = ",", paramLabel = "CODE", description = "Faults with one of these codes.")
@@ -72,15 +72,15 @@ public final class SetHealthyCommand extends ClientCommand {
 
     @Option(
             names = {"-y", "--yes"},
-            description = "Do not ask.")
+            description = "Do not ask for confirmation.")
     boolean yes;
 
     @Option(names = "--dry-run", description = "Show what would be cleared, and clear nothing.")
     boolean dryRun;
 
-    /** Asks whoever types. */
+    /** Asks the user for confirmation. */
     public interface Question {
-        /** Empty where nobody can be asked. */
+        /** Returns the user's answer; empty if there is no terminal. */
         Optional<Boolean> agreed(PrintWriter err, String text);
     }
 
@@ -99,7 +99,7 @@ public final class SetHealthyCommand extends ClientCommand {
                         .map(FaultCodec::fromWire)
                         .toList());
         if (meant.isEmpty()) {
-            complain("no current fault is meant; 'gpuwarden status' shows all");
+            complain("no current fault matches; 'gpuwarden status' shows all");
             return ExitCode.NOT_FIT;
         }
         boolean table = output.format() == Format.table;
@@ -144,9 +144,10 @@ public final class SetHealthyCommand extends ClientCommand {
         if (yes) {
             return true;
         }
-        String text = "Say that " + (groups(meant) == 1 ? "this fault is" : "these faults are") + " mended? [y/N] ";
+        String text = "Mark " + (groups(meant) == 1 ? "this fault" : "these faults") + " as repaired? [y/N] ";
         return question.agreed(spec.commandLine().getErr(), text)
-                .orElseThrow(() -> new UserError("nobody can be asked: expected --yes, or --dry-run"));
+                .orElseThrow(
+                        () -> new UserError("there is no terminal for the confirmation: expected --yes, or --dry-run"));
     }
 
     private List<FaultKey> clear(NodeClient node, List<Fault> meant) {

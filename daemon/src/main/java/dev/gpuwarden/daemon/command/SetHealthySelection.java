@@ -14,11 +14,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which of the current faults are meant; an empty condition holds for all. Pure.
+ * The selection of current faults; an empty condition matches all. Pure.
  *
  * @param checks names in events
  * @param gpu the names of a GPU; a fault is about it if its event names it, whatever part of it the fault itself names
- * @param event the id of the event that raised it
+ * @param event the ID of the event that raised it
  */
 record SetHealthySelection(List<String> checks, List<String> codes, List<Entity> gpu, Optional<String> event) {
 
@@ -32,14 +32,14 @@ record SetHealthySelection(List<String> checks, List<String> codes, List<Entity>
                 .toList();
     }
 
-    /** Faults of one check with one code: a request for them means no others. */
+    /** Faults of one check with one code, which a single request can name exactly. */
     private record Group(String agent, String componentClass, String checkName, String errorCode) {
         static Group of(FaultKey key) {
             return new Group(key.agent(), key.componentClass(), key.checkName(), key.errorCode());
         }
     }
 
-    /** Requests that mean these faults and not what is raised after they were looked at. */
+    /** Returns requests that name these faults, and none that is raised after they were listed. */
     static List<SetHealthyRequest> requests(List<Fault> faults, String reason) {
         Map<Group, Set<Entity>> groups = new LinkedHashMap<>();
         for (Fault fault : faults) {

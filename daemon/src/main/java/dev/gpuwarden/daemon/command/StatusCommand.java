@@ -13,15 +13,15 @@ import java.time.Clock;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 
-/** Shows what the daemon knows of its node. */
+/** Shows the daemon's data about its node. */
 @Command(
         name = "status",
         mixinStandardHelpOptions = true,
-        description = "Say whether this node is fit and what is wrong with it, as its daemon sees it.",
+        description = "Show whether this node is fit, and its faults, as its daemon reports them.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:fit",
-            "1:not fit, or no permission to ask",
+            "1:not fit, or no permission",
             "2:wrong usage or configuration",
             "3:undecided, or no daemon answers"
         })
@@ -46,7 +46,9 @@ public final class StatusCommand extends ClientCommand {
         return ScanCommand.exitCode(report.verdict());
     }
 
-    /** The daemon says it where everybody who reports to it looks too. */
+    /**
+     * Returns whether events can be stored. The daemon reports it through the health service, which reporters use too.
+     */
     static boolean storing(NodeClient node) {
         return HealthGrpc.newBlockingStub(node.channel())
                         .withDeadlineAfter(10, TimeUnit.SECONDS)

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Current faults for people: a row for each, then what each says, and once what to do about those with the same advice. Bounded, as
- * strangers report faults: what is left out is counted, and `-o json` has all.
+ * Current faults as text: a row for each, then the message of each, and each remedy once. Bounded, as strangers report
+ * faults: left-out faults are counted, and `-o json` has all.
  */
 final class StatusFaults {
 

@@ -28,12 +28,12 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What a daemon says of its node: gpuwarden.status/v1, see docs/reference/status-json.md. Pure.
+ * The status that a daemon reports of its node: gpuwarden.status/v1, see docs/status-json.md. Pure.
  *
  * @param faultsLeftOut faults that did not fit into the answer
  * @param results of the checks that have run
- * @param waiting checks that have not
- * @param damping parts between sound and faulty; empty too where the daemon is too old to report them
+ * @param waiting checks that have not run
+ * @param damping findings that are not yet raised or cleared; also empty if the daemon is too old to report them
  * @param storing whether events can be stored now
  */
 record StatusReport(
@@ -48,7 +48,7 @@ record StatusReport(
 
     static final String SCHEMA = "gpuwarden.status/v1";
 
-    /** @throws java.time.DateTimeException where a time is outside of what the format allows */
+    /** @throws java.time.DateTimeException if a time is outside of the format's range */
     static StatusReport of(Node node, List<Gpu> gpus, ListFaultsResponse faults, List<Check> checks, boolean storing) {
         return new StatusReport(
                 node,
@@ -82,14 +82,14 @@ record StatusReport(
                 node.getDaemonStarted().getSeconds(), node.getDaemonStarted().getNanos());
     }
 
-    /** Those that complain, or do not know. */
+    /** Returns results that complain or are unknown. */
     List<CheckResult> complaints() {
         return results.stream()
                 .filter(result -> result.outcome() != Outcome.PASS && result.outcome() != Outcome.SKIPPED)
                 .toList();
     }
 
-    /** Fatal faults that somebody may act on. */
+    /** Returns the number of fatal faults that may be acted on. */
     long fatal() {
         return faults.stream()
                 .filter(fault ->
@@ -103,7 +103,7 @@ record StatusReport(
         return results.stream().filter(result -> result.outcome() == outcome).count();
     }
 
-    /** Why the node is not fit, as the daemon sees it. */
+    /** Returns why the node is not fit, as the daemon reports it. */
     List<Finding> reasons() {
         return node.getReasonsList().stream().map(CheckCodec::fromWire).toList();
     }
@@ -163,7 +163,7 @@ record StatusReport(
         return tree;
     }
 
-    /** As {@code scan} spells it. */
+    /** Returns the GPU's state as {@code scan} spells it. */
     static String state(Gpu gpu) {
         return switch (gpu.getState()) {
             case GPU_STATE_STARTING -> "starting";

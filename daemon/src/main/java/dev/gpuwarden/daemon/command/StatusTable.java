@@ -20,15 +20,15 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** A node's status for people: what it is, what is wrong, and the verdict last. */
+/** A node's status as text: its properties, its faults, and the verdict last. */
 final class StatusTable {
 
     private static final String KERNEL_LOG = "kernel-log";
 
-    /** GPUs that do not answer and get a line each. */
+    /** The bound on GPUs that do not answer and get a line each. */
     private static final int MOST_SILENT = 16;
 
-    /** Parts that are no fault yet and get a line each. */
+    /** The bound on parts that are no fault yet and get a line each. */
     private static final int MOST_FAILING = 16;
 
     private StatusTable() {}
@@ -46,7 +46,7 @@ final class StatusTable {
         out.println("kernel log  " + Table.escape(kernelLog(report.results())));
         out.println("checks      " + checks(report));
         if (!report.storing()) {
-            out.println("events      are not stored now; the daemon keeps them in memory and its log says why");
+            out.println("events      are not stored now; the daemon keeps them in memory and logs the cause");
         }
         for (Unreached each : report.node().getUnreachedList()) {
             out.println("unreached   " + Table.escape(each.getReceiver() + ": " + each.getWhy()));
@@ -67,7 +67,7 @@ final class StatusTable {
         out.println(verdict(report));
     }
 
-    /** What is no fault yet, and why a single look may see something else. */
+    /** Prints findings that are no fault yet, and why a single run may differ. */
     private static void damping(List<Damping> damping, PrintWriter out) {
         if (damping.isEmpty()) {
             return;
@@ -79,7 +79,7 @@ final class StatusTable {
                         out.println(Table.escape("NO FAULT YET  " + each.check().id() + " " + each.code() + " of "
                                 + each.subject().label() + ": " + each.text())));
         out.println(
-                "'gpuwarden scan' looks once; a fault comes and goes after several looks, so the two may differ now");
+                "'gpuwarden scan' runs once; a fault is raised and cleared after several runs, so the two may differ now");
         out.println();
     }
 
@@ -100,7 +100,7 @@ final class StatusTable {
                 + info.cudaVersion().asOptional().map(cuda -> ", CUDA " + cuda).orElse("");
     }
 
-    /** "8, answering" or "8: 7 answering, 1 lost". */
+    /** Returns "8, answering" or "8: 7 answering, 1 lost". */
     private static String gpus(List<Gpu> gpus) {
         Map<String, Long> states = gpus.stream()
                 .collect(Collectors.groupingBy(
@@ -116,7 +116,7 @@ final class StatusTable {
         };
     }
 
-    /** A GPU that does not answer, with what whoever replaces it asks for. */
+    /** Returns a line for a GPU that does not answer, with the data that its replacement needs. */
     private static String silent(Gpu gpu) {
         List<String> parts = new ArrayList<>();
         parts.add(ClientGpus.label(gpu) + " " + StatusReport.state(gpu).replace('_', ' '));
@@ -138,7 +138,7 @@ final class StatusTable {
                 .flatMap(result -> result.findings().stream())
                 .map(Finding::message)
                 .findFirst()
-                .orElse("not looked at");
+                .orElse("not checked");
     }
 
     private static String checks(StatusReport report) {
@@ -163,7 +163,7 @@ final class StatusTable {
             case UNDECIDED -> {
                 String codes =
                         report.reasons().stream().map(Finding::code).distinct().collect(Collectors.joining(", "));
-                yield "verdict: could not decide (" + (codes.isEmpty() ? "nothing was looked at" : codes) + ")";
+                yield "verdict: could not decide (" + (codes.isEmpty() ? "nothing was checked" : codes) + ")";
             }
         };
     }

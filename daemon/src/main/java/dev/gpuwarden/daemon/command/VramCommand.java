@@ -5,17 +5,17 @@ import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** Groups what there is to ask about GPU memory and who was given it. */
+/** Groups the commands about GPU memory and its holders. */
 @Command(
         name = "vram",
         mixinStandardHelpOptions = true,
-        description = "GPU memory: whose it is, and who was given the GPUs.",
+        description = "GPU memory by holder, and the pods that have the GPUs.",
         synopsisSubcommandLabel = "COMMAND")
 public final class VramCommand {
 
     private VramCommand() {}
 
-    /** The command with all of its own. */
+    /** Returns the command with its subcommands. */
     public static CommandLine with(Supplier<DriverProvider> provider) {
         return new CommandLine(new VramCommand())
                 .addSubcommand(new VramTopCommand(provider))

@@ -9,16 +9,16 @@ import java.time.Clock;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 
-/** Asks the kubelet once which pods were given which GPUs. */
+/** Queries the kubelet once for the pods that have each GPU. */
 @Command(
         name = "holders",
         mixinStandardHelpOptions = true,
-        description = "Say which pods were given each GPU, whether or not they use it: the kubelet's answer.",
+        description = "Show the pods to which the kubelet assigned each GPU, whether or not they use it.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:known of every GPU",
+            "0:known for every GPU",
             "2:wrong usage or configuration",
-            "3:the kubelet cannot be asked, or it gave a pod what cannot be told for a GPU"
+            "3:the kubelet does not answer, or a pod has a device that matches no GPU"
         })
 public final class VramHoldersCommand extends NodeCommand {
 

@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Whose memory, GPU by GPU, the largest first.
+ * Holders of memory, GPU by GPU, the largest first.
  *
  * @param memory one entry for each GPU of the node, in the same order
  */
@@ -26,7 +26,7 @@ record VramReport(By by, NodeSnapshot node, List<GpuMemoryUse> memory) {
 
     static final String SCHEMA = "gpuwarden.vram-top/v1";
 
-    /** What rows stand for. */
+    /** The kind of holder that a row stands for. */
     enum By {
         process,
         container,
@@ -34,18 +34,18 @@ record VramReport(By by, NodeSnapshot node, List<GpuMemoryUse> memory) {
         unit
     }
 
-    /** Whether it is known of every GPU who holds it. */
+    /** Returns whether the holders of every GPU's memory are known. */
     boolean complete() {
         return node.driver() instanceof NodeSnapshot.DriverState.Running
                 && memory.stream().allMatch(gpu -> gpu.uses() instanceof Reading.Present<?>);
     }
 
-    /** Processes of a GPU, the largest first; those whose memory is not known come last. */
+    /** Returns the processes of a GPU, the largest first; processes of unknown size come last. */
     static List<MemoryUse> processes(GpuMemoryUse gpu) {
         return sorted(gpu.uses().asOptional().orElse(List.of()), MemoryUse::usedBytes);
     }
 
-    /** Owners of a GPU's memory, the largest first; those whose memory is not known come last. */
+    /** Returns the owners of a GPU's memory, the largest first; owners of unknown size come last. */
     List<MemoryShare> shares(GpuMemoryUse gpu) {
         List<MemoryShare> shares = switch (by) {
             case container, process -> MemoryShare.byContainer(gpu);

@@ -14,7 +14,7 @@ import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.util.Locale;
 
-/** Whose memory, for people: a row for each holder, then what nobody answers for, then the sum that the GPU tells. */
+/** Holders of memory as a table: a row for each holder, then memory without a known holder, then the driver's total. */
 final class VramTable {
 
     private static final double GIB = 1L << 30;
@@ -24,7 +24,7 @@ final class VramTable {
 
     static void print(VramReport report, PrintWriter out) {
         if (report.memory().isEmpty()) {
-            out.println("no GPU to look at; 'gpuwarden scan' says why");
+            out.println("no GPU to show; 'gpuwarden scan' shows the cause");
             return;
         }
         Table table = report.by() == By.process
@@ -40,7 +40,7 @@ final class VramTable {
         String index = Integer.toString(gpu.identity().index());
         Reading<Long> total = gpu.frame().reading(GpuMetric.MEMORY_TOTAL);
         if (use.uses() instanceof Reading.Absent<?> absent) {
-            summary(table, report, index, "holders not known: " + absent.text(), Reading.absent(absent.cause()), total);
+            summary(table, report, index, "holders unknown: " + absent.text(), Reading.absent(absent.cause()), total);
         } else if (report.by() == By.process) {
             for (MemoryUse process : VramReport.processes(use)) {
                 table.row(
@@ -83,7 +83,7 @@ final class VramTable {
         }
     }
 
-    /** The MIG partition, as the driver numbers it. */
+    /** Returns the MIG partition with the driver's number. */
     private static String instance(MemoryUse use) {
         return use.process().gpuInstance() instanceof Reading.Present<Integer> gi ? "/gi" + gi.value() : "";
     }

@@ -11,14 +11,14 @@ import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Looks once who holds the memory of each GPU. */
+/** Reads once which processes hold the memory of each GPU. */
 @Command(
         name = "top",
         mixinStandardHelpOptions = true,
-        description = "Say who holds the memory of each GPU, the largest first.",
+        description = "Show the holders of each GPU's memory, the largest first.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:known of every GPU",
+            "0:known for every GPU",
             "2:wrong usage or configuration",
             "3:no driver, or a GPU whose processes cannot be listed"
         })
@@ -28,8 +28,8 @@ public final class VramTopCommand extends NodeCommand {
             names = "--by",
             defaultValue = "pod",
             paramLabel = "WHAT",
-            description = "What a row stands for: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})."
-                    + " Who is in no pod or container stands for himself.")
+            description = "Kind of holder in a row: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})."
+                    + " Processes outside a pod or container are listed individually.")
     By by = By.pod;
 
     VramTopCommand(Supplier<DriverProvider> provider) {
@@ -38,7 +38,7 @@ public final class VramTopCommand extends NodeCommand {
 
     @Override
     public Integer call() {
-        NodeSnapshot node = look(NodeSampler::snapshot);
+        NodeSnapshot node = sample(NodeSampler::snapshot);
         VramReport report = new VramReport(by, node, new NodeMemory(new ProcessOwners(paths)).attribute(node));
         show(report.tree(), out -> VramTable.print(report, out));
         return report.complete() ? ExitCode.OK : ExitCode.UNDECIDED;

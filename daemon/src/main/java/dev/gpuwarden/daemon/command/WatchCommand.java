@@ -21,18 +21,18 @@ import java.util.logging.Level;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Shows changes as they come, until it is interrupted; survives restarts of the daemon. */
+/** Shows changes as they happen, until it is interrupted; survives restarts of the daemon. */
 @Command(
         name = "watch",
         mixinStandardHelpOptions = true,
         description = {
-            "Show events, and changes of checks and GPUs, as they come: a line each, until Ctrl-C.",
-            "With conditions, only events that fulfil them. With -o json, one object per line."
+            "Show events, and changes of checks and GPUs, as they happen: a line each, until Ctrl-C.",
+            "With conditions, only matching events. With -o json, one object per line."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:whoever read the output has gone",
-            "1:no permission to ask",
+            "0:the reader of the output has gone",
+            "1:no permission",
             "2:wrong usage or configuration",
             "3:no daemon answers"
         })
@@ -91,7 +91,7 @@ public final class WatchCommand extends ClientCommand {
         };
     }
 
-    /** Returns whether somebody still reads what is written; throws when the daemon ends. */
+    /** Returns whether the output still has a reader; throws when the daemon ends. */
     private boolean follow(NodeClient node, WatchLines lines) {
         WatchRequest.Builder request = WatchRequest.newBuilder().addKinds(WatchKind.WATCH_KIND_EVENTS);
         if (conditions.none()) {
@@ -103,9 +103,9 @@ public final class WatchCommand extends ClientCommand {
             WatchResponse change = changes.next();
             if (change.hasMissed()) {
                 complain("too much at once: " + change.getMissed().getChangeCount()
-                        + " changes were not told; events among them follow");
+                        + " changes were dropped; events among them follow");
             }
-            // Once the daemon tells what is new, what came before can be asked for without a gap.
+            // Once the daemon reports new changes, earlier ones can be requested without a gap.
             boolean read = !change.hasState() || catchUp(node, lines);
             read = read && show(lines.of(change));
             if (!read) {
@@ -133,7 +133,7 @@ public final class WatchCommand extends ClientCommand {
         return true;
     }
 
-    /** Returns whether somebody still reads it. */
+    /** Returns whether the output still has a reader. */
     private boolean show(List<WatchLines.Line> all) {
         for (WatchLines.Line line : all) {
             switch (output.format()) {

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What to say of what a watch tells: changes only, each once, across restarts of the daemon. */
+/** The lines that a watch prints: changes only, each once, across restarts of the daemon. */
 final class WatchLines {
 
     private final Clock clock;
@@ -33,14 +33,18 @@ final class WatchLines {
     private final Map<String, String> states = new HashMap<>();
     private ClientGpus gpus = new ClientGpus(List.of());
     private List<Entity> names = List.of();
-    /** The last event that was told, whether or not it was wanted. */
+    /** The last event that was received, whether or not it matched. */
     private long sequence;
 
     private Instant lastSeen;
     private boolean connected;
     private boolean known;
 
-    /** One change. @param tree for JSON, see docs/reference/events-json.md */
+    /**
+     * One change.
+     *
+     * @param tree for JSON, see docs/events-json.md
+     */
     record Line(String text, Map<String, Object> tree) {}
 
     WatchLines(Clock clock, EventsConditions conditions) {
@@ -49,21 +53,21 @@ final class WatchLines {
         this.lastSeen = clock.instant();
     }
 
-    /** @param gpuNames of the GPU that is asked for */
+    /** @param gpuNames names of the selected GPU */
     void connected(ClientGpus all, List<Entity> gpuNames) {
         gpus = all;
         names = gpuNames;
         connected = true;
     }
 
-    /** Returns whether this is news. */
+    /** Returns whether the connection existed until now. */
     boolean disconnected() {
         boolean was = connected;
         connected = false;
         return was;
     }
 
-    /** Asks for what may have come since the last event, if there was a connection before. */
+    /** Sets the request for events since the last one. Returns whether there was a connection before. */
     boolean since(ListEventsRequest.Builder request) {
         boolean before = known;
         known = true;
@@ -77,7 +81,7 @@ final class WatchLines {
             case EVENT -> event(change.getEvent());
             case CHECK -> check(change.getCheck()).stream().toList();
             case GPU -> gpu(change.getGpu()).stream().toList();
-            // Faults are in the events; what a newer daemon tells beyond that is not for this version.
+            // Faults are in the events; other changes of a newer daemon are not for this version.
             case FAULTS, MISSED, CHANGE_NOT_SET -> List.of();
         };
     }
@@ -89,14 +93,14 @@ final class WatchLines {
         return lines;
     }
 
-    /** Events that were told before are left out, unless they were seen again. */
+    /** Returns the lines of an event. An event that was printed before is left out, unless its count rose. */
     List<Line> event(dev.gpuwarden.api.v1.StoredEvent wire) {
         StoredEvent stored = FaultCodec.fromWire(wire);
-        boolean told = stored.sequence() <= sequence && !stored.lastSeen().isAfter(lastSeen);
+        boolean printed = stored.sequence() <= sequence && !stored.lastSeen().isAfter(lastSeen);
         sequence = Math.max(sequence, stored.sequence());
         lastSeen = stored.lastSeen().isAfter(lastSeen) ? stored.lastSeen() : lastSeen;
         HealthEvent event = stored.event();
-        if (told || !conditions.hold(event, names)) {
+        if (printed || !conditions.hold(event, names)) {
             return List.of();
         }
         List<String> words = new ArrayList<>(List.of(

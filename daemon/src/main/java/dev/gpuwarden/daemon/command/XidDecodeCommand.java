@@ -66,15 +66,15 @@ final class XidDecodeCommand implements Callable<Integer> {
             names = "--driver-branch",
             paramLabel = "N",
             description =
-                    "Branch of the driver that wrote the log, as 570: the layout of NVLink 5 errors changed with 575."
-                            + " Without it the layout that fits is taken.")
+                    "Branch of the driver that wrote the log, such as 570: the layout of NVLink 5 errors changed with 575."
+                            + " Default: the layout that fits.")
     Optional<Integer> driverBranch = Optional.empty();
 
     @Option(
             names = "--all",
             description =
-                    "Also what has no number: row remapping, failed starts of driver or GPU, NVLink, PCIe and network links,"
-                            + " resets, which GPU sits where.")
+                    "Also show messages without a number: row remapping, failed starts of driver or GPU, links (NVLink, PCIe, network),"
+                            + " resets, addresses of GPUs.")
     boolean all;
 
     @Spec
@@ -117,7 +117,8 @@ final class XidDecodeCommand implements Callable<Integer> {
         } catch (NoSuchFileException | InvalidPathException e) {
             throw new UserError(shownName() + ": no such file; expected a log, or numbers such as 79");
         } catch (AccessDeniedException e) {
-            throw new UserError(shownName() + ": may not be read; the kernel's log is root's on most nodes");
+            throw new UserError(
+                    shownName() + ": no permission to read it; on most nodes only root can read the kernel log");
         }
     }
 
@@ -169,8 +170,7 @@ final class XidDecodeCommand implements Callable<Integer> {
                     return true;
                 }
             }
-            // Flushes, so that a log that still grows is told as it grows; and whoever reads may have gone away, as
-            // head does.
+            // Flushes, so that a growing log is explained as it grows. The reader may have gone away, as head does.
             return !out.checkError();
         }
 

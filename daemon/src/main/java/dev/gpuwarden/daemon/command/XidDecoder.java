@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Reads the lines of one log in their order and remembers what earlier ones told. */
+/** Decodes the lines of one log in order, with state from earlier lines. */
 final class XidDecoder {
 
     /** A node has 16 GPUs; a log of a fleet in one file has more. */
     private static final int MOST_GPUS = 4096;
 
-    /** What dmesg --color puts around times and names of subsystems. */
+    /** The escape sequences that dmesg --color writes around times and names of subsystems. */
     private static final Pattern COLOUR = Pattern.compile("\u001b\\[[0-9;]{0,16}m");
 
     private final KernelLogParser parser;
@@ -35,7 +35,7 @@ final class XidDecoder {
         this.parser = parser;
     }
 
-    /** How many lines were read. */
+    /** Returns the number of lines read. */
     long lines() {
         return lines;
     }

@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a line of a log says.
+ * The decoded message of a log line.
  *
- * @param line number of the line at which the message begins, the first being 1
- * @param signal with the UUID of its GPU, where an earlier line told
+ * @param line number of the message's first line, from 1
+ * @param signal with the UUID of its GPU, if an earlier line had it
  */
 record XidFinding(long line, Signal signal) {
 
@@ -20,7 +20,7 @@ record XidFinding(long line, Signal signal) {
         return Entity.pci(pci).value();
     }
 
-    /** Absent things are left out. */
+    /** Returns the tree for JSON, without absent values. */
     Map<String, Object> tree() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("line", line);

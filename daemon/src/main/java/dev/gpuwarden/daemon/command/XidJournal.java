@@ -8,10 +8,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Lines of `journalctl -o json`. */
+/** Decodes lines of `journalctl -o json`. */
 final class XidJournal {
 
-    /** The one program that is listened to besides the kernel: it says that it reset a GPU. */
+    /** The one program besides the kernel whose messages count: it logs that it reset a GPU. */
     private static final String RESET_JOB = "nvsentinel-gpu-reset";
 
     private static final JsonFactory FACTORY = new JsonFactory();
@@ -22,7 +22,10 @@ final class XidJournal {
         return line.startsWith("{");
     }
 
-    /** The message, if the kernel wrote it, or a job that resets GPUs; empty for all others and for what is no such line. */
+    /**
+     * Returns the message if its writer is the kernel or a job that resets GPUs; empty for all others and for any other
+     * text.
+     */
     static Optional<String> message(String line) {
         String message = "";
         String transport = "";
@@ -42,7 +45,7 @@ final class XidJournal {
                 }
             }
         } catch (IOException e) {
-            // Cut or broken: what was read so far may be all that counts.
+            // Truncated or broken: the part read so far may have all that counts.
             return written(message, transport, identifier, facility);
         }
         return written(message, transport, identifier, facility);
@@ -50,13 +53,16 @@ final class XidJournal {
 
     private static Optional<String> written(String message, String transport, String identifier, String facility) {
         boolean named = transport.isEmpty() && (identifier.isEmpty() || identifier.equals("kernel"));
-        // What a program writes to /dev/kmsg has the kernel's transport too, but not its facility.
+        // Messages that a program writes to /dev/kmsg have the kernel's transport too, but not its facility.
         boolean kernel = (transport.equals("kernel") || named) && (facility.isEmpty() || facility.equals("0"));
         boolean resetJob = identifier.equals(RESET_JOB) && message.startsWith("GPU reset ");
         return kernel || resetJob ? Optional.of(message) : Optional.empty();
     }
 
-    /** journald writes what is no UTF-8 as an array of bytes, and a field that occurs twice as one of both. */
+    /**
+     * Returns a field's text. journald writes text that is not UTF-8 as an array of bytes, and a field that occurs
+     * twice as an array of both.
+     */
     private static String text(JsonParser json, JsonToken value) throws IOException {
         if (value == JsonToken.VALUE_STRING) {
             return json.getText();

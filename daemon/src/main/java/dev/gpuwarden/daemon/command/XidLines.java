@@ -7,7 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.GZIPInputStream;
 
-/** Lines of a log, whatever is in it: unpacked, without line break, cut where they are longer than anything that is read. */
+/**
+ * Reads the lines of a log with any content: unpacked, without line break, truncated beyond the length that parsers
+ * need.
+ */
 final class XidLines {
 
     /** A record of journald in JSON with all of its fields has a few KiB. */
@@ -15,9 +18,9 @@ final class XidLines {
 
     private static final int BUFFER_BYTES = 64 << 10;
 
-    /** Takes lines. */
+    /** Receives lines. */
     interface Taker {
-        /** Whether to go on. */
+        /** Accepts a line. Returns whether to go on. */
         boolean take(String line);
     }
 
@@ -54,7 +57,7 @@ final class XidLines {
         }
     }
 
-    /** The line with more at its end, as far as it is kept. */
+    /** Returns the line with more at its end, as far as it is kept. */
     private static byte[] with(byte[] line, int length, byte[] more, int from, int to) {
         int count = Math.min(to - from, LONGEST_BYTES - length);
         byte[] longer =

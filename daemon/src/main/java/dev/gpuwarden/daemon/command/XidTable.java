@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What a log says, for people: a row for each error of each GPU, the worst first, then each error explained once. */
+/** The errors of a log: a row for each error of each GPU, the worst first, then an explanation of each error. */
 final class XidTable {
 
-    /** More than a person reads; a hostile log could name any number of GPUs. */
+    /** The bound on rows, more than a user reads; a hostile log can name any number of GPUs. */
     private static final int MOST_ROWS = 2000;
 
     private static final String NOTHING = "-";
@@ -37,7 +37,7 @@ final class XidTable {
 
         void add(XidFinding finding) {
             last = finding.line();
-            // The driver goes on with data about an SXid on lines of their own.
+            // The driver continues the data of an SXid on lines of their own.
             count += count > 0 && finding.signal().details().containsKey("continuation") ? 0 : 1;
             if (finding.signal().severity().compareTo(worst.severity()) > 0) {
                 worst = finding.signal();
@@ -132,12 +132,12 @@ final class XidTable {
             case NONE ->
                 severity == Severity.INFO
                         ? "Nothing to do."
-                        : "Nothing to do to the GPU at once: see to the program concerned, and whether it repeats.";
+                        : "No immediate action for the GPU: check the affected program, and whether the error repeats.";
             case COMPONENT_RESET -> "Move the work off this GPU, then reset it (nvidia-smi --gpu-reset).";
             case RESTART_VM -> "Drain the node, then restart the virtual machine; on bare metal, the node.";
-            case RESTART_BM -> "Drain the node, then reboot it. If it comes back, the hardware wants service.";
+            case RESTART_BM -> "Drain the node, then reboot it. If the error returns, the hardware needs service.";
             case CONTACT_SUPPORT ->
-                "Take the GPU out of service and ask its vendor; nvidia-bug-report.sh gathers what he needs.";
+                "Take the GPU out of service and contact its vendor; nvidia-bug-report.sh collects the needed data.";
             default -> "Do this: " + action.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ".";
         };
     }

@@ -1,2 +1,2 @@
-/** The node's commands: scan, doctor, daemon, and how what they show is laid out. */
+/** The node's commands, and the layout of their output. */
 package dev.gpuwarden.daemon.command;

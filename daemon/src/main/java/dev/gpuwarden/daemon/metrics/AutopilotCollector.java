@@ -8,14 +8,15 @@ import java.util.OptionalInt;
 import java.util.function.Supplier;
 
 /**
- * The metric of IBM Autopilot, for dashboards and alerts made for it. Its code calls the check `health`, its documentation
- * `check`: both are there, with the same value. What cannot be read has no series, where Autopilot says 0.
+ * The metric of IBM Autopilot, for dashboards and alerts made for it. Its code calls the check `health`, its
+ * documentation `check`: both labels are present, with the same value. A reading that is absent has no series;
+ * Autopilot exports 0.
  */
 public final class AutopilotCollector implements Collector {
 
     private static final Family HEALTH = Family.gauge(
             "autopilot_health_checks",
-            "Autopilot's checks of each GPU: remapped is 1 if a row remap waits or failed, power-slowdown if the hardware"
+            "Autopilot's checks of each GPU: remapped is 1 if a row remap is pending or failed, power-slowdown if the hardware"
                     + " slows down.");
 
     /** nvml.h, nvmlClocksEventReasonHwSlowdown. */

@@ -15,13 +15,13 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * The older text format, which lets a counter have any name. The library adds `_total` to every counter's name; so counters
- * whose names others gave are unknown to it, and become counters here, behind all other metrics. OpenMetrics has no such
- * counters: there they stay unknown.
+ * The older text format, which allows any name for a counter. The library adds `_total` to every counter's name. So
+ * counters with names of other exporters are unknown to the library, and become counters here, after all other metrics.
+ * OpenMetrics has no such counters: there they stay unknown.
  */
 final class BareCounters implements ExpositionFormatWriter {
 
-    /** At the beginning of a line, where nothing but the library writes: texts of others have their newlines escaped. */
+    /** Matches at the beginning of a line, where only the library writes: other texts have their newlines escaped. */
     private static final Pattern TYPE = Pattern.compile("(?m)^(# TYPE \\S+) untyped$");
 
     private final ExpositionFormatWriter writer = PrometheusTextFormatWriter.create();

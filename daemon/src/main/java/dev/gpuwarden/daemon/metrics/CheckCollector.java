@@ -13,25 +13,24 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** What checks said last, and the verdict over the node from that and from the faults that are current. */
+/** The last results of checks, and the verdict over the node from them and the current faults. */
 public final class CheckCollector implements Collector {
 
     private static final Family VERDICT = Family.gauge(
             "gpuwarden_node_outcome", "1 for the verdict over the node, 0 for the others; undecided is not healthy.");
     private static final Family FINDING = Family.gauge(
-            "gpuwarden_finding",
-            "1 for each part of the node that a check last found to fail, to be worth a warning, or could not look at.");
+            "gpuwarden_finding", "1 for each part of the node whose last result is fail, warn or unknown.");
     private static final Family OUTCOME = Family.gauge(
             "gpuwarden_check_outcome",
-            "1 for what the check said last, the worst of all parts, 0 for the others; only pass is health.");
+            "1 for the check's last outcome, the worst of all parts, 0 for the others; only pass is healthy.");
     private static final Family PARTS =
-            Family.gauge("gpuwarden_check_parts", "Parts of the node that the check looked at last, by what it said.");
+            Family.gauge("gpuwarden_check_parts", "Parts of the node in the check's last result, by outcome.");
     private static final Family DURATION =
-            Family.gauge("gpuwarden_check_duration", "seconds", "How long the check's last look took.");
+            Family.gauge("gpuwarden_check_duration", "seconds", "Duration of the check's last run.");
     private static final Family AT = Family.gauge(
-            "gpuwarden_check_last_run_timestamp", "seconds", "When the check last looked, in seconds since 1970.");
+            "gpuwarden_check_last_run_timestamp", "seconds", "Time of the check's last run, in seconds since 1970.");
     private static final Family EVERY =
-            Family.gauge("gpuwarden_check_interval", "seconds", "How often the check looks.");
+            Family.gauge("gpuwarden_check_interval", "seconds", "Interval between runs of the check.");
 
     private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
 
@@ -80,7 +79,10 @@ public final class CheckCollector implements Collector {
         found.forEach(labels -> out.add(FINDING, labels, 1));
     }
 
-    /** What passes or does not apply is counted, not named: it would be most of all series. */
+    /**
+     * Returns whether a finding has a series. Findings that pass or do not apply are counted only; they would be most
+     * of all series.
+     */
     private static boolean complains(Finding finding) {
         return finding.outcome() != Outcome.PASS && finding.outcome() != Outcome.SKIPPED;
     }

@@ -6,18 +6,19 @@ import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Turns one part of a scrape into series. Pure: reads the scrape, writes the families. */
+/** Turns one part of a scrape into series. Pure: reads the scrape, writes the series. */
 public interface Collector {
 
-    /** Lower-case words, for the label that says where collecting failed. */
+    /** Returns the name in lower case, for the label of failed collections. */
     String name();
 
     void collect(Scrape scrape, Family.Series out);
 
     /**
-     * What one exposition is made from.
+     * The input of one exposition.
      *
-     * @param memory whose memory, one entry for each GPU of the node; asked once, where it is needed
+     * @param memory supplies the attribution of memory, one entry for each GPU of the node; called once, where it is
+     *     needed
      */
     record Scrape(
             NodeSnapshot node,

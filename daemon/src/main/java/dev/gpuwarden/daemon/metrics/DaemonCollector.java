@@ -6,31 +6,31 @@ import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 
-/** What the daemon itself costs: duty cycle, late and hung turns, memory, processor time. */
+/** The daemon's own resource usage: duty cycle, late and hung turns, memory, processor time. */
 final class DaemonCollector implements Collector {
 
     private static final List<Work> WORKS = List.of(Work.values());
 
     private static final Family TURN = Family.summary(
-            "gpuwarden_sampler_turn_duration", "seconds", "How long turns of sampling took, driver calls and all.");
+            "gpuwarden_sampler_turn_duration", "seconds", "Duration of sampling turns, driver calls included.");
     private static final Family OVERRUNS = Family.counter(
-            "gpuwarden_sampler_overruns", "Turns left out because the one before, or the machine, was late.");
+            "gpuwarden_sampler_overruns", "Turns skipped because the one before, or the machine, was late.");
     private static final Family HUNG_TURNS =
-            Family.counter("gpuwarden_sampler_hung_turns", "Turns that passed the deadline.");
+            Family.counter("gpuwarden_sampler_hung_turns", "Turns that exceeded the deadline.");
     private static final Family REPLACED =
             Family.counter("gpuwarden_sampler_replacement_threads", "Threads started in place of hung ones.");
     private static final Family HUNG_THREADS = Family.gauge(
-            "gpuwarden_sampler_hung_threads", "Threads that sit in a driver call beyond the deadline now.");
+            "gpuwarden_sampler_hung_threads", "Threads that are in a driver call beyond the deadline now.");
     private static final Family OPENINGS =
             Family.counter("gpuwarden_driver_openings", "Attempts to open the driver, the successful one included.");
     private static final Family REINITIALISATIONS = Family.counter(
             "gpuwarden_driver_reinitialisations",
-            "Times that the driver library was initialised again to see GPUs come or go.");
+            "Times that the driver library was initialised again to detect GPUs that came or went.");
 
     private static final Family SCRAPES =
             Family.counter("gpuwarden_scrapes", "Expositions made; scrapes within a second share one.");
-    private static final Family SCRAPE_DURATION = Family.gauge(
-            "gpuwarden_scrape_duration", "seconds", "How long the exposition before this one took to make.");
+    private static final Family SCRAPE_DURATION =
+            Family.gauge("gpuwarden_scrape_duration", "seconds", "Time that the previous exposition took.");
 
     private static final Family CPU =
             Family.counter("process_cpu", "seconds", "Total user and system CPU time spent in seconds.");

@@ -19,9 +19,9 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * What this daemon knows under dcgm-exporter's names, labels and units. A reading that is not there has no series: why, its
- * own name tells. Memory and activity of a partitioned GPU are told of its partitions, as dcgm-exporter does; so sums over a
- * node count nothing twice.
+ * This daemon's readings under dcgm-exporter's names, labels and units. An absent reading has no series; the series
+ * under its own name has the cause. Memory and activity of a partitioned GPU are exported for its partitions, as in
+ * dcgm-exporter, so sums over a node count nothing twice.
  */
 public final class DcgmCollector implements Collector {
 
@@ -35,8 +35,9 @@ public final class DcgmCollector implements Collector {
     private final NvLinkRates nvlink = new NvLinkRates();
 
     /**
-     * @param lastXids the last Xid of each GPU that had one, by its address; absent where no kernel log is read
-     * @param holders which pods were given the GPUs
+     * @param lastXids the last Xid of each GPU that had one, by its address; absent if no kernel log is read
+     *
+     * @param holders the pods that have the GPUs
      */
     public DcgmCollector(
             Supplier<String> hostName,
@@ -99,7 +100,7 @@ public final class DcgmCollector implements Collector {
         }
     }
 
-    /** A GPU whose address is not known may be any of those that the log tells of. */
+    /** Adds the last Xid. A GPU whose address is unknown may be any of those in the log. */
     private static void xid(Family.Series out, GpuIdentity gpu, Labels labels, Map<PciAddress, Integer> last) {
         if (gpu.pci() instanceof Reading.Present<PciAddress> pci) {
             PciAddress at = pci.value();
@@ -112,12 +113,12 @@ public final class DcgmCollector implements Collector {
         }
     }
 
-    /** One series for each GPU instance: what its compute instances share is told once. */
+    /** Adds one series for each GPU instance: values that its compute instances share are exported once. */
     private void partitions(Family.Series out, GpuSnapshot gpu, Labels board, DcgmPods pods) {
-        Set<Integer> told = new HashSet<>();
+        Set<Integer> exported = new HashSet<>();
         for (GpuSnapshot.MigSnapshot mig : gpu.mig()) {
             if (mig.identity().gpuInstance() instanceof Reading.Present<Integer> instance
-                    && told.add(instance.value())) {
+                    && exported.add(instance.value())) {
                 Labels labels = board.merge(Labels.of(
                                 "GPU_I_ID", instance.value().toString(), "GPU_I_PROFILE", profile(mig.identity())))
                         .merge(pods.of(gpu.identity(), instance.value()));
@@ -130,12 +131,15 @@ public final class DcgmCollector implements Collector {
         }
     }
 
-    /** Of the GPU instance: a compute instance that has less than all of it says so in front, "1c.3g.20gb". */
+    /** Returns the profile of the GPU instance. The name of a smaller compute instance has a prefix: "1c.3g.20gb". */
     private static String profile(MigDevice mig) {
         return GpuCollector.text(mig.profile()).replaceFirst("^[0-9]+c\\.", "");
     }
 
-    /** The host's name stands twice: the exporter spelled it with a capital until 2026-05. */
+    /**
+     * Returns the labels of the board. The host's name is in two of them: the exporter spelled it with a capital until
+     * 2026-05.
+     */
     private Labels board(GpuIdentity gpu, String driver) {
         String host = hostName.get();
         return Labels.of(

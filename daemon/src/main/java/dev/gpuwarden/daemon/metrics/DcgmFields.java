@@ -4,8 +4,9 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import java.util.List;
 
 /**
- * Fields of DCGM that mean the same as a reading here, with dcgm-exporter's types and units (etc/default-counters.csv and
- * etc/dcp-metrics-included.csv, the latter at d5e5f510, 2026-05-12). `docs/migration/dcgm-exporter.md` has the others, and why.
+ * Fields of DCGM with the same meaning as a reading here, with dcgm-exporter's types and units
+ * (etc/default-counters.csv and etc/dcp-metrics-included.csv, the latter at d5e5f510, 2026-05-12).
+ * `docs/dcgm-exporter.md` lists the other fields with the reasons.
  */
 final class DcgmFields {
 
@@ -13,7 +14,8 @@ final class DcgmFields {
 
     /**
      * @param divisor from the reading's raw unit to DCGM's; divides, since no double is 0.001
-     * @param ofPartition whether a partitioned GPU tells it by partition
+     *
+     * @param ofPartition whether a partitioned GPU exports it by partition
      */
     record Field(Family family, GpuMetric metric, double divisor, boolean ofPartition) {}
 
@@ -75,10 +77,10 @@ final class DcgmFields {
             rate("NVLINK_TX_BYTES", GpuMetric.NVLINK_TRANSMIT_RATE, "sent over NVLink"),
             rate("NVLINK_RX_BYTES", GpuMetric.NVLINK_RECEIVE_RATE, "received over NVLink"));
 
-    /** dcgm-exporter lists it as a counter; the number is a rate, and falls. */
+    /** The rate over all NVLinks. dcgm-exporter lists it as a counter, but the number is a rate and can fall. */
     static final Family NVLINK_BANDWIDTH = Family.gauge(
             "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL",
-            "Data sent and received over all NVLinks (in KiB/s divided by 1000, as DCGM has it).");
+            "Data sent and received over all NVLinks (in KiB/s divided by 1000, as in DCGM).");
 
     static final Family XID_ERRORS = Family.gauge(
             "DCGM_FI_DEV_XID_ERRORS", "The last Xid that the kernel log has of the GPU; 0 if there is none.");
@@ -97,7 +99,7 @@ final class DcgmFields {
         return new Field(Family.gauge("DCGM_FI_DEV_" + name, help), metric, MIB, true);
     }
 
-    /** From thousandths of a percent to a ratio. */
+    /** Returns a field that converts thousandths of a percent to a ratio. */
     private static Field active(String name, GpuMetric metric, String when) {
         Family family = Family.gauge("DCGM_FI_PROF_" + name, "Share of the time in which " + when);
         return new Field(family, metric, 1e5, true);

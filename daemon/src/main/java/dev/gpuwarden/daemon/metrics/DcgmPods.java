@@ -12,12 +12,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Labels of the pod to which the kubelet gave a GPU or a partition. A GPU that several pods share has none: a series for each
- * would count the GPU as often, and one of them alone would be told of what all do. Pure.
+ * Labels of the pod to which the kubelet assigned a GPU or a partition. A GPU that several pods share has none. A
+ * series for each pod would count the GPU several times, and a series for one pod would attribute all the work to it.
+ * Pure.
  */
 final class DcgmPods {
 
-    /** Partitions as device plugins name them where they do not tell the UUID: NVIDIA's before driver 470, and Google's. */
+    /** The names of partitions in device plugins that omit the UUID: NVIDIA's before driver 470, and Google's. */
     private static final Pattern INSTANCE =
             Pattern.compile("(?:MIG-GPU-[0-9a-fA-F-]{36}/|nvidia[0-9]{1,4}/gi)([0-9]{1,4})(?:/.*)?");
 
@@ -31,12 +32,12 @@ final class DcgmPods {
         return new DcgmPods(holders.holders());
     }
 
-    /** Labels of a whole GPU; empty where no pod or more than one has it. */
+    /** Returns the labels of a whole GPU; empty if no pod or more than one has it. */
     Labels of(GpuIdentity gpu) {
         return labels(gpu, holder -> true);
     }
 
-    /** Labels of a GPU instance. */
+    /** Returns the labels of a GPU instance. */
     Labels of(GpuIdentity gpu, int instance) {
         return labels(gpu, holder -> instanceOf(holder.deviceId(), gpu).equals(Optional.of(instance)));
     }
@@ -60,7 +61,7 @@ final class DcgmPods {
         return Labels.of("namespace", first.namespace(), "pod", first.pod(), "container", one ? first.container() : "");
     }
 
-    /** The GPU instance that a device's name stands for; empty for none of this GPU. */
+    /** Returns the GPU instance of a device's name; empty if it is none of this GPU. */
     private static Optional<Integer> instanceOf(String deviceId, GpuIdentity gpu) {
         String id = deviceId.replaceFirst("::.*", "");
         for (MigDevice mig : gpu.mig()) {

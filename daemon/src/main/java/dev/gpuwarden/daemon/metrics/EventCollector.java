@@ -10,21 +10,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Events by what they say, and the faults that are current. Names are the senders', so both are bounded in number. */
+/** Events by content, and the current faults. Senders choose the names, so the number of both is bounded. */
 public final class EventCollector implements Collector {
 
-    /** Series for the fatal ones first, then the newest; what is current beyond is one for each of fatal and not. */
+    /**
+     * The bound on series, fatal faults first, then the newest. Faults beyond it share one series for fatal and one for
+     * other faults.
+     */
     private static final int MOST_FAULTS = 500;
 
     private static final String OTHER = "other";
 
     private static final Family EVENTS = Family.counter(
             "gpuwarden_events",
-            "Events taken, repetitions that they stand for included; code holds all of an event's codes.");
+            "Events accepted, including the repetitions that they stand for; code has all codes of an event.");
     private static final Family FAULTS = Family.gauge(
             "gpuwarden_faults",
-            "Faults that are current, one for each entity and code; acted_on is false where the"
-                    + " sender wants nobody to act.");
+            "Current faults, one for each entity and code; acted_on is false if the"
+                    + " sender requests that no action follows.");
 
     private final Supplier<Map<EventCounts.Kind, Long>> counts;
     private final Supplier<List<Fault>> faults;

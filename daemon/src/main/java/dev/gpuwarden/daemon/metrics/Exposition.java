@@ -12,28 +12,28 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns what is known of the node into metrics. The same scrape gives the same metrics, but for the counts of its own
- * failures and rates between two scrapes: a collector that fails costs its own series only. Thread-safe.
+ * Turns a scrape into metrics. The same scrape gives the same metrics, except for counts of its own failures and rates
+ * between two scrapes. A collector that fails costs its own series only. Thread-safe.
  */
 public final class Exposition {
 
     private static final System.Logger LOG = System.getLogger(Exposition.class.getName());
-    /** Apart, so that they too are made for the first scrape. */
+    /** The exposition's own families, in a class of their own so that they too are created at the first scrape. */
     private static final class Own {
         static final Family ERRORS = Family.counter(
                 "gpuwarden_collector_errors", "Scrapes in which a collector failed and its series are missing.");
         static final Family DUPLICATES = Family.counter(
-                "gpuwarden_duplicate_series", "Series left out because another of the same labels was there before.");
+                "gpuwarden_duplicate_series", "Series left out because an earlier one has the same labels.");
     }
 
     private final Supplier<List<Collector>> recipe;
     private final AtomicLong duplicates = new AtomicLong();
     private @Nullable Collectors collectors;
 
-    /** Collectors and how often each failed. */
+    /** Collectors with the number of failures of each. */
     private record Collectors(List<Collector> all, AtomicLongArray errors) {}
 
-    /** @param parts collectors of parts of the daemon that this package does not know by itself */
+    /** @param parts collectors of parts of the daemon that this package does not know */
     public Exposition(MetricsOptions options, Supplier<List<Collector>> parts) {
         recipe = () -> {
             List<Collector> all = new ArrayList<>(collectors(options));
@@ -46,7 +46,10 @@ public final class Exposition {
         this(options, List::of);
     }
 
-    /** Made for the first scrape: some hundred names are checked and built, which would delay the daemon's start. */
+    /**
+     * Returns the collectors, which are created at the first scrape: some hundred names are checked and built, which
+     * would delay the daemon's start.
+     */
     private synchronized Collectors collectors() {
         Collectors made = collectors;
         if (made == null) {
@@ -66,7 +69,7 @@ public final class Exposition {
                 new DaemonCollector());
     }
 
-    /** All metrics, sorted by name. */
+    /** Returns all metrics, sorted by name. */
     public MetricSnapshots snapshots(Collector.Scrape scrape) {
         List<MetricSnapshot> snapshots = new ArrayList<>();
         List<Collector> all = collectors().all();
@@ -82,7 +85,7 @@ public final class Exposition {
                 if (errors.getAndIncrement(i) == 0) {
                     LOG.log(
                             Level.ERROR,
-                            "metrics of " + collector.name() + " are missing; further cases are counted only",
+                            "metrics of " + collector.name() + " are missing; further failures are counted only",
                             e);
                 }
             }

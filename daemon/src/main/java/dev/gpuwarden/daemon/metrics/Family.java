@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
-/** A metric's name, unit, help and type, made once; the writer adds `_total` to counters and `_info` to infos. */
+/** A metric's name, unit, help and type, created once. The writer adds `_total` to counters and `_info` to infos. */
 public final class Family {
 
     private enum Type {
@@ -69,7 +69,10 @@ public final class Family {
         return kind == Kind.COUNTER ? counter(name, unit, help) : gauge(name, unit, help);
     }
 
-    /** For counters whose names others gave, without `_total`: untyped to the library, see {@link BareCounters}. */
+    /**
+     * Returns a counter with a name of another exporter, without `_total`: untyped in the library, see {@link
+     * BareCounters}.
+     */
     static Family bareCounter(String name, String help) {
         return new Family(name, help, "", Type.BARE_COUNTER);
     }
@@ -115,7 +118,7 @@ public final class Family {
         return typed;
     }
 
-    /** Gathers the series of one collector. */
+    /** The series of one collector, by family. */
     public static final class Series {
 
         private static final double[] QUANTILES = {0.5, 0.9, 0.99, 1};
@@ -127,7 +130,7 @@ public final class Family {
             add(family, family.point(labels, value));
         }
 
-        /** How long things took, in seconds: count, sum and some quantiles. */
+        /** Adds durations in seconds: count, sum and some quantiles. */
         void add(Family family, Labels labels, Histogram micros) {
             long count = micros.getTotalCount();
             Quantile[] quantiles = new Quantile[count == 0 ? 0 : QUANTILES.length];
@@ -148,7 +151,10 @@ public final class Family {
             return snapshots;
         }
 
-        /** Series left out because another of the same labels was there before: two GPUs that say they are the same one. */
+        /**
+         * Returns the number of series left out because an earlier one has the same labels: two GPUs that report the
+         * same identity.
+         */
         int duplicates() {
             return duplicates;
         }

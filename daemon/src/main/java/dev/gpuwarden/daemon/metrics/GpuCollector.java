@@ -12,7 +12,7 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 import java.util.Locale;
 
-/** Every reading of every GPU in base units, and for each that is not there the cause. */
+/** Every reading of every GPU in base units, and the cause of each absent one. */
 final class GpuCollector implements Collector {
 
     private static final Absence[] CAUSES = Absence.values();
@@ -31,24 +31,23 @@ final class GpuCollector implements Collector {
         }
     }
 
-    private static final Family INFO = Family.info("gpuwarden_gpu", "What the GPU is.");
-    private static final Family STATE =
-            Family.gauge("gpuwarden_gpu_state", "1 for the state that the GPU is in, 0 for the others.");
+    private static final Family INFO = Family.info("gpuwarden_gpu", "Identity of the GPU.");
+    private static final Family STATE = Family.gauge("gpuwarden_gpu_state", "1 for the GPU's state, 0 for the others.");
     private static final Family SAMPLE_AGE =
-            Family.gauge("gpuwarden_gpu_sample_age", "seconds", "Time since the GPU was last read to the end.");
+            Family.gauge("gpuwarden_gpu_sample_age", "seconds", "Time since the GPU was last read completely.");
     private static final Family SAMPLE_DURATION = Family.gauge(
-            "gpuwarden_gpu_sample_duration", "seconds", "How long the last reading of the GPU took, driver and all.");
+            "gpuwarden_gpu_sample_duration", "seconds", "Duration of the last reading of the GPU, driver included.");
     private static final Family PROCESS_LIST_AGE = Family.gauge(
             "gpuwarden_gpu_process_list_age", "seconds", "Time since the GPU's processes were last listed.");
-    private static final Family REFUSED = Family.counter(
-            "gpuwarden_implausible_values", "Answers of the driver that cannot be true and were refused.");
+    private static final Family REFUSED =
+            Family.counter("gpuwarden_implausible_values", "Answers of the driver that were refused as implausible.");
     private static final Family ABSENT = Family.gauge(
             "gpuwarden_gpu_reading_absent",
-            "1 for each reading that is not there, with the cause; those that board or driver do not support are only counted.");
+            "1 for each absent reading, with the cause; those that board or driver do not support are only counted.");
     private static final Family ABSENT_COUNT =
-            Family.gauge("gpuwarden_gpu_readings_absent", "How many readings of the GPU are not there, by cause.");
+            Family.gauge("gpuwarden_gpu_readings_absent", "Number of the GPU's absent readings, by cause.");
     private static final Family CLOCK_EVENT =
-            Family.gauge("gpuwarden_gpu_clock_event_reason", "1 for each reason for which clocks are held down now.");
+            Family.gauge("gpuwarden_gpu_clock_event_reason", "1 for each reason that holds clocks down now.");
 
     private final boolean unsupported;
 
@@ -114,7 +113,10 @@ final class GpuCollector implements Collector {
         return labels.merge(Labels.of("reading", reading, "cause", cause.label()));
     }
 
-    /** Board, driver and settings do not change while they run: a series per reading would say the same for ever. */
+    /**
+     * Returns whether a cause is permanent. Board, driver and settings do not change while they run, so a series for
+     * each reading would never change.
+     */
     private static boolean isStatic(Absence absence) {
         return absence == Absence.NOT_SUPPORTED || absence == Absence.NO_SYMBOL || absence == Absence.OFF;
     }

@@ -3,19 +3,19 @@ package dev.gpuwarden.daemon.metrics;
 import dev.gpuwarden.daemon.grpc.CallStats;
 import io.prometheus.metrics.model.snapshots.Labels;
 
-/** Who asks over gRPC, and how it ends. */
+/** Clients, calls and refusals of the gRPC server. */
 public final class GrpcCollector implements Collector {
 
     private static final Family CALLS = Family.counter(
-            "gpuwarden_grpc_calls", "Calls that ended, by their status; methods that nobody serves are unknown.");
+            "gpuwarden_grpc_calls", "Calls that ended, by status; methods without a service have the method unknown.");
     private static final Family OPEN = Family.gauge("gpuwarden_grpc_open_calls", "Calls under way, watches included.");
     private static final Family WATCHES = Family.gauge("gpuwarden_grpc_watches", "Clients that watch the node.");
     private static final Family CONNECTIONS = Family.gauge("gpuwarden_grpc_connections", "Connections of clients.");
     private static final Family HELD =
-            Family.gauge("gpuwarden_grpc_held", "bytes", "Memory that calls hold which have not ended.");
+            Family.gauge("gpuwarden_grpc_held", "bytes", "Memory of calls that have not ended.");
     private static final Family REFUSED = Family.counter(
             "gpuwarden_grpc_refused",
-            "Connections and calls that were turned away because there were too many, or they held too much.");
+            "Connections and calls that were refused because there were too many, or they held too much memory.");
 
     private final CallStats stats;
 

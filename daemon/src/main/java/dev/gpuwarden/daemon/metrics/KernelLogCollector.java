@@ -7,35 +7,35 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/** How the kernel log is read, and what it said. */
+/** The state of the kernel-log monitor, and the counts of its records. */
 public final class KernelLogCollector implements Collector {
 
     private static final Family UP = Family.gauge(
-            "gpuwarden_kernel_log_up", "1 while the kernel log can be read; missing where it is switched off.");
+            "gpuwarden_kernel_log_up", "1 while the kernel log can be read; missing if reading is switched off.");
     private static final Family RECORDS = Family.counter(
             "gpuwarden_kernel_log_records",
-            "Records read from the kernel log, by who wrote them; a plain file does not tell.");
+            "Records read from the kernel log, by their writer; a plain file does not record it.");
     private static final Family SIGNALS =
             Family.counter("gpuwarden_kernel_log_signals", "Records that were recognised, repetitions included.");
     private static final Family SILENT = Family.counter(
             "gpuwarden_kernel_log_silent_signals",
-            "Recognised records of which no event comes, since they tell of no fault or a rule says so.");
-    private static final Family SUPPRESSED = Family.counter(
-            "gpuwarden_kernel_log_suppressed_signals", "Recognised records that say again what an Xid had said.");
+            "Recognised records without an event, because they report no fault or a rule drops them.");
+    private static final Family SUPPRESSED =
+            Family.counter("gpuwarden_kernel_log_suppressed_signals", "Recognised records that repeat an Xid.");
     private static final Family COLLAPSED = Family.counter(
             "gpuwarden_kernel_log_collapsed_signals",
-            "Repetitions within the storm window, told as a number with one event.");
+            "Repetitions within the storm window, reported as a count with one event.");
     private static final Family FORGED = Family.counter(
             "gpuwarden_kernel_log_forged_records",
-            "Records refused because they say what only the kernel may say and came from somebody else.");
+            "Records refused because they have the form of a kernel message and another writer.");
     private static final Family EVENTS =
             Family.counter("gpuwarden_kernel_log_events", "Events handed to the event store.");
     private static final Family UNSTORED = Family.counter(
-            "gpuwarden_kernel_log_unstored_events", "Events that the event store could not write at once.");
+            "gpuwarden_kernel_log_unstored_events", "Events that the event store could not write immediately.");
     private static final Family GAPS =
-            Family.counter("gpuwarden_kernel_log_gaps", "Times that records were gone before they were read.");
+            Family.counter("gpuwarden_kernel_log_gaps", "Times that records were lost before they were read.");
     private static final Family LOST = Family.counter(
-            "gpuwarden_kernel_log_lost_records", "Records known to be gone; a gap of unknown size adds none.");
+            "gpuwarden_kernel_log_lost_records", "Records known to be lost; a gap of unknown size adds none.");
     private static final Family CUT_OFF =
             Family.counter("gpuwarden_kernel_log_pattern_cutoffs", "Records for which a user's pattern took too long.");
 

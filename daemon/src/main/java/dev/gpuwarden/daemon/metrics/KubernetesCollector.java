@@ -5,18 +5,18 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** What the Kubernetes API makes of what is written to it; nothing of a kind before its first request. */
+/** Requests to the Kubernetes API and their results. A kind of request has no series before its first request. */
 public final class KubernetesCollector implements Collector {
 
     private static final Family REQUESTS = Family.counter(
             "gpuwarden_kubernetes_requests",
-            "Requests to the API server, by what became of them: refused is an answer of 4xx, failed is none or 5xx.");
+            "Requests to the API server, by result: refused is an answer of 4xx, failed is none or 5xx.");
     private static final Family UP =
-            Family.gauge("gpuwarden_kubernetes_up", "1 if the last request of this kind worked, else 0.");
+            Family.gauge("gpuwarden_kubernetes_up", "1 if the last request of this kind succeeded, otherwise 0.");
     private static final Family SUCCESS = Family.gauge(
             "gpuwarden_kubernetes_last_success_timestamp",
             "seconds",
-            "When the last request of this kind worked, in seconds since 1970.");
+            "Time of the last successful request of this kind, in seconds since 1970.");
 
     private final Supplier<Map<String, KubeStats>> stats;
 

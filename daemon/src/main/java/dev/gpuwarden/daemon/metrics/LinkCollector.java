@@ -25,7 +25,7 @@ final class LinkCollector implements Collector {
 
     private static final Family ABSENT = Family.gauge(
             "gpuwarden_nvlink_reading_absent",
-            "1 for each reading of an NVLink that board and driver support and that is not there, with the cause.");
+            "1 for each absent reading of an NVLink that board and driver support, with the cause.");
 
     @Override
     public String name() {
@@ -43,7 +43,7 @@ final class LinkCollector implements Collector {
         }
     }
 
-    /** As many as the GPU says, and no fewer than those that were read. */
+    /** Returns the number of links that the GPU reports, and at least those that were read. */
     private static int links(GpuFrame frame) {
         int links = frame.present(GpuMetric.NVLINK_LINKS) ? (int) frame.raw(GpuMetric.NVLINK_LINKS) : 0;
         for (int link = LinkMetric.MAX_LINKS - 1; link >= links; link--) {

@@ -15,14 +15,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Whose memory, and what nobody answers for; memory of MIG partitions. */
+/** GPU memory by holder, memory without a known holder, and memory of MIG partitions. */
 final class MemoryCollector implements Collector {
 
     private static final String BYTES = "bytes";
     private static final Family POD = Family.gauge(
             "gpu_pod_memory_used",
             BYTES,
-            "GPU memory held by the processes of a pod; where nothing on the node names the pod, its UID stands for the name.");
+            "GPU memory held by the processes of a pod; if the node has no name for the pod, the name is its UID.");
     private static final Family CONTAINER =
             Family.gauge("gpuwarden_container_memory_used", BYTES, "GPU memory held by the processes of a container.");
     private static final Family UNIT =
@@ -32,27 +32,26 @@ final class MemoryCollector implements Collector {
     private static final Family UNKNOWN = Family.gauge(
             "gpuwarden_unknown_owner_memory_used",
             BYTES,
-            "GPU memory held by processes whose owner is not known, by cause.");
+            "GPU memory held by processes with an unknown owner, by cause.");
     private static final Family PROCESS =
             Family.gauge("gpuwarden_process_memory_used", BYTES, "GPU memory held by a process.");
     private static final Family PROCESSES = Family.gauge("gpuwarden_gpu_processes", "Processes that hold the GPU.");
     private static final Family SILENT = Family.gauge(
             "gpuwarden_gpu_processes_memory_absent",
-            "Processes whose memory the driver does not tell, by cause; sums of their owners are left out.");
-    private static final Family UNATTRIBUTED =
-            Family.gauge("gpuwarden_gpu_memory_unattributed", BYTES, "Memory in use that no process answers for.");
+            "Processes whose memory the driver does not report, by cause; sums of their owners are left out.");
+    private static final Family UNATTRIBUTED = Family.gauge(
+            "gpuwarden_gpu_memory_unattributed", BYTES, "Memory in use that is not attributed to a process.");
     private static final Family OVERATTRIBUTED = Family.gauge(
             "gpuwarden_gpu_memory_overattributed", BYTES, "Memory that processes claim beyond what is in use.");
-    private static final Family MIG_INFO = Family.info("gpuwarden_mig", "What the MIG partition is.");
+    private static final Family MIG_INFO = Family.info("gpuwarden_mig", "Identity of the MIG partition.");
     private static final Map<GpuMetric, Family> MIG_MEMORY = Map.of(
             GpuMetric.MEMORY_TOTAL, Family.gauge("gpuwarden_mig_memory_total", BYTES, "Memory of the partition."),
             GpuMetric.MEMORY_RESERVED,
-                    Family.gauge("gpuwarden_mig_memory_reserved", BYTES, "Memory that the driver keeps for itself."),
-            GpuMetric.MEMORY_FREE, Family.gauge("gpuwarden_mig_memory_free", BYTES, "Memory that nobody holds."),
+                    Family.gauge("gpuwarden_mig_memory_reserved", BYTES, "Memory reserved by the driver."),
+            GpuMetric.MEMORY_FREE, Family.gauge("gpuwarden_mig_memory_free", BYTES, "Free memory."),
             GpuMetric.MEMORY_USED, Family.gauge("gpuwarden_mig_memory_used", BYTES, "Memory in use."));
     private static final Family MIG_ABSENT = Family.gauge(
-            "gpuwarden_mig_reading_absent",
-            "1 for each memory reading of a partition that is not there, with the cause.");
+            "gpuwarden_mig_reading_absent", "1 for each absent memory reading of a partition, with the cause.");
 
     private final boolean processes;
 

@@ -2,12 +2,12 @@ package dev.gpuwarden.daemon.metrics;
 
 import picocli.CommandLine.Option;
 
-/** Which series are exported beyond those that always are. */
+/** The series that are exported on request only. */
 public final class MetricsOptions {
 
     @Option(
             names = "--metrics.processes",
-            description = "Export memory per process too: a series for each process that ever held a GPU.")
+            description = "Also export memory per process: a series for each process that ever held a GPU.")
     boolean processes;
 
     @Option(
@@ -19,20 +19,20 @@ public final class MetricsOptions {
 
     @Option(
             names = "--metrics.profiling",
-            description =
-                    "Read how busy the parts of each GPU are (SMs, tensor cores, memory, PCIe, NVLink), where board"
-                            + " and driver can tell: Hopper and later.")
+            description = "Read the activity of each GPU's parts (SMs, tensor cores, memory, PCIe, NVLink), where board"
+                    + " and driver support it: Hopper and later.")
     boolean profiling;
 
     @Option(
             names = "--metrics.unsupported",
-            description = "Name each reading that board or driver do not support, instead of counting them.")
+            description =
+                    "Export a series for each reading that board or driver do not support, instead of counting them.")
     boolean unsupported;
 
     @Option(
             names = "--metrics.autopilot",
             description =
-                    "Export autopilot_health_checks too, so that dashboards and alerts made for IBM Autopilot keep"
+                    "Also export autopilot_health_checks, so that dashboards and alerts made for IBM Autopilot keep"
                             + " working.")
     boolean autopilot;
 
@@ -53,7 +53,7 @@ public final class MetricsOptions {
         return dcgmNames;
     }
 
-    /** Whether the driver is asked for profiling. */
+    /** Returns whether profiling readings are requested from the driver. */
     public boolean profiling() {
         return profiling || dcgmNames;
     }

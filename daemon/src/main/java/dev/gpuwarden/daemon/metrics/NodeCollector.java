@@ -11,19 +11,18 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 import java.util.Locale;
 
-/** The driver as a whole, how many GPUs there are and should be, and which program says so. */
+/** The driver as a whole, the number of GPUs on bus and driver, and the version of this program. */
 final class NodeCollector implements Collector {
 
     private static final Family BUILD =
             Family.info("gpuwarden_build", "Version of gpuwarden and of the Java that runs it.");
     private static final Family DRIVER = Family.info("gpuwarden_driver", "Version and origin of the driver library.");
-    private static final Family UP =
-            Family.gauge("gpuwarden_driver_up", "1 if the driver answers which GPUs there are.");
+    private static final Family UP = Family.gauge("gpuwarden_driver_up", "1 if the driver lists its GPUs.");
     private static final Family OPENING =
             Family.gauge("gpuwarden_driver_opening", "1 while the driver is being opened.");
-    private static final Family UNAVAILABLE = Family.gauge(
-            "gpuwarden_driver_unavailable", "1 for the reason for which there is no driver, 0 for the others.");
-    private static final Family GPUS = Family.gauge("gpuwarden_gpus", "GPUs that the driver lists or has listed.");
+    private static final Family UNAVAILABLE =
+            Family.gauge("gpuwarden_driver_unavailable", "1 for the reason why there is no driver, 0 for the others.");
+    private static final Family GPUS = Family.gauge("gpuwarden_gpus", "GPUs that the driver lists or listed earlier.");
     private static final Family PCI_GPUS = Family.gauge("gpuwarden_pci_gpus", "NVIDIA GPUs on the PCI bus.");
     private static final String SILENT = "silent";
 

@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Function;
 
-/** Reads what this process takes, from its own /proc: the node's may be another one. */
+/** Reads this process's resource usage from its own /proc; the node's may be another one. */
 public final class ProcessStatsReader {
 
     private static final int MAX_BYTES = 256 * 1024;
@@ -81,7 +81,10 @@ public final class ProcessStatsReader {
         }
     }
 
-    /** Field of a stat line by its number in proc(5); the second holds the name in parentheses, with anything in it. */
+    /**
+     * Returns a field of a stat line by its number in proc(5). The second field is the name in parentheses, with any
+     * content.
+     */
     private static String field(String stat, int number) {
         return stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[number - 3];
     }
@@ -95,10 +98,10 @@ public final class ProcessStatsReader {
     }
 
     /**
-     * What this process itself takes from the node.
+     * This process's own resource usage.
      *
      * @param scrapes expositions made before this one
-     * @param lastScrapeSeconds how long the one before took to make
+     * @param lastScrapeSeconds duration of the previous exposition
      */
     public record Stats(
             Reading<Double> cpuSeconds,

@@ -19,12 +19,12 @@ import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Makes the text that scrapers get. Scrapes at the same time, or within a second, share one exposition of each format, so their
- * number does not multiply the work. Thread-safe; reads /proc, never waits for the driver.
+ * Creates the text for scrapers. Concurrent scrapes, and scrapes within a second, share one exposition of each format,
+ * so their number does not multiply the work. Thread-safe; reads /proc, never waits for the driver.
  */
 public final class Scraper {
 
-    /** As often as readings change by default. */
+    /** The time for which scrapes share a text, the default interval of readings. */
     private static final long SHARED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Supplier<NodeSnapshot> nodes;
@@ -61,7 +61,7 @@ public final class Scraper {
         this.nanoTime = nanoTime;
     }
 
-    /** One exposition, made now. */
+    /** Returns one exposition, created now. */
     public MetricSnapshots scrape() {
         NodeSnapshot node = nodes.get();
         Reading<Double> last = made == 0 ? Reading.absent(Absence.PENDING) : Reading.of(lastNanos / 1e9);
@@ -69,7 +69,7 @@ public final class Scraper {
                 new Collector.Scrape(node, () -> memory.attribute(node), sampler, self.read(made, last)));
     }
 
-    /** The bytes of one exposition, at most a second old. Nobody may change them. */
+    /** Returns the bytes of one exposition, at most a second old. The caller must not change them. */
     synchronized byte[] text(TextFormat format, boolean gzip) {
         long now = nanoTime.getAsLong();
         texts.values().removeIf(text -> now - text.madeAtNanos > SHARED_NANOS);

@@ -5,17 +5,17 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Events on their way elsewhere. */
+/** Delivery of events to other systems. */
 public final class SinkCollector implements Collector {
 
     private static final Family SENT =
-            Family.counter("gpuwarden_sink_events_sent", "Events that the sink has taken since the daemon started.");
+            Family.counter("gpuwarden_sink_events_sent", "Events that the sink has accepted since the daemon started.");
     private static final Family REFUSED = Family.counter(
-            "gpuwarden_sink_events_refused", "Events that the sink will never take, and that were left out.");
+            "gpuwarden_sink_events_refused", "Events that the sink refused for good, and that were skipped.");
     private static final Family FAILURES =
-            Family.counter("gpuwarden_sink_failures", "Attempts to hand events over that failed.");
+            Family.counter("gpuwarden_sink_failures", "Attempts to deliver events that failed.");
     private static final Family UP =
-            Family.gauge("gpuwarden_sink_up", "1 if the last attempt worked, or none was needed yet.");
+            Family.gauge("gpuwarden_sink_up", "1 if the last attempt succeeded, or none was needed yet.");
 
     private final Supplier<List<SinkStats>> sinks;
 

@@ -5,11 +5,11 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/** How the event store is: whether it can be written, how big it is, what its receivers lack. */
+/** State of the event store: whether it can be written, its size, and the events that its receivers lack. */
 public final class StoreCollector implements Collector {
 
-    private static final Family IN_MEMORY = Family.gauge(
-            "gpuwarden_store_in_memory", "1 where events are in memory only and lost when the daemon ends.");
+    private static final Family IN_MEMORY =
+            Family.gauge("gpuwarden_store_in_memory", "1 if events are in memory only and lost when the daemon ends.");
     private static final Family FAILING =
             Family.gauge("gpuwarden_store_failing", "1 while the event store cannot be written.");
     private static final Family SIZE =
@@ -22,24 +22,23 @@ public final class StoreCollector implements Collector {
     private static final Family HELD_BYTES =
             Family.gauge("gpuwarden_store_held", "bytes", "Memory that events take until they can be written.");
     private static final Family RECEIPTS = Family.counter(
-            "gpuwarden_store_receipts",
-            "What became of events that were handed in: held and refused ones are not acknowledged.");
-    private static final Family LEFT_OUT =
-            Family.counter("gpuwarden_store_faults_left_out", "Faults that found no room among the current ones.");
+            "gpuwarden_store_receipts", "Reported events by result: held and refused ones are not acknowledged.");
+    private static final Family LEFT_OUT = Family.counter(
+            "gpuwarden_store_faults_left_out", "Faults left out because there was no room among the current ones.");
     private static final Family WAITING_FOR_ROOM = Family.gauge(
             "gpuwarden_store_left_out_reports",
-            "Reports of faults that wait for room among the current ones; meanwhile the node is not fit.");
+            "Reports of faults that wait for room among the current ones; until then the node is not fit.");
     private static final Family DELETED =
             Family.counter("gpuwarden_store_deleted_events", "Events deleted for age or for the size of the store.");
     private static final Family CORRUPT =
-            Family.counter("gpuwarden_store_corrupt_files", "Files found corrupt, set aside and begun anew.");
+            Family.counter("gpuwarden_store_corrupt_files", "Files found corrupt, renamed and replaced by new ones.");
     private static final Family COMMIT = Family.summary(
-            "gpuwarden_store_commit_duration", "seconds", "How long transactions took, with the sync of the disk.");
+            "gpuwarden_store_commit_duration", "seconds", "Duration of transactions, including the sync of the disk.");
     private static final Family LACKS =
             Family.gauge("gpuwarden_store_receiver_waiting_events", "Events that a receiver has not acknowledged.");
     private static final Family DROPPED = Family.counter(
             "gpuwarden_store_receiver_dropped_events",
-            "Events deleted for the size of the store before a receiver took them.");
+            "Events deleted for the size of the store before a receiver accepted them.");
 
     private final Supplier<StoreStatus> store;
 

@@ -4,7 +4,7 @@ import dev.gpuwarden.cli.web.HeaderPreference;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
 
-/** The formats that scrapers ask for. */
+/** The formats that scrapers can request. */
 enum TextFormat {
     PROMETHEUS("text/plain", new BareCounters()),
     OPEN_METRICS("application/openmetrics-text", OpenMetricsTextFormatWriter.create());
@@ -25,7 +25,7 @@ enum TextFormat {
         return writer.getContentType();
     }
 
-    /** What an Accept header prefers; the older format where it names neither. */
+    /** Returns the format that an Accept header prefers; the older format if it names neither. */
     static TextFormat negotiate(String accept) {
         double open = HeaderPreference.of(accept, OPEN_METRICS.mediaType);
         return open > 0 && open >= HeaderPreference.of(accept, PROMETHEUS.mediaType) ? OPEN_METRICS : PROMETHEUS;

@@ -3,14 +3,14 @@ package dev.gpuwarden.daemon.metrics;
 import dev.gpuwarden.cli.web.WebStats;
 import io.prometheus.metrics.model.snapshots.Labels;
 
-/** Who asks over HTTP, and what is refused. */
+/** Connections and refusals of the HTTP server. */
 public final class WebCollector implements Collector {
 
     private static final Family CONNECTIONS = Family.gauge("gpuwarden_web_connections", "HTTP connections of clients.");
     private static final Family HELD =
-            Family.gauge("gpuwarden_web_held", "bytes", "Memory of HTTP answers that clients have not taken yet.");
+            Family.gauge("gpuwarden_web_held", "bytes", "Memory of HTTP answers that clients have not received yet.");
     private static final Family REFUSED = Family.counter(
-            "gpuwarden_web_refused", "HTTP connections and requests that were turned away or cut off, by cause.");
+            "gpuwarden_web_refused", "HTTP connections and requests that were refused or cut off, by cause.");
 
     private final WebStats stats;
 

@@ -1,2 +1,2 @@
-/** Everything that Prometheus scrapes, and the HTTP server that it is scraped from. */
+/** The Prometheus metrics: their collectors, and the handler that serves them. */
 package dev.gpuwarden.daemon.metrics;

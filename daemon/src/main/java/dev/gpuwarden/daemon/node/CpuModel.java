@@ -6,14 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What the node's processor is called. */
+/** The model of the node's processor. */
 public final class CpuModel {
 
     private static final int ENOUGH_BYTES = 8192;
 
     private CpuModel() {}
 
-    /** The first processor's model name; empty where /proc/cpuinfo does not tell, as on most ARM machines. */
+    /** Returns the first processor's model name; empty if /proc/cpuinfo has none, as on most ARM machines. */
     public static String of(NodePaths paths) {
         Path file = paths.procfs().resolve("cpuinfo");
         try (InputStream in = Files.newInputStream(file)) {

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** What this program can see of the node that it runs on. */
+/** Properties of the node that are visible to this program. */
 public final class NodeFacts {
 
     /** The inode of the first PID namespace (linux/proc_ns.h, PROC_PID_INIT_INO). */
@@ -20,7 +20,7 @@ public final class NodeFacts {
         this.paths = paths;
     }
 
-    /** "host", or "private" where processes of other containers cannot be seen. */
+    /** Returns "host", or "private" if processes of other containers are invisible. */
     public Reading<String> pidNamespace() {
         Path link = paths.procfs().resolve("self/ns/pid");
         try {
@@ -31,7 +31,7 @@ public final class NodeFacts {
         }
     }
 
-    /** "v2", "v1", or "v1 and v2" where both are mounted. */
+    /** Returns "v2", "v1", or "v1 and v2" if both are mounted. */
     public Reading<String> cgroupVersion() {
         Path root = paths.sysfs().resolve("fs/cgroup");
         if (Files.exists(root.resolve("cgroup.controllers"))) {
@@ -46,7 +46,7 @@ public final class NodeFacts {
         return Reading.absent(Absence.NO_DATA, 0, root + " is no cgroup file system");
     }
 
-    /** Whether a folder can be listed, and why not. */
+    /** Returns whether a folder can be listed, or the cause why not. */
     public static Reading<Boolean> readable(Path folder) {
         try (var entries = Files.newDirectoryStream(folder)) {
             return Reading.of(entries.iterator().hasNext() || Files.isDirectory(folder));

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** What this node is called, without asking any name service. */
+/** The node's name, without a query to a name service. */
 public final class NodeName {
 
     @Option(
@@ -14,7 +14,7 @@ public final class NodeName {
             defaultValue = "",
             paramLabel = "NAME",
             description = "This node's name in events, metrics and Kubernetes"
-                    + " (default: NODE_NAME of the environment, else the host's name).")
+                    + " (default: NODE_NAME of the environment, otherwise the host's name).")
     String name = "";
 
     /** For tests and for commands without options. */
@@ -24,7 +24,7 @@ public final class NodeName {
         return node;
     }
 
-    /** Never empty. */
+    /** Returns the name, which is never empty. */
     public String get() {
         return choose(name, Optional.ofNullable(System.getenv("NODE_NAME")), Path.of("/proc/sys/kernel/hostname"));
     }

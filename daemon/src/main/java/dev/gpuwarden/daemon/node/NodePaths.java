@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.node;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** Where the node's own trees are: not where one looks first when this program runs in a container. */
+/** The paths of the node's own trees. They differ from the usual ones when this program runs in a container. */
 public final class NodePaths {
 
     @Option(
@@ -24,14 +24,15 @@ public final class NodePaths {
             names = "--path.podlogs",
             defaultValue = "/var/log/pods",
             paramLabel = "DIR",
-            description = "The kubelet's folder of pod logs, whose names tell pods by UID (default: ${DEFAULT-VALUE}).")
+            description = "The kubelet's folder of pod logs, whose names map UIDs to pods (default: ${DEFAULT-VALUE}).")
     Path podLogs = Path.of("/var/log/pods");
 
     @Option(
             names = "--path.pod-resources",
             defaultValue = "/var/lib/kubelet/pod-resources/kubelet.sock",
             paramLabel = "FILE",
-            description = "The kubelet's socket that tells which pod was given which GPU (default: ${DEFAULT-VALUE}).")
+            description =
+                    "The kubelet's PodResources socket, which lists the GPUs of each pod (default: ${DEFAULT-VALUE}).")
     Path podResources = Path.of("/var/lib/kubelet/pod-resources/kubelet.sock");
 
     /** For tests and for commands without options. */

@@ -20,10 +20,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * NVIDIA GPUs as the kernel's PCI bus shows them, whether or not the driver sees them.
+ * NVIDIA GPUs on the kernel's PCI bus, whether or not the driver lists them.
  *
- * <p>Counted are display and 3D controllers (class 0300 and 0302). Not counted: SR-IOV virtual functions, which are parts of
- * a GPU that is counted, and devices bound to vfio-pci or pci-stub, which were given to a virtual machine on purpose.
+ * <p>Display and 3D controllers (class 0300 and 0302) count. SR-IOV virtual functions do not count, because they are
+ * parts of a GPU that counts. Devices bound to vfio-pci or pci-stub do not count, because they were assigned to a
+ * virtual machine on purpose.
  */
 public final class PciBus {
 
@@ -37,7 +38,10 @@ public final class PciBus {
         devices = paths.sysfs().resolve("bus/pci/devices");
     }
 
-    /** In bus order. Absent where the bus cannot be read; a device whose own files cannot be read makes all of it absent. */
+    /**
+     * Returns the GPUs in bus order. Absent if the bus cannot be read; a device whose own files cannot be read makes
+     * all of it absent.
+     */
     public Reading<List<PciAddress>> gpus() {
         List<PciAddress> found = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(devices)) {
@@ -84,16 +88,19 @@ public final class PciBus {
             Path driver = Files.readSymbolicLink(device.resolve("driver")).getFileName();
             return driver != null && (driver.endsWith("vfio-pci") || driver.endsWith("pci-stub"));
         } catch (IOException | UnsupportedOperationException e) {
-            // No driver is bound, or none that can be named: the device counts.
+            // No driver is bound, or its name cannot be read: the device counts.
             return false;
         }
     }
 
-    /** A file such as "0x030200"; empty when the device went away meanwhile or the text is no number. */
+    /**
+     * Returns the number in a file such as "0x030200"; empty if the device went away during the read or the text is not
+     * a number.
+     */
     private static Optional<Integer> hex(Path file) throws IOException {
         byte[] bytes;
         try (InputStream in = Files.newInputStream(file)) {
-            // Enough for any number; a file that is not the kernel's may be endless.
+            // Enough for any number. A file that is not the kernel's may be endless.
             bytes = in.readNBytes(32);
         } catch (NoSuchFileException e) {
             return Optional.empty();

@@ -1,2 +1,2 @@
-/** What the operating system says about this node: paths, PCI bus, processes. */
+/** The operating system's data about this node: paths, PCI bus, processes. */
 package dev.gpuwarden.daemon.node;

@@ -16,7 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Whose memory each GPU of the node holds. Thread-safe; reads /proc, never waits for the driver. */
+/** Attributes each GPU's memory to its holders. Thread-safe; reads /proc, never waits for the driver. */
 public final class NodeMemory {
 
     private final ProcessOwners owners;
@@ -25,7 +25,7 @@ public final class NodeMemory {
         this.owners = owners;
     }
 
-    /** One entry per GPU, in the snapshot's order. */
+    /** Returns one entry for each GPU, in the snapshot's order. */
     public List<GpuMemoryUse> attribute(NodeSnapshot node) {
         Map<Integer, Long> ages = new HashMap<>();
         for (GpuSnapshot gpu : node.gpus()) {
@@ -46,7 +46,7 @@ public final class NodeMemory {
         return uses;
     }
 
-    /** The memory readings of a frame. */
+    /** Returns the memory readings of a frame. */
     public static GpuMemory memory(GpuFrame frame) {
         return new GpuMemory(
                 frame.reading(GpuMetric.MEMORY_TOTAL),
@@ -55,7 +55,7 @@ public final class NodeMemory {
                 frame.reading(GpuMetric.MEMORY_USED));
     }
 
-    /** A list from before the GPU fell silent says nothing about now. */
+    /** Returns the processes of a GPU. A list from before the GPU stopped answering does not describe the present. */
     private static Reading<List<GpuProcess>> processes(GpuSnapshot gpu) {
         Absence cause = switch (gpu.state()) {
             case STARTING, ANSWERING -> Absence.PRESENT;

@@ -21,9 +21,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Names pods and containers by the folders in which kubelet keeps their logs: `NAMESPACE_NAME_UID/CONTAINER`, and beside it
- * `containers/NAME_NAMESPACE_CONTAINER-ID.log`. Only names are read, and only names that Kubernetes could have given count.
- * Looks again when somebody unknown shows up, not per question. Not thread-safe.
+ * Names pods and containers by the folders of the kubelet's logs: `NAMESPACE_NAME_UID/CONTAINER`, and beside it
+ * `containers/NAME_NAMESPACE_CONTAINER-ID.log`. It reads names alone, and accepts only names that Kubernetes can
+ * assign. It lists the folders again for an unknown UID, not for each query. Not thread-safe.
  */
 final class PodNames {
 
@@ -34,10 +34,13 @@ final class PodNames {
     private static final Pattern CONTAINER = Pattern.compile(LABEL);
     private static final Pattern CONTAINER_LOG =
             Pattern.compile(SUBDOMAIN + "_" + LABEL + "_" + LABEL + "-([0-9a-f]{64})\\.log");
-    /** Far above what a node holds (110 pods by default); beyond it names are missing, memory is not. */
+    /** Far above the number of pods on a node (110 by default). Beyond it names are missing, memory is not. */
     private static final int MAX_ENTRIES = 20_000;
 
-    /** Folders appear within seconds of a container; who is unknown after that stays so, and is asked for ever less. */
+    /**
+     * Folders appear within seconds of a container. A UID that is unknown after that stays unknown, and is looked up
+     * less and less often.
+     */
     private static final Backoff RETRY = Backoff.exact(Duration.ofSeconds(2), Duration.ofSeconds(512));
 
     private final Path podLogs;
@@ -55,7 +58,7 @@ final class PodNames {
         this.nanoTime = nanoTime;
     }
 
-    /** The same owner with the names that the node knows; another kind of owner where a container turns out to be a pod's. */
+    /** Returns the same owner with the names that the node has. The kind changes if a container belongs to a pod. */
     Owner name(Owner owner) {
         if (owner instanceof Owner.Pod pod) {
             return name(pod);
@@ -68,7 +71,7 @@ final class PodNames {
 
     private Owner.Pod name(Owner.Pod pod) {
         if (!podsByUid.containsKey(pod.uid())) {
-            lookAgain(pod.uid());
+            listAgain(pod.uid());
         }
         PodFolder folder = podsByUid.get(pod.uid());
         if (folder == null) {
@@ -89,7 +92,7 @@ final class PodNames {
             return containerId;
         }
         if (logsReadable && !logsById.containsKey(id.value())) {
-            lookAgain(id.value());
+            listAgain(id.value());
         }
         ContainerLog log = logsById.get(id.value());
         if (log != null && log.namespace.equals(folder.namespace) && log.pod.equals(folder.name)) {
@@ -103,7 +106,7 @@ final class PodNames {
 
     private Owner name(Owner.Container container) {
         if (!logsById.containsKey(container.containerId())) {
-            lookAgain(container.containerId());
+            listAgain(container.containerId());
         }
         ContainerLog log = logsById.get(container.containerId());
         if (log != null) {
@@ -122,7 +125,7 @@ final class PodNames {
         return container;
     }
 
-    private void lookAgain(String wanted) {
+    private void listAgain(String wanted) {
         long now = nanoTime.getAsLong();
         Retry last = unknown.get(wanted);
         if (last != null && now - last.atNanos < RETRY.pause(last.failures).toNanos()) {

@@ -9,37 +9,40 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Which processes are in a pod's containers, whether or not they use a GPU. Reads of every process of the node: for rare questions. */
+/**
+ * Finds the processes of a pod's containers, whether or not they use a GPU. Reads every process of the node, so it is
+ * for rare queries.
+ */
 public final class PodProcesses {
 
     private final Procfs procfs;
     private final boolean privateNamespace;
 
-    /** @param proc where processes are told by numbers that the caller can use */
+    /** @param proc the /proc whose PIDs the caller can use */
     public PodProcesses(Path proc) {
         this.procfs = new Procfs(proc);
         this.privateNamespace = procfs.inPrivatePidNamespace();
     }
 
-    /** Absent where processes of pods cannot be seen from here. */
+    /** Returns the pod's processes; absent if processes of pods are invisible from here. */
     public Reading<List<PodProcess>> of(String podUid) {
         if (procfs.hidesProcesses()) {
             return Reading.absent(Absence.NO_PERMISSION, 0, ProcessOwners.HIDDEN);
         }
         Reading<List<PodProcess>> seen = procfs.pids().map(pids -> {
             List<PodProcess> found = new ArrayList<>();
-            pids.forEach(pid -> look(pid, podUid).ifPresent(found::add));
+            pids.forEach(pid -> find(pid, podUid).ifPresent(found::add));
             return found;
         });
-        // Nodes that are containers themselves have a namespace of their own too, and all of their pods are in it.
+        // A node that is a container itself also has a namespace of its own, and all of its pods are in it.
         boolean nothing = seen.asOptional().filter(List::isEmpty).isPresent();
         return nothing && privateNamespace
                 ? Reading.absent(Absence.NO_PERMISSION, 0, ProcessOwners.OWN_NAMESPACE)
                 : seen;
     }
 
-    /** The process that has this number now, if it is in a container of the pod. */
-    public Optional<PodProcess> look(int pid, String podUid) {
+    /** Returns the process with this PID now, if it is in a container of the pod. */
+    public Optional<PodProcess> find(int pid, String podUid) {
         Optional<String> container = procfs.cgroup(pid).asOptional().flatMap(text -> container(text, podUid));
         Optional<Long> start = procfs.startTicks(pid).asOptional();
         if (container.isEmpty() || start.isEmpty()) {

@@ -12,19 +12,21 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Names the owners of processes. Remembers what it read for as long as the process is asked for and stays the same one; at rest
- * one small file per process is read. Thread-safe; reads files, never waits for the driver.
+ * Names the owners of processes. A result is cached while the process is requested and stays the same; at rest, one
+ * small file for each process is read. Thread-safe; reads files, never waits for the driver.
  */
 public final class ProcessOwners {
 
     static final String OWN_NAMESPACE = "gpuwarden runs in a PID namespace of its own; give it the host's (hostPID)";
-    static final String REUSED = "the process ended and its number was given to another";
+    static final String REUSED = "the process ended and another one has its number";
     static final String GONE = "no such process";
     static final String HIDDEN = "processes are hidden from this user (hidepid)";
 
-    /** A process may be moved to another cgroup, or run another program, without a new number. */
+    /** A process may be moved to another cgroup, or run another program, without a new PID. */
     private static final long READ_AGAIN_NANOS = 60_000_000_000L;
-    /** A process that began this much after the driver named it is another one; the margin covers ticks and clocks. */
+    /**
+     * A process that started this much after the driver listed it is another one. The margin covers ticks and clocks.
+     */
     private static final double REUSE_MARGIN_SECONDS = 0.5;
 
     private final Procfs procfs;
@@ -47,9 +49,9 @@ public final class ProcessOwners {
     }
 
     /**
-     * What is known of these processes; everything else is forgotten.
+     * Returns the facts of these processes and forgets all others.
      *
-     * @param ageNanosByPid how long ago the driver named each process
+     * @param ageNanosByPid time since the driver listed each process
      */
     public synchronized Map<Integer, ProcessFacts> lookUp(Map<Integer, Long> ageNanosByPid) {
         known.keySet().retainAll(ageNanosByPid.keySet());
@@ -92,7 +94,10 @@ public final class ProcessOwners {
         return new Known(startTicks, now, command, owner);
     }
 
-    /** Trusts the node's uptime only while it runs as this process's own clock does: suspended nodes and copies do not. */
+    /**
+     * Returns whether the process started after the driver listed its PID. The node's uptime counts only while it
+     * advances like this process's own clock; it does not on suspended nodes and copies.
+     */
     private boolean startedSince(long startTicks, long ageNanos) {
         if (!(procfs.uptimeSeconds() instanceof Reading.Present<Double> uptime)) {
             return false;

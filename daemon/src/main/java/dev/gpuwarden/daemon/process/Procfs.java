@@ -15,7 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** The node's /proc, read in bounded pieces. Paths are made of numbers and of names from this file, never of what was read. */
+/**
+ * The node's /proc, read in bounded pieces. Paths consist of numbers and of names from this file, never of data that
+ * was read.
+ */
 final class Procfs {
 
     private static final int STAT_BYTES = 4096;
@@ -23,7 +26,7 @@ final class Procfs {
     private static final int CGROUP_BYTES = 64 * 1024;
     /** Inode of the PID namespace that the kernel starts with (include/linux/proc_ns.h, PROC_PID_INIT_INO). */
     private static final String INIT_PID_NAMESPACE = "pid:[4026531836]";
-    /** Clock ticks as /proc counts them: USER_HZ, 100 on every architecture that NVIDIA's driver runs on. */
+    /** Clock ticks in /proc: USER_HZ, 100 on every architecture that NVIDIA's driver supports. */
     private static final double TICKS_PER_SECOND = 100;
 
     private static final Pattern PID = Pattern.compile("[1-9][0-9]{0,8}");
@@ -34,13 +37,16 @@ final class Procfs {
         this.root = root;
     }
 
-    /** Start of a process in ticks since boot: with the pid, what tells a process from a later one of the same number. */
+    /**
+     * Returns the start of a process in ticks since boot. With the PID, it distinguishes the process from a later one
+     * with the same number.
+     */
     Reading<Long> startTicks(int pid) {
         Reading<String> stat = read(Path.of(Integer.toString(pid), "stat"), STAT_BYTES);
         return stat instanceof Reading.Present<String> text ? startTicks(text.value()) : stat.map(t -> 0L);
     }
 
-    /** @param stat a line of which the second field is a name in parentheses that may hold anything, parentheses too */
+    /** @param stat a line whose second field is a name in parentheses that may contain anything, also parentheses */
     static Reading<Long> startTicks(String stat) {
         String[] fields = stat.substring(stat.lastIndexOf(')') + 1).trim().split(" ");
         try {
@@ -50,7 +56,7 @@ final class Procfs {
         }
     }
 
-    /** The parent's number; 0 where it is outside of what can be seen. */
+    /** Returns the parent's PID; 0 if the parent is invisible from here. */
     Reading<Integer> parent(int pid) {
         Reading<String> stat = read(Path.of(Integer.toString(pid), "stat"), STAT_BYTES);
         return stat instanceof Reading.Present<String> text ? parent(text.value()) : stat.map(t -> 0);
@@ -65,7 +71,7 @@ final class Procfs {
         }
     }
 
-    /** All processes that can be seen. */
+    /** Returns all visible processes. */
     Reading<List<Integer>> pids() {
         List<Integer> pids = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
@@ -106,18 +112,23 @@ final class Procfs {
         return ticks / TICKS_PER_SECOND;
     }
 
-    /** Whether this program sees another PID namespace than the node's: then a number may mean another process. */
+    /**
+     * Returns whether this program is in another PID namespace than the node's; then a PID may mean another process.
+     */
     boolean inPrivatePidNamespace() {
         try {
             return !Files.readSymbolicLink(root.resolve("self/ns/pid"))
                     .toString()
                     .equals(INIT_PID_NAMESPACE);
         } catch (IOException e) {
-            return false; // no such link in a tree that stands in for /proc; the kernel's own always has it
+            return false; // A substitute for /proc has no such link; the kernel's own always has it.
         }
     }
 
-    /** Whether other users' processes are hidden (mount option hidepid=2): then even the first process is not there. */
+    /**
+     * Returns whether other users' processes are hidden (mount option hidepid=2); then even the first process is
+     * invisible.
+     */
     boolean hidesProcesses() {
         return Files.exists(root.resolve("self")) && !Files.exists(root.resolve("1"));
     }
@@ -130,7 +141,7 @@ final class Procfs {
         } catch (AccessDeniedException e) {
             return Reading.absent(Absence.NO_PERMISSION, 0, "/proc");
         } catch (IOException e) {
-            // A process that ends while it is read answers ESRCH, which Java knows by its text only.
+            // The kernel returns ESRCH for a process that ends while it is read. Java passes on its text only.
             return Reading.absent(Absence.NO_DATA, 0, "no such process");
         }
     }

@@ -1,2 +1,2 @@
-/** Whose memory: processes looked up in the node's /proc, and pods by the folders of their logs. */
+/** Attribution of GPU memory: processes from the node's /proc, and pods from the folders of their logs. */
 package dev.gpuwarden.daemon.process;

@@ -15,31 +15,31 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One run of somebody else's program: in a process group of its own, nice, without input, for a limited time and with limited
- * output. When it ends, and when it is cut off, everything that it started ends with it.
+ * One run of a user's program: in a process group of its own, nice, without input, with limited time and output. When
+ * it ends or is cut off, everything that it started ends with it.
  *
- * @param out what it wrote, bad UTF-8 replaced
+ * @param out the program's output, with bad UTF-8 replaced
  */
 record ChildRun(End end, String out, String err) {
 
-    /** How a run ended. */
+    /** The outcome of a run. */
     sealed interface End {
-        /** @param code 128 and the signal's number where a signal ended it */
+        /** @param code exit code; 128 plus the signal's number if a signal ended it */
         record Exited(int code) implements End {}
 
-        /** @param why in words that go on with "it …" */
+        /** @param why text that continues "it …" */
         record CutOff(String why) implements End {}
 
         record NotStarted(String why) implements End {}
     }
 
-    /** Of both outputs together. */
+    /** The bound on both outputs together. */
     static final int MOST_OUTPUT = 64 * 1024;
 
     /**
-     * Waits for the program, ends what it left behind, says so on the error output, and waits until its watcher has let go. Java
-     * reads a pipe to its end when a child exits, in memory and without a bound, whoever still writes to it; so the child may
-     * not exit while the pipes are open.
+     * A shell script that runs the program, ends what the program left behind, marks the end on the error output, and
+     * waits until the watcher has closed the pipes. When a child exits, Java reads its pipes to their end, in memory
+     * and without a bound, whatever process still writes to them. So the child must not exit while the pipes are open.
      */
     private static final String WRAPPER = """
             trap 'kill -9 -$p $p 2>/dev/null; exit 137' TERM
@@ -61,8 +61,8 @@ record ChildRun(End end, String out, String err) {
     /**
      * Runs a program in this thread.
      *
-     * @param environment all of it, but for the mark of the run
-     * @throws InterruptedException when this thread is interrupted; the program is ended then
+     * @param environment the whole environment, except the mark of the run
+     * @throws InterruptedException if this thread is interrupted; the program is ended then
      */
     static ChildRun of(List<String> command, Path folder, Map<String, String> environment, Duration timeout)
             throws InterruptedException {
@@ -130,7 +130,7 @@ record ChildRun(End end, String out, String err) {
         }
     }
 
-    /** What is there now, without waiting for more. */
+    /** Takes the available bytes without waiting for more. */
     private static int take(InputStream from, ByteArrayOutputStream to, int most) throws IOException {
         int taken = 0;
         for (int there = from.available(); there > 0 && taken < most; there = from.available()) {
@@ -147,9 +147,11 @@ record ChildRun(End end, String out, String err) {
     }
 
     /**
-     * Closes the pipes, first those that it writes to; then the wrapper ends, or is ended with all that it watches.
+     * Closes the pipes, first those that the wrapper writes to. Then the wrapper ends, or is ended with all that it
+     * watches.
      *
-     * @param patienceMillis for a wrapper that has written its mark: on a busy node it can wait long for a processor
+     * @param patienceMillis wait for a wrapper that has written its mark; on a busy node it can wait long for a
+     *     processor
      * @return whether it ended by itself
      */
     private static boolean letGo(Process process, long patienceMillis) throws InterruptedException {
@@ -174,17 +176,17 @@ record ChildRun(End end, String out, String err) {
         try {
             stream.close();
         } catch (IOException e) {
-            // The other end is gone, which is all that closing is for.
+            // The other end is gone, which is the purpose of closing.
         }
     }
 
     private static End exited(Process process, boolean byItself) {
         if (!byItself) {
-            // The wrapper still waits for it: the mark was not the wrapper's.
+            // The wrapper still waits for the program: the mark was not the wrapper's.
             return new End.CutOff("wrote binary data to its error output");
         }
         return process.exitValue() == KILLED
-                ? new End.CutOff("was killed, as by the kernel for want of memory")
+                ? new End.CutOff("was killed, for example by the kernel for lack of memory")
                 : new End.Exited(process.exitValue());
     }
 }

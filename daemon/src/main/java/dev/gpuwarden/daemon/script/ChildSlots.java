@@ -8,22 +8,22 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** Lets few of other people's programs run at the same time: the node belongs to its workload. */
+/** Bounds the number of the users' programs that run at the same time, because the node belongs to its workload. */
 final class ChildSlots {
 
-    /** How long a program waits for the others. */
+    /** The longest time that a program waits for the others. */
     static final Duration WAIT = Duration.ofMinutes(1);
 
     private static final int AT_ONCE = 2;
 
     private final Semaphore free = new Semaphore(AT_ONCE, true);
 
-    /** How long a look may take whose program may take this long. */
+    /** Returns the deadline of a check whose program has this timeout. */
     static Duration deadline(Duration timeout) {
         return timeout.plus(WAIT).plusSeconds(5);
     }
 
-    /** As {@link ChildRun#of}, when it is its turn. An interrupt ends the program and stays set. */
+    /** Runs a program as {@link ChildRun#of} when a slot is free. An interrupt ends the program and stays set. */
     ChildRun run(List<String> command, Path folder, Map<String, String> environment, Duration timeout) {
         try {
             if (!free.tryAcquire(WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -36,7 +36,7 @@ final class ChildSlots {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return notRun("was told to stop");
+            return notRun("was stopped");
         }
     }
 

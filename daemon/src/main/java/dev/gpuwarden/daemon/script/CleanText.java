@@ -7,7 +7,7 @@ final class CleanText {
 
     private CleanText() {}
 
-    /** One line without control characters, at most so long. */
+    /** Returns one line without control characters, with at most this many characters. */
     static String of(String text, int most) {
         StringBuilder clean = new StringBuilder(Math.min(text.length(), most));
         for (int i = 0; i < text.length() && clean.length() < most; ) {
@@ -23,7 +23,7 @@ final class CleanText {
         return Text.head(clean.toString().strip(), most);
     }
 
-    /** The last line that has something in it. */
+    /** Returns the last line that is not blank. */
     static String lastLine(String text) {
         String stripped = text.stripTrailing();
         return stripped.substring(stripped.lastIndexOf('\n') + 1).strip();

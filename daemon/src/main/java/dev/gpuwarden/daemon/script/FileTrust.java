@@ -7,7 +7,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Whether a program may be run with this program's rights: nobody else may be able to change it. */
+/** Decides whether a program may run with this program's rights: no other user may be able to change it. */
 final class FileTrust {
 
     private static final int WRITABLE_BY_OTHERS = 022;
@@ -15,7 +15,7 @@ final class FileTrust {
 
     private FileTrust() {}
 
-    /** Why the file may not be run, in words that go on with the file's name; empty where it may. Links are followed. */
+    /** Returns why the file must not run, as text that follows the file's name; empty if it may run. Follows links. */
     static Optional<String> problem(Path file) {
         try {
             Path real = file.toRealPath();
@@ -33,11 +33,14 @@ final class FileTrust {
         } catch (NoSuchFileException e) {
             return Optional.of("does not exist");
         } catch (IOException e) {
-            return Optional.of("cannot be looked at (" + FileErrors.why(e) + ")");
+            return Optional.of("cannot be examined (" + FileErrors.why(e) + ")");
         }
     }
 
-    /** In a folder with the sticky bit others can add files, and not replace those of somebody else. */
+    /**
+     * Returns why others can change the path. In a folder with the sticky bit, others can add files but cannot replace
+     * another user's files.
+     */
     private static Optional<String> changeable(Path path, boolean folder) throws IOException {
         int mode = (Integer) Files.getAttribute(path, "unix:mode");
         int owner = (Integer) Files.getAttribute(path, "unix:uid");
@@ -46,7 +49,7 @@ final class FileTrust {
         }
         boolean sticky = folder && (mode & STICKY) != 0;
         return (mode & WRITABLE_BY_OTHERS) != 0 && !sticky
-                ? Optional.of("others than its owner may write to")
+                ? Optional.of("users other than its owner may write to")
                 : Optional.empty();
     }
 

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Durations as Go's time.ParseDuration reads them: "86400s", "1h30m", "1.5h". */
+/** Durations in the format of Go's time.ParseDuration: "86400s", "1h30m", "1.5h". */
 final class GoDuration {
 
     private static final Pattern PART = Pattern.compile("(\\d{1,9}(?:\\.\\d{0,9})?)(ns|us|µs|μs|ms|s|m|h)");
@@ -16,7 +16,7 @@ final class GoDuration {
 
     private GoDuration() {}
 
-    /** Empty for what is none. */
+    /** Returns the duration; empty for any other text. */
     static Optional<Duration> parse(String text) {
         if (text.equals("0")) {
             return Optional.of(Duration.ZERO);

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** One JSON object that was read whole, and what is in it by name. Null is as if it were not there. */
+/** One JSON object that was read whole, with access by name. Numbers are doubles; null counts as missing. */
 final class JsonTree {
 
     private static final int DEEPEST = 16;
@@ -31,7 +31,7 @@ final class JsonTree {
         return new JsonTree(Map.of());
     }
 
-    /** @throws IOException with the problem and its place, if the text is anything but one object */
+    /** @throws IOException with place and cause if the text is anything but one object */
     static JsonTree read(String text) throws IOException {
         return new JsonTree(READER.readObject(text));
     }
@@ -52,7 +52,7 @@ final class JsonTree {
         return of(name, Map.class, "an object").map(JsonTree::new);
     }
 
-    /** Empty where there is no such field. */
+    /** Returns the objects of a list; empty if there is no such field. */
     List<JsonTree> objects(String name) throws IOException {
         return all(name, Map.class, "objects").stream().map(JsonTree::new).toList();
     }

@@ -6,14 +6,14 @@ import com.google.re2j.PatternSyntaxException;
 import java.io.IOException;
 
 /**
- * A pattern that must match up to the end of the newest line, as node-problem-detector's do. One that cannot match a line's end
- * is tried on that line alone; one that can, on the last lines together.
+ * A pattern that must match up to the end of the newest line, as in node-problem-detector. A pattern that cannot match
+ * a line's end is tried on that line alone, others on the last lines together.
  */
 final class LinePattern {
 
     private static final int LONGEST = 4096;
 
-    /** What may match a line's end, or makes others do so. */
+    /** Expressions that may match a line's end, or make others do so. */
     private static final java.util.regex.Pattern MAY_SPAN =
             java.util.regex.Pattern.compile("\\\\[nNsSWDpPQx0-7CAaf]|\\[\\^|\\[\\[:|\\[[^\\]]*-|\\(\\?[a-zU]*s|\n");
 
@@ -36,12 +36,12 @@ final class LinePattern {
         required = prefix(expression);
     }
 
-    /** Whether it has to be tried on more than the newest line. */
+    /** Returns whether the pattern must be tried on more than the newest line. */
     boolean spans() {
         return spans;
     }
 
-    /** Where the match begins; -1 where there is none. */
+    /** Returns the start of the match; -1 if there is none. */
     int find(String text) {
         if (!text.contains(required)) {
             return -1;
@@ -50,7 +50,10 @@ final class LinePattern {
         return matcher.find() ? matcher.start() : -1;
     }
 
-    /** What every match begins with. Most lines are told apart by it, a hundred times faster than by the expression. */
+    /**
+     * Returns the literal beginning of every match. It rules out most lines, a hundred times faster than the
+     * expression.
+     */
     static String prefix(String expression) {
         int end = 0;
         while (end < expression.length() && SPECIAL.indexOf(expression.charAt(end)) < 0) {
@@ -63,7 +66,7 @@ final class LinePattern {
         return expression.substring(0, lastMayBeMissing ? Math.max(0, end - 1) : end);
     }
 
-    /** A branch outside of all brackets begins with something else. */
+    /** Returns whether the expression has a branch outside of all brackets, which begins with something else. */
     private static boolean hasBranches(String expression) {
         int depth = 0;
         for (int i = 0; i < expression.length(); i++) {

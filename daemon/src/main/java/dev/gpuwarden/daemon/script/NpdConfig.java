@@ -14,20 +14,20 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What both kinds of node-problem-detector's configuration have in common. As there, fields that are not known are passed over,
- * and a file that makes no sense stops the program at its start.
+ * The common part of both kinds of node-problem-detector's configuration. As there, unknown fields are ignored, and an
+ * invalid file stops the program at its start.
  *
- * @param source what the file calls itself
- * @param conditions by type, what holds while there is no problem
+ * @param source the file's own name for itself
+ * @param conditions by type, the condition while there is no problem
  */
 record NpdConfig(Path file, String source, Map<String, Healthy> conditions, JsonTree json) {
 
     private static final int LARGEST = 1024 * 1024;
 
-    /** How node-problem-detector words that there is no problem. */
+    /** Node-problem-detector's reason and message while there is no problem. */
     record Healthy(String reason, String message) {}
 
-    /** @param plugins kinds of source that may stand in it */
+    /** @param plugins kinds of source that the file may have */
     static NpdConfig read(Path file, List<String> plugins) {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = in.readNBytes(LARGEST + 1);
@@ -56,8 +56,8 @@ record NpdConfig(Path file, String source, Map<String, Healthy> conditions, Json
 
     private static String hint(String plugin) {
         return switch (plugin) {
-            case "custom" -> ", which --npd.plugin takes";
-            case "kmsg", "journald", "filelog" -> ", which --npd.log-monitor takes";
+            case "custom" -> ", which --npd.plugin accepts";
+            case "kmsg", "journald", "filelog" -> ", which --npd.log-monitor accepts";
             default -> "";
         };
     }
@@ -67,7 +67,7 @@ record NpdConfig(Path file, String source, Map<String, Healthy> conditions, Json
         return new UserError(file + ": " + CleanText.of(what, 400));
     }
 
-    /** The rule's condition; empty for a temporary problem, which has none. */
+    /** Returns the rule's condition; empty for a temporary problem, which has none. */
     Optional<String> condition(JsonTree rule) throws IOException {
         String type = rule.text("type").orElse("");
         if (type.equals("temporary")) {
@@ -84,7 +84,7 @@ record NpdConfig(Path file, String source, Map<String, Healthy> conditions, Json
         return Optional.of(condition);
     }
 
-    /** A text that must be there, and that becomes a name of something. */
+    /** Returns a required text that becomes a name. */
     static String word(JsonTree json, String field) throws IOException {
         String word = json.text(field).orElse("");
         if (!word.matches("[A-Za-z0-9][A-Za-z0-9._/ -]{0,99}")) {

@@ -16,9 +16,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A system log monitor file of node-problem-detector, matched with the kernel log. A permanent problem is a lasting fault of the
- * check with its condition's name, where node-problem-detector sets that condition; a temporary one is a fault of the moment of
- * the check with the file's own name.
+ * A system log monitor file of node-problem-detector, matched with the kernel log. For a permanent problem,
+ * node-problem-detector sets a condition; here it is a lasting fault of the check with the condition's name. A
+ * temporary problem is a momentary fault of the check with the file's own name.
  */
 final class NpdLogRules implements RecordRules {
 
@@ -58,7 +58,7 @@ final class NpdLogRules implements RecordRules {
         spans = rules.stream().anyMatch(rule -> rule.pattern().spans());
     }
 
-    /** @throws dev.gpuwarden.cli.UserError for a file that makes no sense, or that is about another log than the kernel's */
+    /** @throws dev.gpuwarden.cli.UserError if the file is invalid, or is for another log than the kernel's */
     static NpdLogRules read(Path path) {
         NpdConfig config = NpdConfig.read(path, List.of("kmsg", "journald", "filelog"));
         try {
@@ -89,7 +89,7 @@ final class NpdLogRules implements RecordRules {
         return Set.copyOf(checks);
     }
 
-    /** What user space writes is passed over: it can look like anything. */
+    /** Matches a record. Records from user space are ignored, because they can have any content. */
     @Override
     public List<Found> match(KernelRecord record) {
         if (record.writer() != Writer.KERNEL && record.writer() != Writer.UNTOLD

@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The rules of one condition, or one temporary problem, of a custom plugin file of node-problem-detector as a check. What it
- * finds is the worst of its rules, where node-problem-detector shows the one that ended last.
+ * A check made of one condition's rules, or of one temporary problem, in a custom plugin file of node-problem-detector.
+ * Its finding is the worst of its rules. Node-problem-detector shows the rule that ended last.
  */
 final class NpdPluginCheck implements HealthCheck {
 
@@ -27,11 +27,12 @@ final class NpdPluginCheck implements HealthCheck {
 
     /**
      * @param permanent whether it is a condition
-     * @param healthyReason what the file says while there is no problem
+     *
+     * @param healthyReason the file's reason while there is no problem
      */
     record Problem(String name, boolean permanent, String source, String healthyReason, String healthyMessage) {}
 
-    /** @param folder what a path that is not absolute begins at */
+    /** @param folder base of a relative path */
     record Rule(String reason, String path, List<String> args, Path folder, Duration timeout, int longestOutput) {}
 
     private final Problem problem;
@@ -47,7 +48,10 @@ final class NpdPluginCheck implements HealthCheck {
         this.slots = slots;
     }
 
-    /** The id is the condition's type as it stands: so it is the type of the Node condition again. */
+    /**
+     * Returns the description. The ID is the condition's type unchanged, so that it is the type of the Node condition
+     * again.
+     */
     @Override
     public CheckInfo info() {
         return new CheckInfo(
@@ -86,12 +90,12 @@ final class NpdPluginCheck implements HealthCheck {
         return WORST_FIRST.indexOf(finding.outcome());
     }
 
-    /** Empty where there is no problem. */
+    /** Runs a rule; empty if there is no problem. */
     private Optional<Finding> run(Rule rule, StringBuilder wrote) {
         Path file = file(rule);
         Optional<String> refused = FileTrust.problem(file);
         if (refused.isPresent()) {
-            return Optional.of(unknown(file + " " + refused.get() + ": it is not run"));
+            return Optional.of(unknown(file + " " + refused.get() + "; it does not run"));
         }
         List<String> command = new ArrayList<>(List.of(file.toString()));
         command.addAll(rule.args());
@@ -109,12 +113,12 @@ final class NpdPluginCheck implements HealthCheck {
             case 1 -> Optional.of(found(rule, message.isEmpty() ? rule.reason() : message));
             default ->
                 Optional.of(unknown(file + " ended with exit code " + ((End.Exited) run.end()).code()
-                        + ", which means that it could not decide" + (message.isEmpty() ? "" : ": " + message)));
+                        + ", which means undecided" + (message.isEmpty() ? "" : ": " + message)));
         };
     }
 
     private Finding found(Rule rule, String message) {
-        // The file does not say what to do about it: that is for a person to know.
+        // The file has no remedy. An operator must decide it.
         return problem.permanent()
                 ? Finding.fail(rule.reason(), Subject.NODE, message, "", RecommendedAction.CONTACT_SUPPORT)
                 : Finding.warn(rule.reason(), Subject.NODE, message, "");
@@ -122,10 +126,10 @@ final class NpdPluginCheck implements HealthCheck {
 
     private static Finding unknown(String message) {
         return Finding.unknown(
-                ScriptVerdict.BROKEN, Subject.NODE, message, "run the plugin by hand to see what it does");
+                ScriptVerdict.BROKEN, Subject.NODE, message, "run the plugin by hand to see its behaviour");
     }
 
-    /** A bare name is looked for as a shell does. */
+    /** Returns the program's file. A bare name is searched for in PATH, as a shell does. */
     private static Path file(Rule rule) {
         if (!rule.path().contains("/")) {
             for (String folder : ScriptCheck.SEARCH_PATH.split(":")) {
@@ -138,7 +142,7 @@ final class NpdPluginCheck implements HealthCheck {
         return rule.folder().resolve(rule.path()).normalize();
     }
 
-    /** As node-problem-detector hands its own on, without this program's settings. */
+    /** Returns the environment. As in node-problem-detector it is inherited, without this program's settings. */
     private static Map<String, String> environment() {
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.keySet().removeIf(name -> name.startsWith("GPUWARDEN_"));

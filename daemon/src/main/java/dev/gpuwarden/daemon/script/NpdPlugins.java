@@ -14,7 +14,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Custom plugin files of node-problem-detector as checks. Defaults are its own (custompluginmonitor/types/config.go). */
+/**
+ * Loads custom plugin files of node-problem-detector as checks. Defaults are its own
+ * (custompluginmonitor/types/config.go).
+ */
 final class NpdPlugins {
 
     private static final Duration EVERY = Duration.ofSeconds(30);
@@ -24,7 +27,7 @@ final class NpdPlugins {
 
     private NpdPlugins() {}
 
-    /** @param taken ids that they may not have; theirs are added */
+    /** @param taken IDs in use, to which theirs are added */
     static List<HealthCheck> load(Path file, Set<String> taken, ChildSlots slots) {
         NpdConfig config = NpdConfig.read(file, List.of("custom"));
         try {
@@ -42,7 +45,7 @@ final class NpdPlugins {
             for (Map.Entry<Problem, List<Rule>> entry : rules.entrySet()) {
                 Problem problem = entry.getKey();
                 if (!taken.add(problem.name())) {
-                    throw new IOException("another check is called " + problem.name() + " already");
+                    throw new IOException("another check has the ID " + problem.name() + " already");
                 }
                 Duration interval = intervals.getOrDefault(problem, every);
                 checks.add(new NpdPluginCheck(
@@ -85,8 +88,8 @@ final class NpdPlugins {
     }
 
     /**
-     * What a relative path begins at. node-problem-detector is started in the folder above that of its configuration:
-     * "./config/plugin/check_ntp.sh" stands in config/custom-plugin-monitor.json.
+     * Returns the base of a relative path. node-problem-detector is started in the folder above that of its
+     * configuration: config/custom-plugin-monitor.json contains "./config/plugin/check_ntp.sh".
      */
     private static Path folder(Path config, String path) {
         Path own = config.toAbsolutePath().normalize().getParent();

@@ -13,23 +13,23 @@ import java.util.OptionalLong;
 import java.util.UUID;
 
 /**
- * What a run has started, wherever it went: each process inherits a variable that no other run has. Process groups and sessions are
- * left with setsid(2), parents are lost with a second fork; a variable is lost only by clearing the environment.
+ * All processes that a run started. Each process inherits a variable that no other run has. setsid(2) leaves process
+ * groups and sessions, and a second fork loses the parent; the variable is lost only by clearing the environment.
  */
 final class OrphanProcesses {
 
-    /** In the environment of each program that is run. */
+    /** The name of the variable in the environment of each program. */
     static final String VARIABLE = "GPUWARDEN_RUN";
 
     private static final Path PROC = Path.of("/proc");
 
-    /** As much of an environment as is looked at: ours comes first, unless a program puts more before it. */
+    /** The part of an environment that is read: our variable comes first, unless a program puts more before it. */
     private static final int MOST_BYTES = 128 * 1024;
 
-    /** What forks while it is looked for is found the next time. */
+    /** The bound on rounds. A process that forks during the search is found in the next round. */
     private static final int MOST_ROUNDS = 20;
 
-    /** In /proc/PID/stat behind the name: the third field is the first there, the start the 22nd. */
+    /** Position in /proc/PID/stat behind the name: the third field is the first there, the start the 22nd. */
     private static final int START = 22 - 3;
 
     private final String mark = UUID.randomUUID().toString();
@@ -38,7 +38,7 @@ final class OrphanProcesses {
         return mark;
     }
 
-    /** When a process was started, in ticks since the boot; empty where it is gone. */
+    /** Returns the start of a process in ticks since boot; empty if it is gone. */
     static OptionalLong started(long process) {
         try {
             String stat = Files.readString(PROC.resolve(process + "/stat"), StandardCharsets.ISO_8859_1);
@@ -50,10 +50,10 @@ final class OrphanProcesses {
     }
 
     /**
-     * Kills what is left.
+     * Kills the remaining processes.
      *
-     * @param since when the run was started, as {@link #started} has it: older processes are not looked at, since reading the
-     *     environment of one that hangs in a driver may hang too
+     * @param since start of the run, from {@link #started}; older processes are not read, since reading the environment
+     *     of one that hangs in a driver may hang too
      */
     void kill(long since) {
         for (int round = 0; round < MOST_ROUNDS && killed(since); round++) {
@@ -85,7 +85,10 @@ final class OrphanProcesses {
         return all;
     }
 
-    /** Of a process that has ended, and only its parent has not noticed, the environment is empty. */
+    /**
+     * Returns whether the process has the variable. The environment is empty for a process that ended and whose parent
+     * has not noticed.
+     */
     private boolean marked(long process) {
         try (InputStream in = Files.newInputStream(PROC.resolve(process + "/environ"))) {
             String environment = new String(in.readNBytes(MOST_BYTES), StandardCharsets.ISO_8859_1);

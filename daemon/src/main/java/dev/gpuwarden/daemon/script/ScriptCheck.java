@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A script of checks.d as a check. */
+/** A check that runs a script of checks.d. */
 final class ScriptCheck implements HealthCheck {
 
     static final String SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -23,7 +23,7 @@ final class ScriptCheck implements HealthCheck {
     private final ChildSlots slots;
     private final ScriptLog log = new ScriptLog();
 
-    /** @param problems why it is never run, besides those of its header */
+    /** @param problems reasons besides those of its header why it never runs */
     ScriptCheck(Path file, ScriptHeader header, List<String> problems, String nodeName, ChildSlots slots) {
         this.file = file;
         this.header = header;
@@ -33,7 +33,7 @@ final class ScriptCheck implements HealthCheck {
         this.slots = slots;
     }
 
-    /** One look is certain: a script that doubts what it sees can look twice. */
+    /** Returns the description. One run confirms; a script that needs confirmation can test twice itself. */
     @Override
     public CheckInfo info() {
         return CheckInfo.of(header.id(), header.component(), "The script " + CleanText.of(name(), 80) + " passes.")
@@ -57,7 +57,7 @@ final class ScriptCheck implements HealthCheck {
         List<Finding> findings;
         String wrote = "";
         if (refused.isPresent()) {
-            findings = ScriptVerdict.broken(refused.get() + ": it is not run");
+            findings = ScriptVerdict.broken(refused.get() + "; it does not run");
         } else {
             ChildRun run = slots.run(List.of(file.toString()), Path.of("/"), environment(context), header.timeout());
             findings = ScriptVerdict.of(name(), run, context.node());
@@ -67,7 +67,7 @@ final class ScriptCheck implements HealthCheck {
         return findings;
     }
 
-    /** Nothing of this program's own: there are passwords in it. */
+    /** Returns the script's environment, without this program's own, which contains passwords. */
     private Map<String, String> environment(CheckContext context) {
         return Map.of(
                 "PATH",

@@ -16,7 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The scripts of a folder as checks. The folder is read once, when the program starts. */
+/** Loads the scripts of a folder as checks. The folder is read once, when the program starts. */
 final class ScriptChecks {
 
     private static final System.Logger LOG = System.getLogger(ScriptChecks.class.getName());
@@ -32,10 +32,10 @@ final class ScriptChecks {
     }
 
     /**
-     * A file that nobody may run is no check, unless it begins as a script does: then somebody forgot to make it one, which its
-     * check says. What is wrong with a script is told by its check and stops nothing.
+     * Returns the checks. A file that is not executable is no check, unless it begins as a script does: then its check
+     * reports the missing permission. A script's defect is reported by its own check and stops nothing else.
      *
-     * @param taken ids that scripts may not have
+     * @param taken IDs that scripts must not have
      */
     static List<HealthCheck> load(Path folder, Set<String> taken, String nodeName, ChildSlots slots) {
         List<Path> files = new ArrayList<>();
@@ -43,7 +43,7 @@ final class ScriptChecks {
             entries.forEach(files::add);
         } catch (IOException | DirectoryIteratorException e) {
             if (Files.exists(folder)) {
-                LOG.log(Level.WARNING, "no script of " + folder + " is run, it cannot be read: " + why(e));
+                LOG.log(Level.WARNING, "no script of " + folder + " runs; it cannot be read: " + why(e));
             }
             return List.of();
         }
@@ -56,7 +56,7 @@ final class ScriptChecks {
                 continue;
             }
             if (checks.size() == MOST_SCRIPTS) {
-                LOG.log(Level.WARNING, folder + " has more than " + MOST_SCRIPTS + " scripts: the rest is not run");
+                LOG.log(Level.WARNING, folder + " has more than " + MOST_SCRIPTS + " scripts; the rest does not run");
                 break;
             }
             checks.add(check(file, start, ids, nodeName, slots));
@@ -74,7 +74,7 @@ final class ScriptChecks {
             while (!ids.add("script-" + wanted + "-" + number)) {
                 number++;
             }
-            problems.add("another check is called " + wanted + " already");
+            problems.add("another check has the ID " + wanted + " already");
             header = new ScriptHeader(
                     "script-" + wanted + "-" + number,
                     header.component(),
@@ -87,7 +87,7 @@ final class ScriptChecks {
 
     private static boolean isCheck(Path file, String start) {
         String name = file.getFileName().toString();
-        // What editors and package managers leave behind is executable too.
+        // Files that editors and package managers leave behind are executable too.
         boolean leftOver = name.startsWith(".")
                 || name.endsWith("~")
                 || name.matches(".*\\.(bak|orig|rej|swp|tmp|disabled|dpkg-[a-z]+|rpm[a-z]+)");

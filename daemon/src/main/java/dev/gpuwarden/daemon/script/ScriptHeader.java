@@ -8,10 +8,10 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * What a script says about itself in a comment near its beginning: {@code # gpuwarden: id=leak, every=60s, timeout=10s,
+ * A script's settings in a comment near its beginning: {@code # gpuwarden: id=leak, every=60s, timeout=10s,
  * component=NODE}.
  *
- * @param problems what is wrong with it; a script with problems is not run
+ * @param problems defects of the header; a script with problems does not run
  */
 record ScriptHeader(String id, String component, Duration every, Duration timeout, List<String> problems) {
 
@@ -22,7 +22,7 @@ record ScriptHeader(String id, String component, Duration every, Duration timeou
     private static final Duration SHORTEST = Duration.ofSeconds(1);
     private static final Duration LONGEST = Duration.ofDays(1);
 
-    /** @param fileName gives the id where the header does not */
+    /** @param fileName gives the ID if the header does not */
     static ScriptHeader of(String fileName, List<String> firstLines) {
         Reader reader = new Reader(idOf(fileName));
         for (String line : firstLines) {
@@ -36,7 +36,7 @@ record ScriptHeader(String id, String component, Duration every, Duration timeou
         return reader.header();
     }
 
-    /** "10_Link.Check.sh" is "link-check". */
+    /** Returns the ID of a file name: "10_Link.Check.sh" becomes "link-check". */
     static String idOf(String fileName) {
         String stem = fileName.replaceFirst("\\.[A-Za-z0-9]+$", "");
         String id = stem.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceAll("^[^a-z]+|-+$", "");
@@ -93,7 +93,7 @@ record ScriptHeader(String id, String component, Duration every, Duration timeou
                     return duration;
                 }
             } catch (picocli.CommandLine.TypeConversionException e) {
-                // Told below, as one that is out of range.
+                // Reported below, as one that is out of range.
             }
             wrong(name, "a duration from 1s to 1d", value);
             return otherwise;

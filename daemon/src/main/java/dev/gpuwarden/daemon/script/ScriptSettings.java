@@ -11,36 +11,36 @@ import java.util.List;
 import java.util.Set;
 import picocli.CommandLine.Option;
 
-/** Where other people's checks are. */
+/** The locations of the users' own checks. */
 public final class ScriptSettings {
 
     @Option(
             names = "--check.scripts",
             defaultValue = "/etc/gpuwarden/checks.d",
             paramLabel = "DIR",
-            description = "Each script in it is a check (default: ${DEFAULT-VALUE}).")
+            description = "Folder of scripts; each is a check (default: ${DEFAULT-VALUE}).")
     Path scripts = Path.of("/etc/gpuwarden/checks.d");
 
     @Option(
             names = "--npd.plugin",
             split = ",",
             paramLabel = "FILE",
-            description = "Custom plugin files of node-problem-detector, run as they are; may be repeated.")
+            description = "Custom plugin files of node-problem-detector, run unchanged; may be repeated.")
     List<Path> plugins = List.of();
 
     @Option(
             names = "--npd.log-monitor",
             split = ",",
             paramLabel = "FILE",
-            description = "System log monitor files of node-problem-detector, matched with the kernel log as they are;"
+            description = "System log monitor files of node-problem-detector, matched unchanged with the kernel log;"
                     + " may be repeated.")
     List<Path> logMonitors = List.of();
 
     /**
-     * Every script and plugin as a check.
+     * Returns every script and plugin as a check.
      *
-     * @param taken ids of the checks that there are without them
-     * @throws dev.gpuwarden.cli.UserError for a file of node-problem-detector that makes no sense
+     * @param taken IDs of the checks that exist without them
+     * @throws dev.gpuwarden.cli.UserError if a file of node-problem-detector is invalid
      */
     public List<HealthCheck> checks(Collection<String> taken, String nodeName) {
         ChildSlots slots = new ChildSlots();
@@ -54,9 +54,9 @@ public final class ScriptSettings {
     }
 
     /**
-     * Every rule for the kernel log.
+     * Returns every rule for the kernel log.
      *
-     * @throws dev.gpuwarden.cli.UserError for a file that makes no sense
+     * @throws dev.gpuwarden.cli.UserError if a file is invalid
      */
     public RecordRules logRules() {
         List<NpdLogRules> files = logMonitors.stream().map(NpdLogRules::read).toList();

@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * What the run of a script of checks.d says: exit code 0 passed, 1 failed, 2 configuration error, 3 could not decide. Whatever
- * is wrong with it, it could not decide.
+ * Interprets a run of a checks.d script: exit code 0 passed, 1 failed, 2 configuration error, 3 could not decide. A
+ * defective run is undecided.
  */
 final class ScriptVerdict {
 
@@ -35,7 +35,7 @@ final class ScriptVerdict {
 
     private ScriptVerdict() {}
 
-    /** @param name what messages call the script */
+    /** @param name the script's name in messages */
     static List<Finding> of(String name, ChildRun run, NodeSnapshot node) {
         if (run.end() instanceof End.NotStarted not) {
             return broken(name + " could not be started: " + CleanText.of(not.why(), LONGEST_MESSAGE));
@@ -46,38 +46,38 @@ final class ScriptVerdict {
         int code = ((End.Exited) run.end()).code();
         String line = CleanText.lastLine(run.out());
         try {
-            Said said = line.startsWith("{") ? Said.of(JsonTree.read(line)) : Said.plain(line);
+            Result result = line.startsWith("{") ? Result.of(JsonTree.read(line)) : Result.plain(line);
             return switch (code) {
-                case 0 -> said.findings(Outcome.PASS, "script-passed", name + " passed", node);
-                case 1 -> said.findings(Outcome.FAIL, "script-failed", name + " failed", node);
+                case 0 -> result.findings(Outcome.PASS, "script-passed", name + " passed", node);
+                case 1 -> result.findings(Outcome.FAIL, "script-failed", name + " failed", node);
                 case 2 ->
-                    said.findings(
+                    result.findings(
                             Outcome.UNKNOWN,
                             "script-config-error",
-                            name + " says that its configuration is wrong",
+                            name + " reports an error in its configuration",
                             node);
-                case 3 -> said.findings(Outcome.UNKNOWN, "script-undecided", name + " could not decide", node);
+                case 3 -> result.findings(Outcome.UNKNOWN, "script-undecided", name + " could not decide", node);
                 default -> broken(name + " ended with exit code " + code + ", expected 0, 1, 2 or 3" + tail(run));
             };
         } catch (IOException e) {
-            return broken(name + " ended with exit code " + code + ", and its last line is no JSON as expected: "
+            return broken(name + " ended with exit code " + code + ", but its last line is not the expected JSON: "
                     + CleanText.of(String.valueOf(e.getMessage()), LONGEST_NAME));
         }
     }
 
     static List<Finding> broken(String message) {
-        return List.of(
-                Finding.unknown(BROKEN, Subject.NODE, message, "mend the script; run it by hand to see what it does"));
+        return List.of(Finding.unknown(
+                BROKEN, Subject.NODE, message, "repair the script; run it by hand to see its behaviour"));
     }
 
-    /** The end of what it wrote, for whoever has to find out why. */
+    /** Returns the end of the script's output, for diagnosis. */
     private static String tail(ChildRun run) {
         String last = CleanText.lastLine(run.err().isBlank() ? run.out() : run.err());
         return last.isEmpty() ? "" : "; it wrote: " + CleanText.of(last, LONGEST_NAME);
     }
 
-    /** The JSON of a script's last line, or a line that is none. */
-    private record Said(
+    /** The JSON of a script's last line, or the error in it. */
+    private record Result(
             String message,
             String code,
             String remedy,
@@ -85,16 +85,17 @@ final class ScriptVerdict {
             List<Entity> entities,
             List<Measurement> measurements) {
 
-        static Said plain(String line) {
-            return new Said(CleanText.of(line, LONGEST_MESSAGE), "", "", RecommendedAction.NONE, List.of(), List.of());
+        static Result plain(String line) {
+            return new Result(
+                    CleanText.of(line, LONGEST_MESSAGE), "", "", RecommendedAction.NONE, List.of(), List.of());
         }
 
-        static Said of(JsonTree json) throws IOException {
+        static Result of(JsonTree json) throws IOException {
             String code = json.text("code").orElse("");
             if (!code.isEmpty() && !CODE.matcher(code).matches()) {
                 throw new IOException("code is not one word of letters, digits, '.', '_' and '-'");
             }
-            return new Said(
+            return new Result(
                     CleanText.of(json.text("message").orElse(""), LONGEST_MESSAGE),
                     code,
                     CleanText.of(json.text("remedy").orElse(""), LONGEST_MESSAGE),
@@ -111,7 +112,7 @@ final class ScriptVerdict {
                     return action;
                 }
             }
-            throw new IOException("action is not known: '" + CleanText.of(text, LONGEST_NAME) + "'");
+            throw new IOException("unknown action: '" + CleanText.of(text, LONGEST_NAME) + "'");
         }
 
         private static List<Entity> entities(List<JsonTree> objects) throws IOException {
@@ -144,7 +145,7 @@ final class ScriptVerdict {
             return measurements;
         }
 
-        /** One for each part that it names; for the node where it names none. */
+        /** Returns one finding for each named part; for the node if none is named. */
         List<Finding> findings(Outcome outcome, String otherwiseCode, String otherwiseMessage, NodeSnapshot node) {
             Map<Subject, Finding> findings = new LinkedHashMap<>();
             List<Subject> subjects = entities.isEmpty() ? List.of(Subject.NODE) : subjects(entities, node);
@@ -164,7 +165,10 @@ final class ScriptVerdict {
         }
     }
 
-    /** A GPU goes by all its names whichever the script used, so that two names of one GPU are one part. */
+    /**
+     * Returns the subjects. A GPU gets all its names, whichever the script used, so that two names of one GPU are one
+     * part.
+     */
     private static List<Subject> subjects(List<Entity> entities, NodeSnapshot node) {
         List<Subject> subjects = new ArrayList<>();
         for (Entity entity : entities) {

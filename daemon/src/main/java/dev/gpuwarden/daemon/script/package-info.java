@@ -1,2 +1,2 @@
-/** Other people's checks: scripts of checks.d, and what was written for node-problem-detector. */
+/** The users' own checks: scripts of checks.d, and files written for node-problem-detector. */
 package dev.gpuwarden.daemon.script;

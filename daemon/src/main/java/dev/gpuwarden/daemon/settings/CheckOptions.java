@@ -16,7 +16,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** Which checks run, how often, and what they compare with. */
+/** The selection of checks, their intervals, and the values that they compare with. */
 public final class CheckOptions {
 
     private static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -36,16 +36,15 @@ public final class CheckOptions {
             names = "--check.interval",
             split = ",",
             paramLabel = "ID=DURATION",
-            description = "How often these checks run, for example gpu-state=30s.")
+            description = "Interval of these checks, for example gpu-state=30s.")
     List<String> intervals = List.of();
 
     @Option(
             names = "--check.deadline",
             defaultValue = "10s",
             paramLabel = "DURATION",
-            description =
-                    "A check that takes longer is given up and unknown, unless it says itself that it takes longer"
-                            + " (default: ${DEFAULT-VALUE}).")
+            description = "Deadline of a check that sets no longer one itself; past it, the result is unknown"
+                    + " (default: ${DEFAULT-VALUE}).")
     Duration deadline = CheckPlan.DEFAULT_DEADLINE;
 
     @Mixin
@@ -62,20 +61,20 @@ public final class CheckOptions {
         return deadline;
     }
 
-    /** @throws UserError where a file of limits is wrong */
+    /** @throws UserError if a file of limits is wrong */
     public Limits limits() {
         return limits.limits();
     }
 
-    /** @throws UserError where something impossible is expected */
+    /** @throws UserError if an expectation is impossible */
     public Expectations expectations() {
         return expect.expectations();
     }
 
     /**
-     * Every check that there is: those on the class path and other people's.
+     * Returns every available check: those on the class path and the user's own.
      *
-     * @throws UserError where a file of other people's checks is wrong
+     * @throws UserError if a file of the user's checks is wrong
      */
     public CheckPlan all(String nodeName) {
         CheckPlan installed = CheckPlan.installed();
@@ -83,18 +82,18 @@ public final class CheckOptions {
     }
 
     /**
-     * Other people's rules for the kernel log.
+     * Returns the user's rules for the kernel log.
      *
-     * @throws UserError where a file of them is wrong
+     * @throws UserError if a file of them is wrong
      */
     public RecordRules logRules() {
         return scripts.logRules();
     }
 
     /**
-     * What of these checks runs.
+     * Returns the plan of the selected checks.
      *
-     * @throws UserError where an option is wrong
+     * @throws UserError if an option is wrong
      */
     public CheckPlan plan(CheckPlan all) {
         List<String> ids = all.ids();
@@ -139,13 +138,13 @@ public final class CheckOptions {
         return duration;
     }
 
-    /** @throws UserError naming the check that was probably meant */
+    /** @throws UserError that names the probably intended check */
     public static void known(String option, String id, List<String> ids) {
         if (!ids.contains(id)) {
-            throw new UserError((option.isEmpty() ? "" : option + ": ") + "no check is called '" + id + "'"
+            throw new UserError((option.isEmpty() ? "" : option + ": ") + "unknown check '" + id + "'"
                     + Spelling.nearest(id, ids)
                             .map(near -> ", did you mean " + near + "?")
-                            .orElse("; 'gpuwarden check --list' shows what there is"));
+                            .orElse("; 'gpuwarden check --list' shows all checks"));
         }
     }
 }

@@ -8,31 +8,31 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** What the user says that this node has. What is not given is not compared. */
+/** The user's expectations of this node. An expectation that is not set is not compared. */
 public final class ExpectSettings {
 
-    @Option(names = "--expect.gpus", paramLabel = "COUNT", description = "How many GPUs this node has.")
+    @Option(names = "--expect.gpus", paramLabel = "COUNT", description = "Number of GPUs of this node.")
     @Nullable Integer gpus;
 
     @Option(
             names = "--expect.driver",
             split = ",",
             paramLabel = "VERSION",
-            description = "The driver's version or how it begins, such as 550.163; any of several.")
+            description = "The driver's version or its beginning, such as 550.163; any of several.")
     List<String> drivers = List.of();
 
     @Option(
             names = "--expect.product",
             split = ",",
             paramLabel = "TEXT",
-            description = "What each GPU's product name holds, such as H100; any of several.")
+            description = "Text that each GPU's product name contains, such as H100; any of several.")
     List<String> products = List.of();
 
     @Option(
             names = "--expect.vbios",
             split = ",",
             paramLabel = "VERSION",
-            description = "Each GPU's VBIOS version or how it begins; any of several.")
+            description = "Each GPU's VBIOS version or its beginning; any of several.")
     List<String> vbios = List.of();
 
     @Option(
@@ -45,28 +45,28 @@ public final class ExpectSettings {
     @Option(
             names = "--expect.nic-ports",
             paramLabel = "COUNT",
-            description = "How many InfiniBand, RoCE and EFA ports are active, at least.")
+            description = "Least number of active InfiniBand, RoCE and EFA ports.")
     @Nullable Integer nicPorts;
 
     @Option(
             names = "--expect.nic-rate-gbps",
             paramLabel = "GBPS",
-            description = "How fast those ports are, at least, in Gb/s; slower ones do not count.")
+            description = "Least rate of those ports in Gb/s; slower ones do not count.")
     @Nullable Integer nicRateGbps;
 
     @Option(
             names = "--check.nic-exclude",
             split = ",",
             paramLabel = "DEVICE",
-            description = "RDMA devices that are never asked anything, such as mlx5_bond_0: some complain in the kernel"
-                    + " log when they are.")
+            description = "RDMA devices that are never read, such as mlx5_bond_0: some log errors in the kernel"
+                    + " log when they are read.")
     List<String> excluded = List.of();
 
-    /** Throws {@link UserError} where numbers make no sense. */
+    /** Returns the expectations; throws {@link UserError} if they contradict each other. */
     public Expectations expectations() {
         if (nicRateGbps != null && nicPorts == null) {
-            throw new UserError("--expect.nic-rate-gbps says how fast the ports of --expect.nic-ports are,"
-                    + " which is not given");
+            throw new UserError(
+                    "--expect.nic-rate-gbps is the rate of the ports of --expect.nic-ports," + " which is not set");
         }
         return new Expectations(
                 number("--expect.gpus", gpus),

@@ -13,7 +13,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The limits that checks compare with, and a user's file that overrides some of them. */
+/** The limits of the checks, and the user's file that overrides some of them. */
 public final class LimitOptions {
 
     @Option(
@@ -23,7 +23,7 @@ public final class LimitOptions {
                     + " or under the beginning of a product name for that board.")
     @Nullable Path file;
 
-    /** @throws UserError naming every mistake in the user's file with its line */
+    /** @throws UserError that names every error in the user's file with its line */
     public Limits limits() {
         BoardLimits shipped = BoardLimits.shipped();
         return file == null ? shipped : shipped.overriddenBy(read(file, shipped.names()));
@@ -35,7 +35,7 @@ public final class LimitOptions {
         List<BoardLimits.Row> rows = new ArrayList<>();
         for (ConfigFile.Entry entry : read.entries()) {
             String at = file + ":" + entry.line();
-            // A product name may hold a dot, a limit's name never does.
+            // A product name may contain a dot; the name of a limit never does.
             int dot = entry.key().lastIndexOf('.');
             String name = entry.key().substring(dot + 1);
             Optional<Double> value = number(entry.value());
@@ -57,7 +57,7 @@ public final class LimitOptions {
         return rows;
     }
 
-    /** Of a name that is cut off, mostly before its unit, the one that it begins. */
+    /** Returns the nearest name, or for a truncated name, usually without its unit, the name that it begins. */
     private static Optional<String> meant(String name, Set<String> names) {
         return Spelling.nearest(name, names)
                 .or(() -> names.stream()
@@ -71,7 +71,7 @@ public final class LimitOptions {
             return Optional.empty();
         }
         try {
-            // Also takes "1f" and hexadecimal fractions, which nobody writes by mistake.
+            // Also accepts "1f" and hexadecimal fractions, which are unlikely mistakes.
             double number = Double.parseDouble(scalar.text());
             return Double.isFinite(number) ? Optional.of(number) : Optional.empty();
         } catch (NumberFormatException e) {

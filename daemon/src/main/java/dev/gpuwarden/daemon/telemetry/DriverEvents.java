@@ -10,7 +10,10 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The driver's events, from whichever driver is open: one that is opened anew is listened to from then on. For one thread. */
+/**
+ * The events of whichever driver is open. After the driver is opened again, its events are received from then on. For
+ * one thread.
+ */
 public final class DriverEvents {
 
     private final Supplier<Optional<Driver>> drivers;
@@ -22,8 +25,8 @@ public final class DriverEvents {
     }
 
     /**
-     * Waits at most this long; empty when nothing came. Absent at once where the driver cannot be listened to now; asked again,
-     * it may be. Blocks in the driver.
+     * Waits for an event; empty if none came before the timeout. Absent without waiting if the driver cannot deliver
+     * events now; a later call may succeed. Blocks in the driver.
      */
     public Reading<Optional<DriverEvent>> await(Duration timeout) {
         Driver open = drivers.get().orElse(null);
@@ -38,7 +41,7 @@ public final class DriverEvents {
         return stream.map(events -> events.await(timeout));
     }
 
-    /** Listens no more, until asked again. */
+    /** Closes the stream of events, until the next call of {@link #await}. */
     public void end() {
         stream.asOptional().ifPresent(EventStream::close);
         stream = Reading.absent(Absence.PENDING);

@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.telemetry;
 
-/** Keeps workers out of the driver while its library is shut down and initialised again. */
+/** A gate that keeps workers out of the driver while its library is shut down and initialised again. */
 final class DriverGate {
 
-    /** How often whoever waits at the gate looks again. */
+    /** The interval at which waiting threads check the gate. */
     static final long POLL_NANOS = 10_000_000;
 
     private volatile boolean closed;

@@ -19,8 +19,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread that opens the driver, asks it which GPUs there are, and opens or initialises it again when it or a GPU went
- * away. Every one of these calls may hang; then this thread is late, says so, and nobody waits for it.
+ * The thread that opens the driver, lists its GPUs, and opens or initialises it again when the driver or a GPU went
+ * away. Every one of these calls may hang. Then this thread is late, the driver's state reports it, and no other thread
+ * waits for it.
  */
 final class DriverManager implements Runnable {
 
@@ -37,13 +38,13 @@ final class DriverManager implements Runnable {
     private volatile @Nullable Driver driver;
     private volatile DriverState state = new DriverState.Opening();
     private volatile Reading<List<PciAddress>> pciGpus = Reading.absent(Absence.PENDING);
-    /** The driver call under way; null when none is. */
+    /** The driver call under way; null if there is none. */
     private volatile @Nullable Call call;
 
     private volatile boolean stopped;
     private volatile @Nullable Thread thread;
     private long inventoryDue;
-    /** Whether the bus shows other GPUs than it did when recovery was last thought about. */
+    /** Whether the bus shows other GPUs than at the last decision about recovery. */
     private boolean busChanged;
 
     private record Call(String what, long startedNanos) {}
@@ -69,7 +70,7 @@ final class DriverManager implements Runnable {
         shutDown();
     }
 
-    /** One look. Returns when to look again. */
+    /** Takes one step. Returns the time of the next one. */
     long step() {
         SamplingSettings settings = sampling.settings();
         if (driver == null) {
@@ -120,8 +121,8 @@ final class DriverManager implements Runnable {
     }
 
     /**
-     * Looks whether the driver lists as many GPUs as are known, and has each asked again what it is, by its own thread: one
-     * that hangs would hide all others here. Left out while a call hangs.
+     * Compares the number of GPUs that the driver lists with the known ones, and requests a new identification of each
+     * by its own thread. One GPU that hangs would hide all others in this thread. Skipped while a call hangs.
      */
     private void inventory() {
         Driver open = driver;
@@ -152,7 +153,7 @@ final class DriverManager implements Runnable {
         state = new DriverState.Running(open.info());
     }
 
-    /** Asks for all GPUs one after the other, where it is in doubt which is which. */
+    /** Identifies all GPUs one after the other, when their order is in doubt. */
     private void list(Driver open, boolean handlesChanged) {
         Reading<List<GpuIdentity>> listed = calling("listing the GPUs", open::enumerate);
         if (listed instanceof Reading.Present<List<GpuIdentity>> gpus) {
@@ -180,7 +181,10 @@ final class DriverManager implements Runnable {
         }
     }
 
-    /** Workers wait outside meanwhile. Then they go on by themselves: samplers follow their GPUs, only indexes may have moved. */
+    /**
+     * Initialises the library again while workers wait outside. Then they go on by themselves: samplers follow their
+     * GPUs, only indexes may have moved.
+     */
     private void reinitialise(Driver open) {
         sampling.gate().close();
         try {
@@ -201,7 +205,7 @@ final class DriverManager implements Runnable {
         inventoryDue = clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
     }
 
-    /** The library could be shut down and not initialised: opened anew from the next step on. */
+    /** Drops a driver whose library could be shut down but not initialised; the next step opens it again. */
     private void abandon(Driver open, Reading.Absent<Boolean> failed) {
         monitors.forEach(GpuMonitor::leave);
         driver = null;
@@ -218,7 +222,7 @@ final class DriverManager implements Runnable {
         });
     }
 
-    /** Waits, the deadline at most, until no worker is in the driver. */
+    /** Waits until no worker is in the driver, the deadline at most. Returns whether that was reached. */
     private boolean workersOutside() {
         long giveUp = clock.getAsLong() + sampling.settings().deadline().toNanos();
         while (monitors.anyInDriver()) {
@@ -244,13 +248,13 @@ final class DriverManager implements Runnable {
     }
 
     private void shutDown() {
-        // GpuRegistry may have come up while stopping was asked for.
+        // Monitors may have been started since the request to stop.
         monitors.forEach(GpuMonitor::stop);
         Driver open = driver;
         if (open == null) {
             return;
         }
-        // nvmlShutdown waits for calls under way: with one that hangs the library stays as it is, and the process ends
+        // nvmlShutdown waits for calls under way. If one hangs, the library stays as it is, and the process ends
         // anyway.
         if (workersOutside()) {
             calling("closing the driver", () -> {
@@ -274,7 +278,7 @@ final class DriverManager implements Runnable {
         return !running.isAlive();
     }
 
-    // What readers see.
+    // Reader side.
 
     DriverState state(long nowNanos) {
         DriverState known = state;

@@ -6,15 +6,15 @@ import dev.gpuwarden.core.telemetry.GpuFrame;
 import java.util.function.Supplier;
 
 /**
- * Is told of one GPU's readings as they are published, on the thread that read them: it must be quick, wait for nothing, and
- * allocate nothing.
+ * A listener for one GPU's readings, called on the thread that read them. It must be quick, must not block, and must
+ * not allocate.
  */
 @FunctionalInterface
 public interface FrameListener {
 
-    /** Nobody listens. */
+    /** Supplies listeners that do nothing. */
     Supplier<FrameListener> NONE = () -> (gpu, cadence, frame) -> {};
 
-    /** @param frame with fresh readings of this cadence; only to be read, and only until this call returns */
+    /** @param frame with fresh readings of this cadence; read-only, and valid only until this call returns */
     void published(GpuIdentity gpu, Cadence cadence, GpuFrame frame);
 }

@@ -7,22 +7,22 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.stream.IntStream;
 
-/** What a frame as a whole says. */
+/** Evaluates a frame as a whole. */
 final class FrameValidator {
 
-    /** By cadence, the slots that it fills. */
+    /** The slots that each cadence fills. */
     private static final int[][] SLOTS = {slots(Cadence.FAST), slots(Cadence.SLOW)};
 
     private FrameValidator() {}
 
     private static int[] slots(Cadence cadence) {
-        // Links are all read at the slow cadence.
+        // All links are read at the slow cadence.
         return IntStream.range(0, GpuFrame.SLOTS)
                 .filter(slot -> (slot < GpuMetric.count() ? GpuMetric.of(slot).cadence() : Cadence.SLOW) == cadence)
                 .toArray();
     }
 
-    /** Whether the GPU answers, by the fast sampling: one call that says "lost" is enough. Allocates nothing. */
+    /** Returns the GPU's state from its fast readings; one call that returned "lost" is enough. Allocates nothing. */
     static GpuState state(GpuFrame frame) {
         boolean reset = false;
         for (int slot : SLOTS[Cadence.FAST.ordinal()]) {
@@ -37,7 +37,7 @@ final class FrameValidator {
         return reset ? GpuState.RESET_REQUIRED : GpuState.ANSWERING;
     }
 
-    /** Values of cadences that are stale no longer stand for the present; causes of absence stay as they are. */
+    /** Marks the values of stale cadences absent. Existing causes of absence stay. */
     static void markStale(GpuFrame frame, boolean[] staleByCadence) {
         for (int cadence = 0; cadence < SLOTS.length; cadence++) {
             if (!staleByCadence[cadence]) {
@@ -51,7 +51,10 @@ final class FrameValidator {
         }
     }
 
-    /** How many readings of a cadence are refused as implausible, whoever refused them. Allocates nothing. */
+    /**
+     * Returns the number of readings of a cadence that were refused as implausible, here or in the driver's adapter.
+     * Allocates nothing.
+     */
     static int implausible(GpuFrame frame, Cadence cadence) {
         int count = 0;
         for (int slot : SLOTS[cadence.ordinal()]) {

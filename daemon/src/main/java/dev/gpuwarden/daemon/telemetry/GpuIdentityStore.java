@@ -6,22 +6,23 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Who the node's GPUs are, over restarts of the daemon. Thread-safe. */
+/** The identities of the node's GPUs across restarts of the daemon. Thread-safe. */
 public final class GpuIdentityStore {
 
     private final Consumer<KnownGpus> keep;
     private volatile KnownGpus known;
 
     /**
-     * @param known from before
-     * @param keep gets all of them whenever one is another; must not wait
+     * @param known identities from before the start
+     *
+     * @param keep receives all of them whenever one changes; must not block
      */
     public GpuIdentityStore(KnownGpus known, Consumer<KnownGpus> keep) {
         this.known = known;
         this.keep = keep;
     }
 
-    /** What is known with this snapshot, of what GPUs report of themselves. */
+    /** Adds what the GPUs of this snapshot report of themselves, and returns all known identities. */
     KnownGpus learn(NodeSnapshot reported) {
         KnownGpus before = known;
         return before.with(reported) == before ? before : change(reported);

@@ -7,14 +7,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.BiPredicate;
 
-/** Which GPU of a new listing is which of the known ones. Indexes shift when a GPU falls off the bus, UUIDs do not. */
+/** Matches the GPUs of a new listing with the known ones. Indexes shift when a GPU falls off the bus; UUIDs do not. */
 final class GpuMatcher {
 
     private GpuMatcher() {}
 
     /**
-     * For each listed GPU the position among the known ones, or -1 for a new one. By UUID first, then by PCI address where one
-     * side has no UUID (a lost GPU may not tell it), then by index where one side has neither.
+     * Returns for each listed GPU its position among the known ones, or -1 for a new one. It compares UUIDs first, then
+     * PCI addresses if one side has no UUID (a lost GPU may not report it), then indexes if one side has neither.
      */
     static int[] match(List<GpuIdentity> known, List<GpuIdentity> listed) {
         int[] result = new int[listed.size()];
@@ -45,7 +45,7 @@ final class GpuMatcher {
         return a instanceof Reading.Present<?> && b instanceof Reading.Present<?>;
     }
 
-    /** The listed identity, completed with what was known of the same GPU before it stopped telling. */
+    /** Returns the listed identity, completed with earlier values that the GPU no longer reports. */
     static GpuIdentity merge(GpuIdentity before, GpuIdentity now) {
         return new GpuIdentity(
                 now.index(),
@@ -59,7 +59,7 @@ final class GpuMatcher {
                 better(before.computeCapability(), now.computeCapability()),
                 better(before.numaNode(), now.numaNode()),
                 better(before.migMode(), now.migMode()),
-                // A GPU that no longer says whether it is partitioned keeps its partitions.
+                // A GPU that no longer reports its MIG mode keeps its partitions.
                 now.migMode() instanceof Reading.Present<?> ? now.mig() : new ArrayList<>(before.mig()));
     }
 

@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one GPU. The {@link WorkerPair threads} that find it out hand it in here; supervisor and readers ask. Its
- * lock is never held during a driver call.
+ * The state of one GPU. The {@link WorkerPair threads} that read the GPU publish here; supervisor and readers query.
+ * The lock is never held during a driver call.
  */
 final class GpuMonitor {
 
@@ -46,10 +46,10 @@ final class GpuMonitor {
     private final FrameListener listener;
 
     /**
-     * What every station shares.
+     * Dependencies that all monitors share.
      *
-     * @param epochNanos where the grid of turns begins
-     * @param listeners asked for one listener for each station
+     * @param epochNanos start of the time grid of turns
+     * @param listeners supplies one listener for each monitor
      */
     record Sampling(
             SamplingSettings settings,
@@ -103,7 +103,7 @@ final class GpuMonitor {
         return sampling.counters();
     }
 
-    /** Whether it is known what this GPU is. */
+    /** Returns whether the GPU was identified. */
     synchronized boolean identified() {
         return identified;
     }
@@ -112,12 +112,12 @@ final class GpuMonitor {
         return needsIdentity;
     }
 
-    /** Has the worker ask again what this GPU is: it may have been partitioned meanwhile. */
+    /** Requests a new identification from the worker: the GPU may have been partitioned since. */
     void refreshIdentity() {
         needsIdentity = true;
     }
 
-    /** False when the worker has been replaced. */
+    /** Accepts an identification. Returns false if the worker was replaced. */
     synchronized boolean identify(GpuWorker worker, GpuBinding asked, GpuIdentity seen) {
         if (!workers.isCurrent(worker)) {
             return false;
@@ -133,12 +133,12 @@ final class GpuMonitor {
         return true;
     }
 
-    /** Until it is bound again, this GPU's index may mean another one: the library is being initialised again. */
+    /** Marks the GPU's index as unsure until it is bound again, because the library is being initialised again. */
     synchronized void markIndexUnsure() {
         indexUnsure = true;
     }
 
-    /** Stands for this binding from now on: the same GPU, perhaps at another index or with other partitions. */
+    /** Binds the monitor to the same GPU, perhaps at another index or with other partitions. */
     synchronized void bind(GpuBinding next) {
         List<GpuIdentity.MigDevice> before = binding.identity().mig();
         List<GpuIdentity.MigDevice> after = next.identity().mig();
@@ -160,7 +160,7 @@ final class GpuMonitor {
         }
     }
 
-    /** The driver no longer lists the GPU, or is no longer there itself. */
+    /** Marks the GPU as gone: the driver no longer lists it, or is gone itself. */
     synchronized void leave() {
         gone = true;
         workers.dismiss();
@@ -170,7 +170,7 @@ final class GpuMonitor {
         workers.stop();
     }
 
-    /** Whether all threads ended in time. */
+    /** Returns whether all threads ended in time. */
     boolean awaitEnd(long deadlineNanos) throws InterruptedException {
         List<GpuWorker> all;
         synchronized (this) {
@@ -184,9 +184,9 @@ final class GpuMonitor {
         return true;
     }
 
-    // What workers hand in.
+    // Worker side.
 
-    /** False when the worker has been replaced; its sample is dropped. */
+    /** Publishes a sample. Returns false if the worker was replaced; its sample is dropped. */
     synchronized boolean publish(
             GpuWorker worker,
             @Nullable GpuBinding sampled,
@@ -224,7 +224,9 @@ final class GpuMonitor {
         return true;
     }
 
-    /** Copies what is known, for a worker that begins: a turn of one cadence hands in the whole frame. */
+    /**
+     * Copies the published readings for a worker that starts, because a turn of one cadence publishes the whole frame.
+     */
     synchronized void fill(GpuFrame scratch, GpuFrame[] migScratch) {
         scratch.copyFrom(frame);
         for (int i = 0; i < migScratch.length && i < mig.length; i++) {
@@ -232,7 +234,7 @@ final class GpuMonitor {
         }
     }
 
-    /** True once: a defect is logged once, and counted by its readings. */
+    /** Returns true once, so that a defect is logged once; its readings are counted. */
     synchronized boolean firstBroken() {
         boolean first = !broken;
         broken = true;
@@ -240,8 +242,8 @@ final class GpuMonitor {
     }
 
     /**
-     * Whether this work is left out: by a replacement, because the thread before it hangs in the same; by all, where it goes
-     * by an index that may mean another GPU.
+     * Returns whether a worker must skip this work. A replacement skips the work in which the thread before it hangs.
+     * All workers skip work that uses an index which may mean another GPU.
      */
     synchronized boolean avoids(GpuWorker worker, Work work) {
         if (indexUnsure && (work == Work.PROCESSES || !(binding.identity().uuid() instanceof Reading.Present<?>))) {
@@ -250,14 +252,14 @@ final class GpuMonitor {
         return work != Work.FAST && workers.otherIsIn(work, worker);
     }
 
-    /** Asked by a thread that was replaced and came back: true to go on, false to end. */
+    /** Returns whether a replaced thread that came back goes on; otherwise it must end. */
     synchronized boolean resume(GpuWorker worker) {
         return workers.resume(worker);
     }
 
     // Supervision.
 
-    /** Replaces a hung thread where that is still allowed. Returns whether the state is another one than the log has. */
+    /** Replaces a hung thread where that is still allowed. Returns a line for the log if the state changed. */
     synchronized boolean supervise(long nowNanos) {
         workers.replaceHung(nowNanos, () -> launch("b"));
         return state(nowNanos) != logged;
@@ -274,7 +276,7 @@ final class GpuMonitor {
         return Optional.of(label + " is " + state.label() + (detail.isEmpty() ? "" : ": " + detail));
     }
 
-    /** How long a call may take; the first call to a GPU may have to wake it up. */
+    /** Returns the deadline of a call. It is longer for the first call to a GPU, which may have to wake the GPU up. */
     long deadlineNanos(boolean firstCall) {
         return (firstCall
                         ? sampling.settings().openDeadline()
@@ -290,14 +292,14 @@ final class GpuMonitor {
         return workers.inDriver();
     }
 
-    /** Whether everything was looked at once, or will not be in time. */
+    /** Returns whether everything was read once, or cannot be read in time. */
     synchronized boolean settled(long nowNanos) {
         boolean complete =
                 frame.sampledAtNanos(Cadence.FAST) != 0 && frame.sampledAtNanos(Cadence.SLOW) != 0 && processesAt != 0;
         return gone || complete || hungThreads(nowNanos) > 0;
     }
 
-    // What readers see.
+    // Reader side.
 
     synchronized GpuState state(long nowNanos) {
         if (gone) {
@@ -311,12 +313,12 @@ final class GpuMonitor {
         return switch (state) {
             case STARTING, ANSWERING -> stuckText(Work.PROCESSES, "listing its processes", nowNanos);
             case HUNG -> {
-                String fast = stuckText(
-                        Work.FAST, needsIdentity ? "asking what it is" : "reading memory and health", nowNanos);
+                String fast =
+                        stuckText(Work.FAST, needsIdentity ? "identifying it" : "reading memory and health", nowNanos);
                 yield fast.isEmpty() ? stuckText(Work.SLOW, "the slower sampling", nowNanos) : fast;
             }
-            case LOST -> "the driver answers 15, GPU is lost";
-            case RESET_REQUIRED -> "the driver answers 16, reset required";
+            case LOST -> "the driver returns 15, GPU is lost";
+            case RESET_REQUIRED -> "the driver returns 16, reset required";
             case GONE -> "the driver no longer lists it";
         };
     }

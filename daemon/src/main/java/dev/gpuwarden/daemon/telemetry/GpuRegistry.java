@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The GPUs of the node: those that the driver lists, and those that it listed once. Changed by the keeper's thread alone. */
+/**
+ * The GPUs of the node: those that the driver lists, and those that it listed earlier. Only the driver manager's thread
+ * changes it.
+ */
 final class GpuRegistry {
 
     private final GpuMonitor.Sampling sampling;
@@ -32,7 +35,7 @@ final class GpuRegistry {
         all.forEach(action);
     }
 
-    /** How many the driver lists. */
+    /** Returns the number of GPUs that the driver lists. */
     long listed(long nowNanos) {
         return all.stream().filter(s -> s.state(nowNanos) != GpuState.GONE).count();
     }
@@ -45,7 +48,7 @@ final class GpuRegistry {
         return all.stream().anyMatch(GpuMonitor::inDriver);
     }
 
-    /** Whether a GPU went away: lost, no longer listed, or on the bus and never listed. */
+    /** Returns whether a GPU went away: lost, no longer listed, or on the bus and never listed. */
     boolean missing(List<PciAddress> onBus, long nowNanos) {
         for (GpuMonitor monitor : all) {
             GpuState seen = monitor.state(nowNanos);
@@ -58,7 +61,7 @@ final class GpuRegistry {
                         all.stream().noneMatch(s -> s.binding().identity().pci().equals(Reading.of(address))));
     }
 
-    /** Every GPU finds out by itself which one it is. */
+    /** Starts monitors for this number of GPUs; each identifies its GPU itself. */
     void begin(Driver driver, int count) {
         Reading.Absent<?> why = new Reading.Absent<>(Absence.PENDING, 0, "");
         List<GpuMonitor> fresh = new ArrayList<>(count);
@@ -69,7 +72,7 @@ final class GpuRegistry {
         fresh.forEach(GpuMonitor::start);
     }
 
-    /** Matches what the driver lists now with what is known; new GPUs begin, GPUs that are not listed leave. */
+    /** Matches the driver's listing with the known GPUs. New GPUs start, GPUs that are not listed leave. */
     void apply(Driver driver, List<GpuIdentity> listed, boolean handlesChanged) {
         List<GpuMonitor> before = all;
         List<GpuIdentity> known =
@@ -91,7 +94,7 @@ final class GpuRegistry {
         List<GpuMonitor> left =
                 before.stream().filter(monitor -> !after.contains(monitor)).toList();
         after.addAll(left);
-        // In this order, so that no reader finds a GPU gone while it still stands in the driver's order.
+        // In this order, so that no reader finds a gone GPU in the driver's order.
         all = List.copyOf(after);
         left.forEach(GpuMonitor::leave);
         fresh.forEach(GpuMonitor::start);

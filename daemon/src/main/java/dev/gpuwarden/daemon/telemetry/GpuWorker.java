@@ -16,9 +16,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread that asks the driver about one GPU. It owns its samplers and the frames that they fill, and hands copies to its
- * {@link GpuMonitor}; so a thread that the driver never gives back takes nothing along. A turn of {@link Cadence} work
- * allocates nothing on the JNI path.
+ * A thread that reads one GPU from the driver. It owns its samplers and the frames that they fill, and publishes copies
+ * to its {@link GpuMonitor}. So a thread that never returns from the driver holds nothing that others need. A turn of
+ * {@link Cadence} work allocates nothing on the JNI path.
  */
 final class GpuWorker implements Runnable {
 
@@ -34,7 +34,7 @@ final class GpuWorker implements Runnable {
     private Driver.Sampler[] migSamplers = {};
     private @Nullable GpuBinding bound;
 
-    /** System.nanoTime when the call under way began; 0 when none is. */
+    /** System.nanoTime at the start of the call under way; 0 if there is none. */
     private volatile long callStarted;
 
     private volatile Work callWork = Work.FAST;
@@ -43,7 +43,7 @@ final class GpuWorker implements Runnable {
 
     private volatile boolean stopped;
     private volatile @Nullable Thread thread;
-    /** Start of the call that was last counted as hung; guarded by the station. */
+    /** Start of the call that was last counted as hung; guarded by the monitor. */
     long countedCall;
 
     GpuWorker(GpuMonitor monitor, LongSupplier clock, Schedule schedule) {
@@ -68,10 +68,10 @@ final class GpuWorker implements Runnable {
         }
     }
 
-    /** Does what is due. Returns when to come again. */
+    /** Does the work that is due. Returns the time of the next turn. */
     long turn() {
         if (monitor.needsIdentity() && schedule.due(Work.FAST, clock.getAsLong())) {
-            // A thread that comes back from a hang has an answer that was dropped: no reading before it asked again.
+            // The result of a thread that comes back from a hang was dropped: identify again before any reading.
             if (!identify() || !monitor.identified()) {
                 return clock.getAsLong() + DriverGate.POLL_NANOS;
             }
@@ -87,7 +87,7 @@ final class GpuWorker implements Runnable {
         return monitor.gate().closed() ? clock.getAsLong() + DriverGate.POLL_NANOS : schedule.next();
     }
 
-    /** Asks what the GPU is. False when the gate is closed or this thread has been replaced. */
+    /** Identifies the GPU. Returns false if the gate is closed or this thread was replaced. */
     private boolean identify() {
         GpuBinding wanted = monitor.binding();
         firstCall = !monitor.identified();
@@ -105,7 +105,7 @@ final class GpuWorker implements Runnable {
         return goesOn(monitor.identify(this, wanted, identity));
     }
 
-    /** False when the gate is closed or this thread has been replaced. */
+    /** Takes one turn. Returns false if the gate is closed or this thread was replaced. */
     private boolean turn(Work work) {
         if (monitor.avoids(this, work)) {
             schedule.done(work, clock.getAsLong());
@@ -151,7 +151,7 @@ final class GpuWorker implements Runnable {
         return false;
     }
 
-    /** The driver's adapter refuses what contradicts itself, this what no board can answer: both count. */
+    /** Refuses values that no board can have. The driver's adapter refuses contradictory values; both are counted. */
     private static int refuse(GpuFrame frame, Cadence cadence) {
         Plausibility.refuse(frame, cadence);
         return FrameValidator.implausible(frame, cadence);
@@ -183,7 +183,7 @@ final class GpuWorker implements Runnable {
         }
     }
 
-    /** Opens samplers where the station's GPU is another than last time, or the library was initialised again. */
+    /** Opens samplers if the monitor's GPU changed or the library was initialised again. */
     private Driver.Sampler bind() {
         GpuBinding wanted = monitor.binding();
         Driver.Sampler open = sampler;
@@ -230,7 +230,10 @@ final class GpuWorker implements Runnable {
         }
     }
 
-    /** Announces a call before looking at the gate, so that whoever closes it either sees the call or stops it. */
+    /**
+     * Announces a call before it checks the gate, so that a thread that closes the gate either sees the call or stops
+     * it.
+     */
     private boolean begin(Work work) {
         callWork = work;
         callStarted = clock.getAsLong();
@@ -246,7 +249,7 @@ final class GpuWorker implements Runnable {
         firstCall = false;
     }
 
-    /** When the call under way began; 0 when none is. */
+    /** Returns the start of the call under way; 0 if there is none. */
     long callStarted() {
         return callStarted;
     }

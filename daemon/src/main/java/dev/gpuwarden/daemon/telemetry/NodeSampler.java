@@ -25,12 +25,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Samples every GPU of this node, each on its own thread, and opens the driver again when it comes and goes. Nothing that is
- * asked of this class waits for the driver.
+ * Samples every GPU of this node, each on its own thread, and opens the driver again when it comes and goes. No method
+ * but {@link #awaitFirst} waits for the driver.
  */
 public final class NodeSampler implements AutoCloseable {
 
-    /** Drivers have deadlines of their own. */
+    /** No limit on the time of a single read; the driver's own deadlines apply. */
     public static final Duration NO_LIMIT = Duration.ofDays(1);
 
     private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(3);
@@ -58,7 +58,7 @@ public final class NodeSampler implements AutoCloseable {
         this(provider, settings, pciBus, FrameListener.NONE);
     }
 
-    /** @param listeners asked for one listener for each GPU, whatever it turns out to be */
+    /** @param listeners supplies one listener for each GPU, before the GPU is identified */
     public NodeSampler(
             DriverProvider provider, SamplingSettings settings, PciBus pciBus, Supplier<FrameListener> listeners) {
         this(provider, settings, pciBus, System::nanoTime, ThreadLauncher.threads(), listeners);
@@ -83,48 +83,54 @@ public final class NodeSampler implements AutoCloseable {
                 new GpuMonitor.Sampling(settings, clock, epoch, counters, new DriverGate(), launcher, listeners));
     }
 
-    /** Where the grid begins on which turns are due, in {@code System.nanoTime}: whoever keeps to it wakes up with them. */
+    /**
+     * Returns the start of the time grid of turns, in {@code System.nanoTime}. Work on the same grid runs at the same
+     * wake-ups.
+     */
     public long epochNanos() {
         return epoch;
     }
 
-    /** Is run on the supervisor's thread within a second after a GPU's state or the driver's changed; must not block. */
+    /**
+     * Sets a listener that runs on the supervisor's thread within a second after the state of a GPU or of the driver
+     * changed. It must not block.
+     */
     public void whenStatesChange(Runnable listener) {
         whenChanged = listener;
     }
 
-    /** Starts; returns at once. */
+    /** Starts the threads. Does not block. */
     public void start() {
         launcher.launch("gpuwarden-driver", manager);
         launcher.launch("gpuwarden-supervisor", this::superviseAll);
     }
 
     /**
-     * Waits until every GPU was read once and its processes listed, or it is known that this will not be: no driver, or a call
-     * that hangs.
+     * Waits until every GPU was read once and its processes listed, or until that is known to fail: no driver, or a
+     * call that hangs.
      *
-     * @return whether that was so in time
+     * @return whether that was reached in time
      */
     public boolean awaitFirst(Duration timeout) {
         return awaitFirst(timeout, (what, waited) -> {});
     }
 
-    /** What is waited for, for people. */
+    /** Progress reports while waiting. */
     public interface Progress {
-        /** Called every few seconds. */
+        /** Called every few seconds with what is missing. */
         void waiting(String what, Duration waited);
     }
 
     private boolean awaitFirst(Duration timeout, Progress progress) {
         long start = System.nanoTime();
-        long tell = PROGRESS_NANOS;
+        long report = PROGRESS_NANOS;
         while (!settled()) {
             long waited = System.nanoTime() - start;
             if (waited >= timeout.toNanos() || stopped) {
                 return false;
             }
-            if (waited >= tell) {
-                tell += PROGRESS_NANOS;
+            if (waited >= report) {
+                report += PROGRESS_NANOS;
                 progress.waiting(unsettled(), Duration.ofNanos(waited));
             }
             LockSupport.parkNanos(this, AWAIT_POLL_NANOS);
@@ -148,19 +154,19 @@ public final class NodeSampler implements AutoCloseable {
                         .collect(Collectors.joining(", "));
     }
 
-    /** Reads the node once. Takes as long as the driver does, up to its deadlines. */
+    /** Reads the node once. Blocks until the driver answers, up to its deadlines. */
     public static <R> R once(
             DriverProvider provider,
             SamplingSettings settings,
             PciBus pciBus,
-            java.util.function.Function<NodeSampler, R> look) {
-        return once(provider, settings, pciBus, NO_LIMIT, (what, waited) -> {}, look);
+            java.util.function.Function<NodeSampler, R> reader) {
+        return once(provider, settings, pciBus, NO_LIMIT, (what, waited) -> {}, reader);
     }
 
     /**
-     * The same.
+     * Reads the node once.
      *
-     * @param most to wait, if that is less than the deadlines; what has not answered by then is still starting
+     * @param most bound on the wait, if less than the deadlines; what has not answered by then is still starting
      */
     public static <R> R once(
             DriverProvider provider,
@@ -168,25 +174,25 @@ public final class NodeSampler implements AutoCloseable {
             PciBus pciBus,
             Duration most,
             Progress progress,
-            java.util.function.Function<NodeSampler, R> look) {
+            java.util.function.Function<NodeSampler, R> reader) {
         NodeSampler sampler = new NodeSampler(provider, settings, pciBus);
         boolean answered = false;
         try {
             sampler.start();
             Duration needed = firstReadings(settings);
             answered = sampler.awaitFirst(needed.compareTo(most) < 0 ? needed : most, progress);
-            return look.apply(sampler);
+            return reader.apply(sampler);
         } finally {
             if (answered) {
                 sampler.close();
             } else {
-                // It waits for what does not answer, and this program has no time for that.
+                // Closing waits for calls that do not return, and this program has no time for that.
                 Threads.daemon("gpuwarden-close", sampler::close).start();
             }
         }
     }
 
-    /** The node now. A copy: nothing in it changes any more. */
+    /** Returns the node's readings now, as an immutable copy. */
     public NodeSnapshot snapshot() {
         return snapshot(keeper.stations(), clock.getAsLong());
     }
@@ -217,17 +223,17 @@ public final class NodeSampler implements AutoCloseable {
         return counters;
     }
 
-    /** What the driver library can and cannot do; empty while there is none. */
+    /** Returns the capabilities of the driver library; empty while there is none. */
     public List<Capability> capabilities() {
         return manager.driver().map(Driver::capabilities).orElse(List.of());
     }
 
-    /** Answers of the driver library that were refused; empty while there is none. */
+    /** Returns the driver library's refused answers; empty while there is none. */
     public List<Refusal> refusals() {
         return manager.driver().map(Driver::refusals).orElse(List.of());
     }
 
-    /** What the driver tells by itself, from now on. */
+    /** Returns the driver's events from now on. */
     public DriverEvents events() {
         return new DriverEvents(manager::driver);
     }
@@ -251,7 +257,7 @@ public final class NodeSampler implements AutoCloseable {
 
     private void superviseAll() {
         supervisor = Thread.currentThread();
-        // States are told without this thread; it replaces threads, half a deadline late at most.
+        // States are reported without this thread. It replaces threads, half a deadline late at most.
         long period = Math.max(settings.deadline().toNanos() / 2, TimeUnit.MILLISECONDS.toNanos(5));
         long next = clock.getAsLong();
         while (!stopped) {
@@ -267,7 +273,7 @@ public final class NodeSampler implements AutoCloseable {
         }
     }
 
-    /** Another number, all but certainly, where a state is another one. Allocates nothing. */
+    /** Returns a hash that differs, almost certainly, if any state differs. Allocates nothing. */
     private int states(long nowNanos) {
         List<GpuMonitor> monitors = manager.monitors();
         int states = manager.state(nowNanos).getClass().hashCode();
@@ -309,12 +315,12 @@ public final class NodeSampler implements AutoCloseable {
         return settings.openDeadline().plus(settings.deadline()).plusSeconds(1);
     }
 
-    /** For tests that take the turns themselves. */
+    /** For tests that take the steps themselves. */
     DriverManager manager() {
         return manager;
     }
 
-    /** Ends within about a second, even when threads are stuck in the driver: those are left behind. */
+    /** Stops within about a second. Threads that hang in the driver are left behind. */
     @Override
     public void close() {
         stopped = true;

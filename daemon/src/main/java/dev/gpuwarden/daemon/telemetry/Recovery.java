@@ -4,8 +4,9 @@ import dev.gpuwarden.core.limit.Backoff;
 import java.time.Duration;
 
 /**
- * When the library is initialised again, the only way to see GPUs that came back. Every GPU's readings stop meanwhile, so: not
- * at once, ever more seldom while it does not help, and never while a call hangs, which it would wait for.
+ * Decides when to initialise the library again, the only way to see GPUs that came back. Every GPU's readings stop
+ * during that. So it does not happen immediately, happens less often while it does not help, and never while a call
+ * hangs, for which it would wait.
  */
 final class Recovery {
 
@@ -20,10 +21,11 @@ final class Recovery {
     }
 
     /**
-     * @param wanted a GPU is lost, gone, or on the PCI bus and not listed
-     * @param changed the PCI bus shows other GPUs than before: reason to begin anew with short waits
-     * @param blocked a call hangs
-     * @return true when the library should be initialised again now
+     * @param wanted whether a GPU is lost, gone, or on the PCI bus and not listed
+     *
+     * @param changed whether the PCI bus shows other GPUs than before, which resets the back-off
+     * @param blocked whether a call hangs
+     * @return whether the library must be initialised again now
      */
     boolean due(long nowNanos, boolean wanted, boolean changed, boolean blocked) {
         if (!wanted) {

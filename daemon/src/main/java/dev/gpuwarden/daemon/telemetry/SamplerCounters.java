@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** The sampler's own figures. Recording allocates nothing and takes no lock. */
+/** The sampler's own counters. Recording allocates nothing and takes no lock. */
 final class SamplerCounters implements SamplerStats {
 
     private static final long LONGEST_MICROS = TimeUnit.HOURS.toMicros(1);

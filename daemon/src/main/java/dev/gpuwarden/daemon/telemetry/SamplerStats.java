@@ -2,45 +2,45 @@ package dev.gpuwarden.daemon.telemetry;
 
 import org.HdrHistogram.Histogram;
 
-/** What sampling costs and where it failed; counts since start. All calls are cheap and never wait for the driver. */
+/** The sampler's counters and durations since the start. All calls are cheap and never wait for the driver. */
 public interface SamplerStats {
 
-    /** What a worker does to one GPU in one turn. */
+    /** A kind of turn that a worker takes for one GPU. */
     enum Work {
         FAST,
         SLOW,
         PROCESSES;
 
-        /** Lower case, for labels and JSON. */
+        /** Returns the name in lower case, for labels and JSON. */
         public String label() {
             return name().toLowerCase(java.util.Locale.ROOT);
         }
     }
 
-    /** Turns that ended, of all GPUs. */
+    /** Returns the turns that ended, of all GPUs. */
     long turns(Work work);
 
-    /** Turns left out because the one before, or the machine, was late. */
+    /** Returns the turns that were skipped because the one before, or the machine, was late. */
     long overruns(Work work);
 
-    /** A copy: how long turns took, in microseconds, driver calls and all. */
+    /** Returns a copy of the durations of turns in microseconds, driver calls included. */
     Histogram durationsMicros(Work work);
 
-    /** Turns that passed the deadline. */
+    /** Returns the turns that exceeded the deadline. */
     long hungTurns();
 
-    /** Threads started in place of hung ones. */
+    /** Returns the threads started in place of hung ones. */
     long replacementThreads();
 
-    /** Threads that sit in a driver call beyond the deadline now. */
+    /** Returns the threads that are in a driver call beyond the deadline now. */
     int hungThreads();
 
-    /** Implausible values refused, of all GPUs. */
+    /** Returns the implausible values refused, of all GPUs. */
     long refusedValues();
 
-    /** Attempts to open the driver, the successful one included. */
+    /** Returns the attempts to open the driver, the successful one included. */
     long driverOpenings();
 
-    /** Times that the library was shut down and initialised again to see GPUs come or go. */
+    /** Returns how often the library was shut down and initialised again to detect GPUs that came or went. */
     long reinitialisations();
 }

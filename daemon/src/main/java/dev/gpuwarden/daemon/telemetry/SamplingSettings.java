@@ -12,50 +12,50 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** How often and how patiently the driver is asked, and which one. */
+/** The intervals and deadlines of sampling, and the driver to sample. */
 public final class SamplingSettings {
 
     @Option(
             names = "--sampling.fast-interval",
             defaultValue = "1s",
             paramLabel = "DURATION",
-            description = "How often memory and health are read (default: ${DEFAULT-VALUE}).")
+            description = "Interval of reading memory and health (default: ${DEFAULT-VALUE}).")
     Duration fastInterval = Duration.ofSeconds(1);
 
     @Option(
             names = "--sampling.slow-interval",
             defaultValue = "10s",
             paramLabel = "DURATION",
-            description = "How often everything else is read (default: ${DEFAULT-VALUE}).")
+            description = "Interval of reading everything else (default: ${DEFAULT-VALUE}).")
     Duration slowInterval = Duration.ofSeconds(10);
 
     @Option(
             names = "--sampling.process-interval",
             defaultValue = "15s",
             paramLabel = "DURATION",
-            description = "How often processes are listed; takes a lock in the driver (default: ${DEFAULT-VALUE}).")
+            description = "Interval of listing processes; takes a lock in the driver (default: ${DEFAULT-VALUE}).")
     Duration processInterval = Duration.ofSeconds(15);
 
     @Option(
             names = "--sampling.inventory-interval",
             defaultValue = "1m",
             paramLabel = "DURATION",
-            description = "How often the PCI bus is read and the driver asked which GPUs there are"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Interval of reading the PCI bus and the driver's list of GPUs" + " (default: ${DEFAULT-VALUE}).")
     Duration inventoryInterval = Duration.ofMinutes(1);
 
     @Option(
             names = "--sampling.deadline",
             defaultValue = "2s",
             paramLabel = "DURATION",
-            description = "A call that takes longer makes its GPU count as hung (default: ${DEFAULT-VALUE}).")
+            description = "Deadline of a driver call; past it, the GPU counts as hung (default: ${DEFAULT-VALUE}).")
     Duration deadline = Duration.ofSeconds(2);
 
     @Option(
             names = "--driver.open-deadline",
             defaultValue = "30s",
             paramLabel = "DURATION",
-            description = "Opening the driver may take this long; without persistence mode it wakes every GPU"
+            description = "Deadline of opening the driver; without persistence mode that wakes every GPU"
                     + " (default: ${DEFAULT-VALUE}).")
     Duration openDeadline = Duration.ofSeconds(30);
 
@@ -63,15 +63,14 @@ public final class SamplingSettings {
             names = "--driver.retry-interval",
             defaultValue = "10s",
             paramLabel = "DURATION",
-            description = "How long to wait before a driver that is not there is tried again"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description = "Wait before a missing driver is tried again" + " (default: ${DEFAULT-VALUE}).")
     Duration retryInterval = Duration.ofSeconds(10);
 
     @Option(
             names = "--driver.recovery-interval",
             defaultValue = "30s",
             paramLabel = "DURATION",
-            description = "How soon the library is initialised again to look for GPUs that went away;"
+            description = "First wait before the library is initialised again to find GPUs that went away;"
                     + " doubles up to an hour (default: ${DEFAULT-VALUE}).")
     Duration recoveryInterval = Duration.ofSeconds(30);
 
@@ -79,8 +78,8 @@ public final class SamplingSettings {
             names = "--driver.library-path",
             split = ",",
             paramLabel = "PATH",
-            description = "File or folder to look for the driver's library in before the loader's own search;"
-                    + " may be repeated.")
+            description =
+                    "Driver library, or folder of it, to try before the loader's own search;" + " may be repeated.")
     List<String> libraryPaths = List.of();
 
     @Option(
@@ -91,7 +90,7 @@ public final class SamplingSettings {
             description = "Way into the driver: auto, jni or jna (default: ${DEFAULT-VALUE}).")
     SamplerPath samplerPath = SamplerPath.AUTO;
 
-    /** Set by who exports it. */
+    /** Whether an exporter of profiling metrics is on. */
     private boolean profiling;
 
     static final class SamplerPathConverter implements ITypeConverter<SamplerPath> {
@@ -110,7 +109,7 @@ public final class SamplingSettings {
         return new DriverOptions(List.copyOf(libraryPaths), samplerPath, profiling);
     }
 
-    /** Throws {@link UserError} where values are out of range or contradict each other. */
+    /** Checks the values. Throws {@link UserError} if they are out of range or contradict each other. */
     public void validate() {
         Duration shortest = Duration.ofMillis(10);
         durations().forEach((option, value) -> {
@@ -137,7 +136,7 @@ public final class SamplingSettings {
         return all;
     }
 
-    /** How old readings of this work may be before they no longer stand for the present. */
+    /** Returns the age in nanoseconds at which readings of this work are stale. */
     long staleAfterNanos(SamplerStats.Work work) {
         return 2 * intervalNanos(work) + deadline.toNanos();
     }
@@ -162,7 +161,7 @@ public final class SamplingSettings {
         return deadline;
     }
 
-    /** For tests and embedding: a copy with other intervals. */
+    /** Returns settings with these intervals, for tests and embedding. */
     public static SamplingSettings of(Duration fast, Duration slow, Duration processes, Duration deadline) {
         SamplingSettings settings = new SamplingSettings();
         settings.fastInterval = fast;
@@ -187,7 +186,7 @@ public final class SamplingSettings {
         return this;
     }
 
-    /** How fast changes of the driver and of the set of GPUs are noticed. */
+    /** Sets how fast changes of the driver and of the set of GPUs are noticed. */
     public SamplingSettings withPatience(Duration inventory, Duration open, Duration retry, Duration recovery) {
         inventoryInterval = inventory;
         openDeadline = open;

@@ -3,11 +3,11 @@ package dev.gpuwarden.daemon.telemetry;
 import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
 
 /**
- * When one GPU's turns are due: everything at once at first, then on a grid that all GPUs share. Fast turns of all GPUs fall
- * together, so that the machine wakes up once and finds its caches warm; that costs half of what spreading them does. Slower
- * turns and process lists, which hold the driver's locks for longer, are spread over their interval, GPU by GPU, and fall on
- * fast turns. Times are absolute, so lateness does not add up; a turn that was missed is left out and counted. Owned by one
- * thread; allocates nothing after start.
+ * The times of one GPU's turns: all work immediately at first, then on a time grid that all GPUs share. Fast turns of
+ * all GPUs fall together, so that the machine wakes up once and finds its caches warm; that costs half of what
+ * spreading them does. Slower turns and process lists, which hold the driver's locks for longer, are spread over their
+ * interval, GPU by GPU, and fall on fast turns. Times are absolute, so lateness does not add up; a missed turn is
+ * skipped and counted. Owned by one thread; allocates nothing after start.
  */
 final class Schedule {
 
@@ -19,7 +19,8 @@ final class Schedule {
     private final boolean[] begun = new boolean[WORK.length];
 
     /**
-     * @param epochNanos where the grid begins, the same for all GPUs
+     * @param epochNanos start of the time grid, the same for all GPUs
+     *
      * @param gpu position among {@code gpus}
      */
     Schedule(SamplingSettings settings, long epochNanos, long startNanos, int gpu, int gpus) {
@@ -40,7 +41,7 @@ final class Schedule {
     /**
      * Plans the next turn after one that ended now.
      *
-     * @return how many turns had to be left out
+     * @return number of turns that were skipped
      */
     long done(Work work, long nowNanos) {
         int i = work.ordinal();
@@ -52,7 +53,7 @@ final class Schedule {
         return first ? 0 : Math.max(0, next - last - 1);
     }
 
-    /** The earliest of all turns. */
+    /** Returns the time of the earliest turn. */
     long next() {
         long earliest = due[0];
         for (int i = 1; i < due.length; i++) {

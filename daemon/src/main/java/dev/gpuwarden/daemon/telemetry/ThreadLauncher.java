@@ -7,7 +7,7 @@ interface ThreadLauncher {
 
     void launch(String name, Runnable body);
 
-    /** Threads that do not keep the process alive, since the driver may never give them back. */
+    /** Returns a launcher of daemon threads, because a thread may never return from the driver. */
     static ThreadLauncher threads() {
         // JNA and the driver need little; the default of a megabyte is only reserved, but 64 GPUs reserve it 64 times.
         return (name, body) ->

@@ -9,12 +9,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of one GPU: one, and at most one more while a call hangs. Guarded by the lock of the {@link GpuMonitor} that
- * they belong to.
+ * The threads of one GPU: one, and at most one more while a call hangs. Guarded by the lock of their {@link
+ * GpuMonitor}.
  *
- * <p>A thread whose call passes the deadline is replaced once. The replacement leaves out the kind of work that hangs, unless
- * that is the fast sampling, without which there would be nothing left to do. If it hangs too, there are no more threads. The
- * first one that the driver gives back goes on; the other ends when it comes back.
+ * <p>A thread whose call exceeds the deadline is replaced once. The replacement skips the kind of work that hangs,
+ * unless that is the fast sampling, without which no work would be left. If it hangs too, there are no more threads.
+ * The first one that returns from the driver goes on; the other ends when it returns.
  */
 final class WorkerPair {
 
@@ -32,12 +32,12 @@ final class WorkerPair {
         current = worker;
     }
 
-    /** Whether what this worker hands in counts. */
+    /** Returns whether this worker's results count. */
     boolean isCurrent(GpuWorker worker) {
         return worker == current;
     }
 
-    /** Has the current worker end; one that is in the driver is remembered until it comes back. */
+    /** Stops the current worker; one that is in the driver is kept until it returns. */
     void dismiss() {
         GpuWorker worker = current;
         if (worker != null) {
@@ -74,7 +74,7 @@ final class WorkerPair {
         }
     }
 
-    /** Asked by a thread that was replaced and came back: true to go on, false to end. */
+    /** Returns whether a replaced thread that came back goes on; otherwise it must end. */
     boolean resume(GpuWorker worker) {
         if (worker == current) {
             return true;
@@ -91,7 +91,7 @@ final class WorkerPair {
         return false;
     }
 
-    /** Whether the thread that this one replaces is in a call of this kind. */
+    /** Returns whether the thread that this one replaces is in a call of this kind. */
     boolean otherIsIn(Work work, GpuWorker worker) {
         GpuWorker other = stuck;
         return worker == current && other != null && other.callStarted() != 0 && other.callWork() == work;
@@ -109,12 +109,12 @@ final class WorkerPair {
         return (hangs(current, nowNanos) ? 1 : 0) + (hangs(stuck, nowNanos) ? 1 : 0);
     }
 
-    /** Whether nobody is left to do the GPU's work. */
+    /** Returns whether no thread is left for the GPU's work. */
     boolean currentHangs(long nowNanos) {
         return hangs(current, nowNanos);
     }
 
-    /** The thread that hangs in this kind of work, or null. */
+    /** Returns the thread that hangs in this kind of work, or null. */
     @Nullable GpuWorker hungIn(Work work, long nowNanos) {
         if (hangsIn(current, work, nowNanos)) {
             return current;

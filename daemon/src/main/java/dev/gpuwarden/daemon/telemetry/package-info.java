@@ -1,2 +1,2 @@
-/** Sampling: a thread for each GPU, a deadline for each call, and what is left when the driver hangs. */
+/** Sampling: a thread for each GPU, a deadline for each call, and the readings that remain when the driver hangs. */
 package dev.gpuwarden.daemon.telemetry;

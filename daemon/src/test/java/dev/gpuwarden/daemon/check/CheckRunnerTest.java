@@ -104,7 +104,7 @@ class CheckRunnerTest {
                     .containsExactly(Outcome.SKIPPED);
             assertThatThrownBy(() -> runner.run(List.of("prot")))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("no check is called 'prot'");
+                    .hasMessage("unknown check 'prot'");
         }
     }
 

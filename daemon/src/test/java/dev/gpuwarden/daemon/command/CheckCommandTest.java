@@ -86,11 +86,11 @@ class CheckCommandTest {
 
     @ParameterizedTest
     @CsvSource({
-        "gpu-sate, 'no check is called ''gpu-sate'', did you mean gpu-state?'",
+        "gpu-sate, 'unknown check ''gpu-sate'', did you mean gpu-state?'",
         "xyzzyxyzzy, '''gpuwarden check --list'' shows what there is'",
-        "--check.disable=drivr, '--check.disable: no check is called ''drivr'', did you mean driver?'",
-        "--check.only=drivr, '--check.only: no check is called ''drivr'''",
-        "--check.interval=drivr=3s, '--check.interval: no check is called ''drivr'''",
+        "--check.disable=drivr, '--check.disable: unknown check ''drivr'', did you mean driver?'",
+        "--check.only=drivr, '--check.only: unknown check ''drivr'''",
+        "--check.interval=drivr=3s, '--check.interval: unknown check ''drivr'''",
         "--check.interval=driver, 'expected ID=DURATION'",
         "--check.interval=driver=soon, '''soon'' is not a duration'",
         "--check.interval=driver=1ms, 'expected 1s to 1d'",

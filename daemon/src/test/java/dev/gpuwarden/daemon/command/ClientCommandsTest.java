@@ -262,7 +262,7 @@ class ClientCommandsTest {
 
         Program second = Program.run("events", "show", id, "--archive", zip.toString(), socket);
         assertThat(second.exitCode()).isEqualTo(2);
-        assertThat(second.err()).contains("is there already; --force replaces it");
+        assertThat(second.err()).contains("already exists; --force replaces it");
         assertThat(Program.run("events", "show", id, "--archive", zip.toString(), "--force", socket)
                         .exitCode())
                 .isZero();
@@ -270,7 +270,7 @@ class ClientCommandsTest {
                         .out())
                 .contains("event    " + id);
         assertThat(Program.run("events", "--code=no-such-code", socket).out())
-                .isEqualTo("no event fulfils these conditions\n");
+                .isEqualTo("no event matches these conditions\n");
         Program none = Program.run("events", "show", "no-such-id", socket);
         assertThat(none.exitCode()).isEqualTo(1);
         assertThat(none.err()).contains("the store has no event with that id");

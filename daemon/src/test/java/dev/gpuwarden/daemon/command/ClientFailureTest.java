@@ -42,7 +42,7 @@ class ClientFailureTest {
         }
         Program status = Program.run("status", "--grpc.socket=" + socket);
         assertThat(status.exitCode()).isEqualTo(3);
-        assertThat(status.err()).contains("nobody listens there any more");
+        assertThat(status.err()).contains("no process listens on it");
     }
 
     @Test

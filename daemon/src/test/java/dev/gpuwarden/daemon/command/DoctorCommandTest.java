@@ -18,7 +18,7 @@ class DoctorCommandTest {
             assertThat(doctor.out())
                     .containsPattern("driver +nvml 470\\.")
                     .contains(node.libraryPath().toString())
-                    .contains("functions are there; missing:")
+                    .contains("functions are present; missing:")
                     .contains("nvmlDeviceGetMemoryInfo_v2");
         }
     }
@@ -28,7 +28,7 @@ class DoctorCommandTest {
         try (SimulatedNode node = SimulatedNode.start("liar")) {
             Program doctor = Program.run(node, "doctor");
             assertThat(doctor.out())
-                    .contains("answers of the library that were refused:")
+                    .contains("refused answers of the library:")
                     .contains("ComputeRunningProcesses_v3")
                     .contains("utilization")
                     .doesNotContain("\u001b");

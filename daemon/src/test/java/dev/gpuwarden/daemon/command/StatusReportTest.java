@@ -164,7 +164,7 @@ class StatusReportTest {
                 true);
         assertThat(table(strange))
                 .contains("does not know", "GPUs        1 unknown")
-                .endsWith("verdict: could not decide (nothing was looked at)\n");
+                .endsWith("verdict: could not decide (nothing was checked)\n");
     }
 
     private static HealthEvent.Builder told(String code) {

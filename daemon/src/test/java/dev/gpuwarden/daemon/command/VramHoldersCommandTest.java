@@ -58,7 +58,7 @@ class VramHoldersCommandTest {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             Program none = run(node);
             assertThat(none.exitCode()).isEqualTo(3);
-            assertThat(none.out()).contains("not known: ", "k.sock does not exist");
+            assertThat(none.out()).contains("unknown: ", "k.sock does not exist");
             assertThat(run(node, "-o", "json").out()).contains("\"absent\": \"no_data\"");
             try (TestKubelet kubelet = new TestKubelet(folder.resolve("k.sock"))) {
                 kubelet.says(pod("odd", "nvidia.com/gpu", "\u001b[31mred"));

@@ -116,7 +116,7 @@ class VramReportTest {
                 List.of());
         VramReport report = report(By.pod, NodeFixture.node(List.of(refused)), VramReportTest::owner);
         assertThat(table(report))
-                .contains("holders not known: nvmlDeviceGetComputeRunningProcesses: no permission (code 4)")
+                .contains("holders unknown: nvmlDeviceGetComputeRunningProcesses: no permission (code 4)")
                 .contains("used of 79.6 GiB");
         assertThat(report.complete()).isFalse();
         assertThat(Output.json(report.tree())).contains("\"absent\": \"no_permission\"");
@@ -141,6 +141,6 @@ class VramReportTest {
     @Test
     void withoutGpuTheTablePointsToScan() {
         assertThat(table(report(By.pod, NodeFixture.node(List.of()), VramReportTest::owner)))
-                .isEqualTo("no GPU to look at; 'gpuwarden scan' says why\n");
+                .isEqualTo("no GPU to show; 'gpuwarden scan' shows the cause\n");
     }
 }

@@ -164,7 +164,7 @@ class ChildRunTest {
     @Test
     void whatIsKilledIsNoExitCode() throws Exception {
         assertThat(run(LONG, "kill -9 $$").end())
-                .isEqualTo(new End.CutOff("was killed, as by the kernel for want of memory"));
+                .isEqualTo(new End.CutOff("was killed, for example by the kernel for lack of memory"));
         assertThat(run(LONG, "kill -11 $$").end()).isEqualTo(new End.Exited(139));
     }
 

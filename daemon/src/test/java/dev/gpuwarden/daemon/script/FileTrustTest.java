@@ -21,8 +21,8 @@ class FileTrustTest {
         "rwx------, ''",
         "rwxr-xr-x, ''",
         "r-xr-xr-x, ''",
-        "rwxrwxr-x, others than its owner may write to",
-        "rwxr-xrwx, others than its owner may write to",
+        "rwxrwxr-x, users other than its owner may write to",
+        "rwxr-xrwx, users other than its owner may write to",
         "rw-r--r--, is not executable"
     })
     void onlyItsOwnerMayChangeIt(String permissions, String why) {
@@ -36,7 +36,7 @@ class FileTrustTest {
         Path file = Programs.script(open.resolve("check"), "exit 0");
         Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThat(FileTrust.problem(file).orElse(""))
-                .isEqualTo("lies in " + open.toRealPath() + ", which others than its owner may write to");
+                .isEqualTo("lies in " + open.toRealPath() + ", which users other than its owner may write to");
         Files.setAttribute(open, "unix:mode", 01777);
         assertThat(FileTrust.problem(file)).isEmpty();
     }
@@ -45,7 +45,7 @@ class FileTrustTest {
     void aLinkIsJudgedByWhatItLeadsTo() throws Exception {
         Path real = Programs.file(folder.resolve("real"), "rwxrwxrwx", "#!/bin/sh\n");
         Path link = Files.createSymbolicLink(folder.resolve("link"), real);
-        assertThat(FileTrust.problem(link)).contains("others than its owner may write to");
+        assertThat(FileTrust.problem(link)).contains("users other than its owner may write to");
         assertThat(FileTrust.problem(folder.resolve("missing"))).contains("does not exist");
         assertThat(FileTrust.problem(folder)).contains("is not a file");
     }

@@ -117,7 +117,7 @@ class NpdPluginsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "exit 2, which means that it could not decide",
+        "exit 2, which means undecided",
         "exit 200, ended with exit code 200",
         "sleep 1000, 'did not end within 1s, and was cut off'",
         "yes, 'wrote more than 64 KiB, and was cut off'"
@@ -137,7 +137,7 @@ class NpdPluginsTest {
     void aPluginThatIsNotThereIsUnknownAndStopsNothing() {
         Finding finding = look(load(CLOCK).get(0));
         assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
-        assertThat(finding.message()).endsWith("/config/plugin/clock.sh does not exist: it is not run");
+        assertThat(finding.message()).endsWith("/config/plugin/clock.sh does not exist; it does not run");
     }
 
     @Test
@@ -156,7 +156,7 @@ class NpdPluginsTest {
                 "\"timeout\": \"1s\" | \"timeout\": \"3s\" | a rule's timeout is longer than that of pluginConfig",
                 "\"permanent\", \"condition\": \"ClockProblem\", \"reason\": \"NoClock\" | \"permanent\", \"condition\": \"X\", \"reason\": \"NoClock\" | a rule's condition X is not among the conditions",
                 "\"temporary\" | \"rare\" | a rule's type: expected temporary or permanent, found 'rare'",
-                "\"ClockJumped\" | \"driver\" | another check is called driver already",
+                "\"ClockJumped\" | \"driver\" | another check has the ID driver already",
                 "\"source\": \"clock-monitor\", | '' | source: expected a name, found ''",
                 "\"metricsReporting\": true, | \"metricsReporting\": true | Unexpected character",
             })

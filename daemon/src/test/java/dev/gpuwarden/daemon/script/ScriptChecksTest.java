@@ -61,7 +61,7 @@ class ScriptChecksTest {
         assertThat(ids(checks)).containsExactly("a", "forgotten");
         assertThat(checks.get(1).run(context())).singleElement().satisfies(finding -> {
             assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
-            assertThat(finding.message()).endsWith("forgotten.sh is not executable: it is not run");
+            assertThat(finding.message()).endsWith("forgotten.sh is not executable; it does not run");
         });
     }
 
@@ -107,7 +107,7 @@ class ScriptChecksTest {
         assertThat(load().get(0).run(context()))
                 .singleElement()
                 .extracting(Finding::message)
-                .isEqualTo(folder.resolve("a.sh") + " others than its owner may write to: it is not run");
+                .isEqualTo(folder.resolve("a.sh") + " users other than its owner may write to; it does not run");
         assertThat(folder.resolve("ran")).doesNotExist();
     }
 

@@ -65,7 +65,7 @@ class ScriptVerdictTest {
     @CsvSource({
         "0, PASS, script-passed, leak.sh passed",
         "1, FAIL, script-failed, leak.sh failed",
-        "2, UNKNOWN, script-config-error, leak.sh says that its configuration is wrong",
+        "2, UNKNOWN, script-config-error, leak.sh reports an error in its configuration",
         "3, UNKNOWN, script-undecided, leak.sh could not decide",
         "4, UNKNOWN, script-broken, 'leak.sh ended with exit code 4, expected 0, 1, 2 or 3; it wrote: on stderr'",
         "139, UNKNOWN, script-broken, 'leak.sh ended with exit code 139, expected 0, 1, 2 or 3; it wrote: on stderr'"

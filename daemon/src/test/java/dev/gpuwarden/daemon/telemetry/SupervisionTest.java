@@ -197,7 +197,7 @@ class SupervisionTest {
             node.supervise();
             assertThat(node.gpu(0).state()).isEqualTo(GpuState.HUNG);
             assertThat(node.gpu(0).identity().label()).isEqualTo("GPU 0");
-            assertThat(node.gpu(0).detail()).isEqualTo("asking what it is has not returned for 31 s");
+            assertThat(node.gpu(0).detail()).isEqualTo("identifying it has not returned for 31 s");
         });
         node.workers.get(0).turn();
         node.workers.get(2).turn();

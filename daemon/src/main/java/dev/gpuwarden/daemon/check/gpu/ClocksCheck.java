@@ -15,10 +15,10 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Clocks held down by heat or by the hardware's own protection. The power limit (0x4), idling, settings and sync boost are
- * ordinary and never told; the power brake has a check of its own.
+ * Clocks that heat or the hardware's own protection hold down. The power limit (0x4), idling, settings and sync boost
+ * are ordinary and never reported; the power brake has a check of its own.
  *
- * <p>WARN at most: DCGM monitors (10, 43), Autopilot warns; gpud alone wants the hardware inspected.
+ * <p>WARN at most: DCGM monitors (10, 43), Autopilot warns; gpud alone requests an inspection of the hardware.
  */
 @AutoService(HealthCheck.class)
 public final class ClocksCheck implements HealthCheck {
@@ -29,21 +29,21 @@ public final class ClocksCheck implements HealthCheck {
             Slowdown.HW_THERMAL,
             0,
             "hardware_thermal_share",
-            "look at air flow, fans and thermal contact");
+            "check air flow, fans and thermal contact");
     private static final Slowdown HARDWARE = new Slowdown(
             "hw-slowdown",
             "hardware slowdown that is neither heat nor power brake",
             Slowdown.HW_SLOWDOWN,
             Slowdown.HW_THERMAL | Slowdown.POWER_BRAKE,
             "hardware_slowdown_share",
-            "it draws more power than the board bears: look at power cables and supplies");
+            "it draws more power than the board can take: check power cables and supplies");
     private static final Slowdown SOFTWARE_THERMAL = new Slowdown(
             "sw-thermal-slowdown",
             "the driver's thermal slowdown",
             Slowdown.SW_THERMAL,
             0,
             "software_thermal_share",
-            "look at air flow and fans");
+            "check air flow and fans");
 
     @Override
     public CheckInfo info() {

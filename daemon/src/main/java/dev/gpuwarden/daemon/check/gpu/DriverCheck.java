@@ -8,13 +8,13 @@ import dev.gpuwarden.core.health.DriverHealth;
 import dev.gpuwarden.core.health.Finding;
 import java.util.List;
 
-/** The driver and its library. */
+/** Checks that the driver and its library work. */
 @AutoService(HealthCheck.class)
 public final class DriverCheck implements HealthCheck {
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("driver", "NODE", "The driver is loaded and says which GPUs there are.");
+        return CheckInfo.of("driver", "NODE", "The driver is loaded and lists its GPUs.");
     }
 
     @Override

@@ -19,20 +19,20 @@ import java.util.OptionalLong;
 /**
  * Memory errors and the mode that finds them.
  *
- * <p>SRAM beyond the threshold is the field diagnostic's own criterion (nvml.h, nvmlEccSramErrorStatus_v1_t; DCGM 118,
- * ISOLATE). An uncorrected error alone condemns no GPU: DCGM isolates and NVSentinel resets at the first, OCI at five, Azure at
- * 10,000, gpud never; since Ampere the error ends the process that met it, and what is left to do is told by the row remapper
- * and the XIDs. ECC that is off is a matter of configuration (DCGM 55, CONFIG).
+ * <p>SRAM errors beyond the threshold are the field diagnostic's own criterion (nvml.h, nvmlEccSramErrorStatus_v1_t;
+ * DCGM 118, ISOLATE). An uncorrected error alone condemns no GPU: DCGM isolates and NVSentinel resets at the first, OCI
+ * at five, Azure at 10,000, gpud never. Since Ampere the error ends the process that met it; the row remapper and the
+ * XIDs report any further work. ECC that is off is a matter of configuration (DCGM 55, CONFIG).
  */
 @AutoService(HealthCheck.class)
 public final class EccCheck implements HealthCheck {
 
     private static final String RESET =
-            "reset the GPU when it is idle: counts begin anew, and pending repairs are made";
+            "reset the GPU when it is idle; that resets the counts and makes pending repairs";
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpu-ecc", "GPU", "ECC is on where it belongs, and memory errors are few.");
+        return CheckInfo.of("gpu-ecc", "GPU", "ECC is on where expected, and memory errors are few.");
     }
 
     @Override
@@ -72,7 +72,7 @@ public final class EccCheck implements HealthCheck {
                     "nvidia-smi -e 1, then reset; if it is off on purpose, set ecc_mode to 0 for this board",
                     LimitText.atLeast("ecc_mode", 0, expected.get()));
         } else {
-            builder.skip("ecc-off", "ECC is off, and nothing says that it should be on");
+            builder.skip("ecc-off", "ECC is off, and no limit requires it");
         }
     }
 

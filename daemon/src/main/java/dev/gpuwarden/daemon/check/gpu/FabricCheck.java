@@ -20,11 +20,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Registration of GPUs with the NVLink fabric, and what the fabric says of them (nvml.h 13.3, nvmlGpuFabricInfo_v3_t). A GPU
- * that is not registered makes CUDA answer 802, system not ready.
+ * Registration of GPUs with the NVLink fabric, and the health that the fabric reports for them (nvml.h 13.3,
+ * nvmlGpuFabricInfo_v3_t). CUDA returns 802, system not ready, on a GPU that is not registered.
  *
- * <p>Registration under way is UNKNOWN, then WARN: Fabric Manager may be starting, or may not be wanted where one GPU of a
- * baseboard is passed through. A registration that ended badly and a fabric that calls itself unhealthy fail (gpud; DCGM 112).
+ * <p>Registration under way is UNKNOWN, then WARN: Fabric Manager may be starting, or may not be needed where one GPU
+ * of a baseboard is passed through. A failed registration and a fabric that reports itself unhealthy are FAIL (gpud;
+ * DCGM 112).
  */
 @AutoService(HealthCheck.class)
 public final class FabricCheck implements HealthCheck {
@@ -46,7 +47,7 @@ public final class FabricCheck implements HealthCheck {
                 context.node(), gpu -> evaluate(gpu, context.limits(), context.notes(), context.now()));
     }
 
-    /** @param notes by GPU, since when in milliseconds its registration is under way */
+    /** @param notes by GPU, the time in milliseconds since 1970 at which its registration was first seen under way */
     static Finding evaluate(GpuSnapshot gpu, Limits limits, Map<String, Long> notes, Instant now) {
         FindingBuilder builder = new FindingBuilder(gpu);
         OptionalLong state = builder.read(GpuMetric.FABRIC_STATE);
@@ -73,7 +74,7 @@ public final class FabricCheck implements HealthCheck {
                     "fabric-not-registered",
                     "expected it to be registered within " + LimitText.brief(limit.get()) + " seconds, but " + what
                             + " for " + seconds,
-                    "look whether nvidia-fabricmanager runs and what its log says",
+                    "check that nvidia-fabricmanager runs, and read its log",
                     LimitText.atMost("fabric_registration_seconds", seconds, limit.get()));
         } else {
             builder.unknown("fabric-registering", what, "wait; nvidia-fabricmanager must run");
@@ -89,7 +90,7 @@ public final class FabricCheck implements HealthCheck {
             builder.fail(
                     "fabric-failed",
                     "expected registration with the fabric to succeed, but it ended with code " + status.getAsLong(),
-                    "see the log of nvidia-fabricmanager; reset the GPUs of this node",
+                    "read the log of nvidia-fabricmanager; reset the GPUs of this node",
                     RecommendedAction.COMPONENT_RESET,
                     new Measurement("fabric_status", status.getAsLong(), "0"));
             return;
@@ -101,14 +102,14 @@ public final class FabricCheck implements HealthCheck {
             builder.fail(
                     "fabric-unhealthy",
                     "expected a healthy fabric, but it reports " + reported.words(),
-                    "see the log of nvidia-fabricmanager; reset the GPUs of this node",
+                    "read the log of nvidia-fabricmanager; reset the GPUs of this node",
                     RecommendedAction.COMPONENT_RESET,
                     reported.evidence());
         } else if (reported.limited()) {
             builder.warn(
                     "fabric-limited",
                     "expected a healthy fabric, but it reports " + reported.words(),
-                    "see the log of nvidia-fabricmanager",
+                    "read the log of nvidia-fabricmanager",
                     reported.evidence());
         } else {
             builder.pass("fabric-healthy", "registered with the fabric");
@@ -116,11 +117,11 @@ public final class FabricCheck implements HealthCheck {
     }
 
     /**
-     * What the fabric says of the GPU.
+     * The health that the fabric reports for the GPU.
      *
      * @param summary 0 where the driver has none (before 580)
-     * @param mask fields of two bits, 1 being true, and from bit 8 on four bits of configuration, above 1 being wrong (nvml.h
-     *     13.3, NVML_GPU_FABRIC_HEALTH_MASK_*)
+     * @param mask fields of two bits, 1 being true, and from bit 8 on four bits of configuration, above 1 being wrong
+     *     (nvml.h 13.3, NVML_GPU_FABRIC_HEALTH_MASK_*)
      */
     private record Reported(long summary, long mask) {
 

@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * What one check sees of one GPU, part by part. The worst part gives outcome, code and action of the one finding that comes out;
- * its message tells all parts that are as bad as a WARN.
+ * Builds one check's finding for one GPU from parts. The worst part determines outcome, code and action of the finding.
+ * Its message contains every part that is as bad as a WARN.
  */
 final class FindingBuilder {
 
@@ -42,8 +42,8 @@ final class FindingBuilder {
     }
 
     /**
-     * A reading that a rule needs. Where it is absent its cause becomes a part: SKIPPED if board or driver cannot say, UNKNOWN
-     * if they should have.
+     * Returns a reading that a rule needs. If it is absent, its cause becomes a part: SKIPPED if board or driver do not
+     * support it, UNKNOWN otherwise.
      */
     OptionalLong read(GpuMetric metric) {
         return read(gpu.frame().reading(metric.ordinal()), metric.label());
@@ -57,7 +57,7 @@ final class FindingBuilder {
         return OptionalLong.empty();
     }
 
-    /** The value of something that needs history. */
+    /** Returns a value that needs history; empty after adding a part for its absence. */
     OptionalDouble over(Reading<Double> rate, String what) {
         if (rate instanceof Reading.Present<Double> present) {
             return OptionalDouble.of(present.value());
@@ -66,7 +66,7 @@ final class FindingBuilder {
         return OptionalDouble.empty();
     }
 
-    /** History that does not cover its window yet, or has a reset in it, is no reason to worry anybody. */
+    /** Adds a SKIPPED part for history that does not cover its window yet or has a reset in it, which is no defect. */
     void noHistory(Reading.Absent<?> absent, String what) {
         switch (absent.cause()) {
             case PENDING, IMPLAUSIBLE, STALE -> skip("needs-time", what.replace('_', ' ') + ": " + absent.text());
@@ -80,7 +80,7 @@ final class FindingBuilder {
             case NOT_SUPPORTED, NO_SYMBOL, NO_DATA, OFF -> skip("not-supported", text);
             case GPU_LOST, RESET_REQUIRED -> skip("gpu-not-answering", text);
             case PENDING -> skip("not-read-yet", text);
-            default -> unknown("not-readable", text, "see doctor");
+            default -> unknown("not-readable", text, "run 'gpuwarden doctor'");
         }
     }
 
@@ -114,7 +114,7 @@ final class FindingBuilder {
         parts.add(new Part(outcome, code, text, remedy, action, List.of(evidence)));
     }
 
-    /** The one finding. */
+    /** Returns the finding of all parts. */
     Finding finding() {
         if (parts.isEmpty()) {
             skip("no-limit", "there is no limit to compare with");
@@ -124,37 +124,37 @@ final class FindingBuilder {
             worst = WORST_FIRST.indexOf(part.outcome()) < WORST_FIRST.indexOf(worst) ? part.outcome() : worst;
         }
         boolean bad = worst == Outcome.FAIL || worst == Outcome.UNKNOWN;
-        List<Part> told = new ArrayList<>(parts.size());
+        List<Part> shown = new ArrayList<>(parts.size());
         List<Measurement> evidence = new ArrayList<>();
         for (Part part : parts) {
             if (part.outcome() == worst || bad && isBad(part.outcome())) {
-                told.add(part);
+                shown.add(part);
                 evidence.addAll(part.evidence());
             }
         }
-        // The worst first, whatever order they were found in.
+        // The worst comes first, in whatever order they were found.
         Outcome first = worst;
-        told.sort(Comparator.comparing(part -> part.outcome() != first));
-        return finding(told, evidence);
+        shown.sort(Comparator.comparing(part -> part.outcome() != first));
+        return finding(shown, evidence);
     }
 
-    private Finding finding(List<Part> told, List<Measurement> evidence) {
-        Part worst = told.get(0);
+    private Finding finding(List<Part> shown, List<Measurement> evidence) {
+        Part worst = shown.get(0);
         Subject subject = Subject.of(gpu.identity());
         return new Finding(
                 worst.outcome(),
                 worst.code(),
                 subject,
-                subject.label() + ": " + joined(told, Part::text),
-                joined(told, Part::remedy),
+                subject.label() + ": " + joined(shown, Part::text),
+                joined(shown, Part::remedy),
                 worst.action(),
                 evidence);
     }
 
-    private static String joined(List<Part> parts, Function<Part, String> says) {
+    private static String joined(List<Part> parts, Function<Part, String> text) {
         Set<String> texts = new LinkedHashSet<>();
         for (Part part : parts) {
-            texts.add(says.apply(part));
+            texts.add(text.apply(part));
         }
         texts.remove("");
         return String.join("; ", texts);

@@ -9,13 +9,13 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.GpuReadings;
 import java.util.List;
 
-/** What GPUs that answer say. */
+/** Checks the readings of GPUs that answer. */
 @AutoService(HealthCheck.class)
 public final class GpuReadingsCheck implements HealthCheck {
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpu-readings", "GPU", "Readings of GPUs that answer are there, fresh and plausible.");
+        return CheckInfo.of("gpu-readings", "GPU", "Readings of GPUs that answer are present, fresh and plausible.");
     }
 
     @Override

@@ -8,7 +8,7 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.GpuAnswers;
 import java.util.List;
 
-/** Whether GPUs answer. */
+/** Checks that GPUs answer. */
 @AutoService(HealthCheck.class)
 public final class GpuStateCheck implements HealthCheck {
 

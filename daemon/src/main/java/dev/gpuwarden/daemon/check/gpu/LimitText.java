@@ -5,12 +5,12 @@ import dev.gpuwarden.core.health.Measurement;
 import java.math.BigDecimal;
 import java.math.MathContext;
 
-/** Limits in words. */
+/** Limits as text. */
 final class LimitText {
 
     private LimitText() {}
 
-    /** For a message: the value and where it stands, without the reasons. */
+    /** Returns the value and the name of its source, without the reasons, for a message. */
     static String brief(Limit limit) {
         int end = limit.source().indexOf(", ");
         return number(limit.value()) + " ("
@@ -25,7 +25,7 @@ final class LimitText {
         return new Measurement(name, value, "at least " + number(limit.value()) + " (" + limit.source() + ")");
     }
 
-    /** Without digits that say nothing. */
+    /** Returns the number without insignificant digits. */
     static String number(double value) {
         if (value == Math.rint(value) && Math.abs(value) < 1e15) {
             return Long.toString((long) value);

@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** How fast the error counters of each NVLink rise. WARN at most: DCGM fails at them (70, 71), gpud only shows them. */
+/**
+ * Evaluates the rates of each NVLink's error counters. WARN at most: DCGM fails at them (70, 71), gpud only shows them.
+ */
 final class LinkErrors {
 
     private static final Map<LinkMetric, String> LIMITS = Map.of(
@@ -20,8 +22,8 @@ final class LinkErrors {
             LinkMetric.REPLAYS, "nvlink_replays_per_minute",
             LinkMetric.RECOVERIES, "nvlink_recoveries_per_minute");
 
-    /** So many are named; a board with a bad connector may have a hundred. */
-    private static final int TOLD = 6;
+    /** The bound on links in a message; a board with a bad connector may have a hundred. */
+    private static final int MOST_NAMED = 6;
 
     private LinkErrors() {}
 
@@ -38,7 +40,7 @@ final class LinkErrors {
                 if (rate > limit.get().value()) {
                     String seen = LimitText.number(rate) + " " + counter.label().replace('_', ' ');
                     many.add(seen + " a minute on link " + link + ", limit " + LimitText.brief(limit.get()));
-                    if (evidence.size() == TOLD) {
+                    if (evidence.size() == MOST_NAMED) {
                         continue;
                     }
                     evidence.add(LimitText.atMost(
@@ -50,18 +52,18 @@ final class LinkErrors {
             builder.warn(
                     "nvlink-errors",
                     "expected few errors on NVLinks, but there were " + shortened(many),
-                    "a link that errs is about to fail: look for XID 74 and 144 to 150 in the kernel log",
+                    "a link with errors is about to fail: search the kernel log for XID 74 and 144 to 150",
                     evidence.toArray(Measurement[]::new));
         }
     }
 
     private static String shortened(List<String> many) {
-        return many.size() <= TOLD
+        return many.size() <= MOST_NAMED
                 ? String.join(", ", many)
-                : String.join(", ", many.subList(0, TOLD)) + " and " + (many.size() - TOLD) + " more";
+                : String.join(", ", many.subList(0, MOST_NAMED)) + " and " + (many.size() - MOST_NAMED) + " more";
     }
 
-    /** 0 where there is none, or none to be had: what a link cannot count is not held against it. */
+    /** Returns 0 for a counter that is absent: a link without a counter is not held faulty. */
     private static double rate(GpuFrame frame, int link, LinkMetric counter, GpuHistory history, double limit) {
         int slot = GpuFrame.slot(counter, link);
         if (!frame.present(slot) || frame.raw(slot) == 0) {

@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The NVLinks of one GPU at one look, as bit masks; a link that sleeps is up.
+ * The NVLinks of one GPU at one time, as bit masks; a link that sleeps is up.
  *
- * @param unread why the first of those could not be read that could not
+ * @param unread cause of absence of the first link whose state cannot be read; empty if all were read
  */
 record Links(int count, long up, long down, Optional<Reading.Absent<?>> unread) {
 
@@ -34,7 +34,7 @@ record Links(int count, long up, long down, Optional<Reading.Absent<?>> unread) 
         return new Links(count, up, down, Optional.ofNullable(unread));
     }
 
-    /** "3, 7 to 9": what a person looks for. */
+    /** Returns the links of a mask as text: "3, 7 to 9". */
     static String names(long mask) {
         return IntStream.range(0, Long.SIZE)
                 .filter(link -> (mask >>> link & 1) == 1)

@@ -12,7 +12,10 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Whether a change of the partitioning mode waits for a reset (nvml.h, nvmlDeviceGetMigMode): until then nothing fits. */
+/**
+ * Checks that no change of MIG mode waits for a reset (nvml.h, nvmlDeviceGetMigMode). Until then the configured and the
+ * actual partitions differ.
+ */
 @AutoService(HealthCheck.class)
 public final class MigModeCheck implements HealthCheck {
 

@@ -19,20 +19,20 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * NVLinks that are down, and links that err. NVIDIA's Health Validation allows no inactive link and resets first; DCGM 14 sends
- * to triage; gpud wants a reboot where a node of NVLink boards has none.
+ * NVLinks that are down, and links with errors. NVIDIA's Health Validation allows no inactive link and resets first;
+ * DCGM 14 requests triage; gpud requests a reboot if a node of NVLink boards has none.
  *
- * <p>Which links should be up is not known by itself: bridges of PCIe boards are optional, and DCGM's health watch cries wolf
- * over them (NVSentinel 1481). A link is missed that was up before; that the board always has (limits, for baseboards with
- * switches, from two such GPUs on); or that all other boards of the kind have while this one has some. Links that are down alike
- * on all of them may be meant so, and warn.
+ * <p>NVML does not report which links should be up: bridges of PCIe boards are optional, and DCGM's health watch raises
+ * false alarms about them (NVSentinel 1481). A link is missed in three cases: it was up before; the board always has it
+ * (limits, for baseboards with switches, if the node has at least two such GPUs); or all other boards of the kind have
+ * it while this one has some. Links that are down alike on all boards may be intended, and are WARN.
  */
 @AutoService(HealthCheck.class)
 public final class NvLinkCheck implements HealthCheck {
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpu-nvlink", "GPU", "NVLinks that should be up are up, and hardly err.")
+        return CheckInfo.of("gpu-nvlink", "GPU", "NVLinks that should be up are up, with few errors.")
                 .damped(2, 3);
     }
 
@@ -56,7 +56,7 @@ public final class NvLinkCheck implements HealthCheck {
         if (links.count() == 0) {
             builder.skip("no-nvlink", "it has no NVLink");
         } else if (gpu.frame().present(GpuMetric.MIG_MODE) && gpu.frame().raw(GpuMetric.MIG_MODE) == 1) {
-            // NVIDIA, MIG User Guide: partitions have no peer-to-peer access, so nobody uses the links.
+            // NVIDIA, MIG User Guide: partitions have no peer-to-peer access, so the links are unused.
             builder.skip("nvlink-unused", "MIG is on, which leaves NVLink unused");
         } else if (links.unread().isPresent()) {
             builder.absent(links.unread().get(), "state of NVLinks");
@@ -68,7 +68,7 @@ public final class NvLinkCheck implements HealthCheck {
         return builder.finding();
     }
 
-    /** What tells which links should be up; {@code before} is a mask of those that were. */
+    /** The evidence of which links should be up; {@code before} is a mask of those that were up earlier. */
     private record Expected(GpuSnapshot gpu, NodeSnapshot node, Limits limits, long before) {
 
         List<Links> others() {
@@ -77,7 +77,7 @@ public final class NvLinkCheck implements HealthCheck {
                     .toList();
         }
 
-        /** How many links this board always has, where there is another one to be linked with. */
+        /** Returns the number of links that this board always has, if the node has another one to link with. */
         Optional<Limits.Limit> always() {
             return limits.of("nvlink_links_count", gpu.identity())
                     .filter(limit -> limit.value() > 0
@@ -107,8 +107,8 @@ public final class NvLinkCheck implements HealthCheck {
                 builder.warn(
                         "nvlink-down-everywhere",
                         "expected " + due + " NVLinks up, limit " + LimitText.brief(always.get()) + ", but "
-                                + Long.bitCount(links.up()) + " are, on this as on all boards of its kind",
-                        "look whether nvidia-fabricmanager runs; if it is meant so, set nvlink_links_count for this"
+                                + Long.bitCount(links.up()) + " are, the same on all boards of its kind",
+                        "check that nvidia-fabricmanager runs; if this is intended, set nvlink_links_count for this"
                                 + " board",
                         LimitText.atLeast("nvlink_links_count", Long.bitCount(links.up()), always.get()));
             } else {
@@ -128,8 +128,8 @@ public final class NvLinkCheck implements HealthCheck {
                 "nvlink-down",
                 "expected NVLinks up " + which + ", but down " + (Long.bitCount(down) == 1 ? "is " : "are ")
                         + Links.names(down),
-                "look for XID 74 and 144 to 150 in the kernel log; drain it and reset the GPU, then reboot, then have"
-                        + " board and baseboard looked at",
+                "search the kernel log for XID 74 and 144 to 150; drain it and reset the GPU, then reboot, then have"
+                        + " board and baseboard inspected",
                 RecommendedAction.COMPONENT_RESET,
                 new Measurement(
                         "nvlink_links_count",

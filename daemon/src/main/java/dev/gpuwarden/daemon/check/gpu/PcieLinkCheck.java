@@ -18,12 +18,12 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Generation and lanes of each GPU's PCIe link against what they could be (DCGM 45 and 46).
+ * Compares generation and lanes of each GPU's PCIe link with what is possible (DCGM 45 and 46).
  *
- * <p>A GPU without work lowers the generation to save power, so it is judged only while the GPU works: a slow link of an idle GPU
- * is SKIPPED, which neither raises nor lifts anything. Lanes stay. How many there should be is the limit of the board or of the
- * user; without one, what the best of the same boards on this node has: the "maximum" that NVML tells is the GPU's own even in a
- * slot of half the lanes (L4, 550.90.07).
+ * <p>An idle GPU lowers the generation to save power. So the generation is evaluated only while the GPU works; a slow
+ * link of an idle GPU is SKIPPED, which neither raises nor clears a fault. The number of lanes does not change. The
+ * expected number is the limit of the board or of the user, otherwise the highest of the same boards on this node.
+ * NVML's "maximum" is the GPU's own even in a slot with half the lanes (L4, 550.90.07).
  */
 @AutoService(HealthCheck.class)
 public final class PcieLinkCheck implements HealthCheck {
@@ -36,8 +36,7 @@ public final class PcieLinkCheck implements HealthCheck {
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of(
-                        "gpu-pcie-link", "GPU", "PCIe links run at the generation and with the lanes that they could.")
+        return CheckInfo.of("gpu-pcie-link", "GPU", "PCIe links run at their full generation and with all lanes.")
                 .damped(3, 4);
     }
 
@@ -62,7 +61,7 @@ public final class PcieLinkCheck implements HealthCheck {
             builder.skip(
                     "pcie-link-idle",
                     "generation " + generation.getAsLong() + " of " + wantGeneration.value()
-                            + ", as idle GPUs have it; judged while it works");
+                            + ", as usual for an idle GPU; evaluated while the GPU works");
             slow = false;
         }
         if (narrow || slow) {
@@ -81,7 +80,7 @@ public final class PcieLinkCheck implements HealthCheck {
         return builder.finding();
     }
 
-    /** What a link should have, and who says so. */
+    /** An expected value and its source. */
     private record Want(long value, String source) {}
 
     private record Link(long lanes, long generation) {
@@ -103,7 +102,7 @@ public final class PcieLinkCheck implements HealthCheck {
         String text = "expected generation " + should.generation() + " with " + should.lanes() + " lanes ("
                 + (slow ? generation.source() : lanes.source()) + "), but the link has generation "
                 + is.generation() + " with " + is.lanes() + " lanes, " + LimitText.percent(share) + " of the rate";
-        String remedy = "reseat the board and look at riser, slot and BIOS settings; a reset may train the link again";
+        String remedy = "reseat the board and check riser, slot and BIOS settings; a reset may train the link again";
         Measurement[] evidence = {
             new Measurement("pcie_width_lanes", is.lanes(), "at least " + lanes.value() + " (" + lanes.source() + ")"),
             new Measurement(
@@ -140,21 +139,21 @@ public final class PcieLinkCheck implements HealthCheck {
         return limits.of("pcie_generation", gpu.identity())
                 .filter(limit -> limit.value() < newest)
                 .map(limit -> new Want((long) limit.value(), limit.source()))
-                .orElse(new Want(newest, "what GPU and slot could use"));
+                .orElse(new Want(newest, "the maximum of GPU and slot"));
     }
 
-    /** Whether it has work, by every reading that could say otherwise. */
+    /** Returns whether the GPU has work. Every reading that could contradict it must confirm it. */
     private static boolean working(GpuFrame frame) {
-        List<Boolean> says = new ArrayList<>();
+        List<Boolean> signs = new ArrayList<>();
         if (frame.present(GpuMetric.PERFORMANCE_STATE)) {
-            says.add(frame.raw(GpuMetric.PERFORMANCE_STATE) <= FASTEST_STATES);
+            signs.add(frame.raw(GpuMetric.PERFORMANCE_STATE) <= FASTEST_STATES);
         }
         if (frame.present(GpuMetric.UTILIZATION_GPU)) {
-            says.add(frame.raw(GpuMetric.UTILIZATION_GPU) > 0);
+            signs.add(frame.raw(GpuMetric.UTILIZATION_GPU) > 0);
         }
         if (frame.present(GpuMetric.CLOCK_EVENT_REASONS)) {
-            says.add((frame.raw(GpuMetric.CLOCK_EVENT_REASONS) & IDLE) == 0);
+            signs.add((frame.raw(GpuMetric.CLOCK_EVENT_REASONS) & IDLE) == 0);
         }
-        return !says.isEmpty() && !says.contains(false);
+        return !signs.isEmpty() && !signs.contains(false);
     }
 }

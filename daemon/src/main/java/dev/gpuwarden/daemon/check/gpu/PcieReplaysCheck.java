@@ -15,15 +15,15 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * How often packets must be sent again over PCIe (DCGM 3, whose health watch warns at it): a sign of a link that fails, long
- * before it does.
+ * Evaluates the rate of PCIe packets that must be sent again (DCGM 3, whose health watch warns at it). It shows a
+ * failing link long before the link fails.
  */
 @AutoService(HealthCheck.class)
 public final class PcieReplaysCheck implements HealthCheck {
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpu-pcie-replays", "GPU", "Hardly any packet must be sent again over PCIe.");
+        return CheckInfo.of("gpu-pcie-replays", "GPU", "Few PCIe packets must be sent again.");
     }
 
     @Override
@@ -55,7 +55,7 @@ public final class PcieReplaysCheck implements HealthCheck {
             builder.warn(
                     "pcie-replays-many",
                     "expected at most " + LimitText.brief(limit) + " PCIe replays a minute, but there were " + seen,
-                    "reseat the board and look at riser and slot; more packets sent again mean less bandwidth",
+                    "reseat the board and check riser and slot; more packets sent again mean less bandwidth",
                     LimitText.atMost("pcie_replays_per_minute", rate, limit));
         } else {
             builder.pass("pcie-replays-few", seen + " PCIe replays a minute");

@@ -6,12 +6,12 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.List;
 
-/** The other GPUs of a node that are the same product: what one of them can, all can. */
+/** The other GPUs of a node with the same product name. They have the same capabilities. */
 final class PeerGpus {
 
     private PeerGpus() {}
 
-    /** Those of the same name that answer, without this one. */
+    /** Returns the GPUs of the same name that answer, without this one. */
     static List<GpuSnapshot> like(GpuSnapshot gpu, NodeSnapshot node) {
         if (!(gpu.identity().name() instanceof Reading.Present<String>)) {
             return List.of();

@@ -12,14 +12,14 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Whether the driver stays loaded without clients (DCGM 29, CONFIG; NVIDIA, Driver Persistence). */
+/** Checks that the driver stays loaded without clients (DCGM 29, CONFIG; NVIDIA, Driver Persistence). */
 @AutoService(HealthCheck.class)
 public final class PersistenceModeCheck implements HealthCheck {
 
     @Override
     public CheckInfo info() {
         return CheckInfo.of(
-                "gpu-persistence-mode", "GPU", "The driver keeps each GPU initialised while nobody uses it.");
+                "gpu-persistence-mode", "GPU", "The driver keeps each GPU initialised while it has no client.");
     }
 
     @Override

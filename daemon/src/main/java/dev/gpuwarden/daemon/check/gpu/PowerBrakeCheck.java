@@ -15,8 +15,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Whether the machine's power supply holds the GPU back: it asserts the power brake (nvml.h,
- * nvmlClocksEventReasonHwPowerBrakeSlowdown) when it cannot deliver. WARN, as NVSentinel stores it and acts on it only if told to.
+ * Checks that the machine's power supply does not throttle the GPU. It asserts the power brake (nvml.h,
+ * nvmlClocksEventReasonHwPowerBrakeSlowdown) when it cannot deliver. WARN: NVSentinel stores it, and acts on it only if
+ * configured to.
  */
 @AutoService(HealthCheck.class)
 public final class PowerBrakeCheck implements HealthCheck {
@@ -27,11 +28,11 @@ public final class PowerBrakeCheck implements HealthCheck {
             Slowdown.POWER_BRAKE,
             0,
             "power_brake_share",
-            "look at the machine's power supplies and its power cap; the BMC's log says more");
+            "check the machine's power supplies and its power cap; the BMC's log has details");
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpu-power-brake", "GPU", "The machine's power supply does not hold GPUs back.")
+        return CheckInfo.of("gpu-power-brake", "GPU", "The machine's power supply does not throttle GPUs.")
                 .damped(3, 4);
     }
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/** How fast a counter rises, as the average over ten minutes. */
+/** The rate of a counter, as the average over ten minutes. */
 final class Rate {
 
     static final Duration WINDOW = Duration.ofMinutes(10);
@@ -19,10 +19,11 @@ final class Rate {
     private Rate() {}
 
     /**
-     * Rises per minute. Until history covers the window: what the part that it covers comes to if nothing else rises, where that
-     * alone is more than the limit; so that a storm is told at once, and nothing else before its time.
+     * Returns the increase per minute. Until history covers the window, it returns the rate that results if nothing
+     * else is counted, provided that this rate exceeds the limit. So a storm is reported immediately, and nothing else
+     * early.
      *
-     * @param increase asks history for the rise over a window
+     * @param increase returns the increase over a window
      */
     static Reading<Double> perMinute(Function<Duration, Reading<Long>> increase, double limit) {
         Reading<Double> whole = increase.apply(WINDOW).map(Rate::perMinute);

@@ -14,16 +14,18 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Row remapping, from Ampere on; Autopilot's check `remapped`. A row that waits is remapped by a reset (DCGM 85, RESET; gpud,
- * NVSentinel), a remap that failed is the criterion for replacement (NVIDIA, GPU Memory Error Management; gpud: the failure
- * comes before the reset). No count of remapped rows condemns a board: gpud dropped that rule to agree with DCGM.
+ * Row remapping, from Ampere on; Autopilot's check `remapped`. A pending row is remapped by a reset (DCGM 85, RESET;
+ * gpud, NVSentinel). A failed remap is the criterion for replacement (NVIDIA, GPU Memory Error Management; gpud: the
+ * failure comes before the reset). No count of remapped rows condemns a board: gpud dropped that rule to agree with
+ * DCGM.
  */
 @AutoService(HealthCheck.class)
 public final class RemappedRowsCheck implements HealthCheck {
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpu-remapped-rows", "GPU", "No row remap waits or failed, and every bank has spare rows.");
+        return CheckInfo.of(
+                "gpu-remapped-rows", "GPU", "No row remap is pending or failed, and every bank has spare rows.");
     }
 
     @Override
@@ -57,7 +59,10 @@ public final class RemappedRowsCheck implements HealthCheck {
         return builder.finding();
     }
 
-    /** Not asked of every driver: without it a bank that has run out is told by the remap that fails. */
+    /**
+     * Checks the spare rows of the memory banks. Not every driver reports them. Without the report, the failed remap
+     * reveals a bank that has run out.
+     */
     private static void banks(FindingBuilder builder, GpuSnapshot gpu) {
         long empty =
                 gpu.frame().present(GpuMetric.REMAP_BANKS_NONE) ? gpu.frame().raw(GpuMetric.REMAP_BANKS_NONE) : 0;

@@ -15,15 +15,16 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Retired pages of boards before Ampere (NVIDIA, Dynamic Page Retirement). Pages that wait are retired when the driver is loaded
- * again (DCGM 6, RESET); too many of them make a case for replacement, which the field diagnostic decides (DCGM 7, ISOLATE).
+ * Retired pages of boards before Ampere (NVIDIA, Dynamic Page Retirement). Pending pages are retired when the driver is
+ * loaded again (DCGM 6, RESET). Too many of them make a case for replacement, which the field diagnostic decides (DCGM
+ * 7, ISOLATE).
  */
 @AutoService(HealthCheck.class)
 public final class RetiredPagesCheck implements HealthCheck {
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpu-retired-pages", "GPU", "No page waits to be retired, and few were.");
+        return CheckInfo.of("gpu-retired-pages", "GPU", "No page is pending retirement, and few were retired.");
     }
 
     @Override

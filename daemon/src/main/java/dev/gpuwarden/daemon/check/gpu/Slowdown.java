@@ -7,12 +7,12 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import java.time.Duration;
 
 /**
- * One reason that holds clocks down, judged by the share of the last ten minutes in which it did: a single sample says little,
- * since the hardware's bit also shows while clocks merely change (nvml.h, nvmlClocksEventReasonHwSlowdown).
+ * One reason for low clocks, evaluated by its share of the last ten minutes. A single sample is weak evidence, since
+ * the hardware's bit also shows while clocks merely change (nvml.h, nvmlClocksEventReasonHwSlowdown).
  *
  * @param bits of the reasons
- * @param unless samples with one of these bits are not counted: another rule tells them
- * @param measure of the share
+ * @param unless bits that exclude a sample, because another rule reports it
+ * @param measure name of the limit for the share
  */
 record Slowdown(String code, String what, long bits, long unless, String measure, String remedy) {
 
@@ -22,21 +22,21 @@ record Slowdown(String code, String what, long bits, long unless, String measure
     static final long HW_THERMAL = 0x40;
     static final long POWER_BRAKE = 0x80;
 
-    /** gpud's: 6 events in 10 minutes. */
+    /** As in gpud: 6 events in 10 minutes. */
     static final Duration WINDOW = Duration.ofMinutes(10);
 
     /**
-     * Until history covers the window, the reason at this moment stands for it; the check is damped, so that several looks in a
-     * row must agree, as NVSentinel wants it.
+     * Evaluates the reason. Until history covers the window, the reason at this moment stands for it. The check is
+     * damped, so several runs in a row must agree, as in NVSentinel.
      *
-     * @return whether something was wrong
+     * @return whether it added a part
      */
     boolean evaluate(FindingBuilder builder, GpuHistory history, long now, Limit limit) {
         Reading<Double> share = share(history);
         if (share instanceof Reading.Absent<Double> absent) {
             boolean set = (now & bits) != 0 && (now & unless) == 0;
             if (set) {
-                builder.warn(code, what + " holds clocks down now; for how much of the time is not known yet", remedy);
+                builder.warn(code, what + " holds clocks down now; its share of the time is not known yet", remedy);
             } else {
                 builder.noHistory(absent, what);
             }

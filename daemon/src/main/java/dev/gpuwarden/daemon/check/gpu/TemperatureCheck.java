@@ -16,21 +16,21 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Temperature against what the board itself calls normal operation. Ada and Hopper tell the degrees that are left
- * (nvmlDeviceGetMarginTemperature: 0 at the highest temperature of normal operation, hardware slows down at -2), older boards
- * tell the limits; for the rest there is the table.
+ * Compares temperatures with the board's own range of normal operation. Ada and Hopper report the degrees that are left
+ * (nvmlDeviceGetMarginTemperature: 0 at the highest temperature of normal operation, hardware slows down at -2). Older
+ * boards report limits; for the rest there is the table.
  *
- * <p>WARN at most: gpud calls it degraded and DCGM a matter to monitor (42), since it mostly is the room's fault; NVSentinel
- * alone takes such a GPU out.
+ * <p>WARN at most: gpud calls it degraded and DCGM a matter to monitor (42), since the room is the usual cause;
+ * NVSentinel alone takes such a GPU out of service.
  */
 @AutoService(HealthCheck.class)
 public final class TemperatureCheck implements HealthCheck {
 
-    private static final String REMEDY = "look at air flow, fans, and the GPUs beside it";
+    private static final String REMEDY = "check air flow, fans, and the GPUs beside it";
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpu-temperature", "GPU", "GPU and memory are as cool as in normal operation.")
+        return CheckInfo.of("gpu-temperature", "GPU", "GPU and memory have temperatures of normal operation.")
                 .damped(3, 4);
     }
 
@@ -54,7 +54,7 @@ public final class TemperatureCheck implements HealthCheck {
         }
         Optional<Long> left = left(builder, gpu, now.getAsLong(), limits);
         if (left.isEmpty()) {
-            builder.skip("not-supported", "the board tells no limit of its temperature");
+            builder.skip("not-supported", "the board reports no temperature limit");
         } else if (left.get() < margin.get().value()) {
             builder.warn(
                     "temperature-high",
@@ -71,7 +71,7 @@ public final class TemperatureCheck implements HealthCheck {
         }
     }
 
-    /** Degrees to the highest temperature of normal operation; below zero above it. */
+    /** Returns the degrees to the highest temperature of normal operation; negative above it. */
     private static Optional<Long> left(FindingBuilder builder, GpuSnapshot gpu, long now, Limits limits) {
         GpuFrame frame = gpu.frame();
         if (frame.present(GpuMetric.TEMPERATURE_MARGIN)) {
@@ -80,7 +80,7 @@ public final class TemperatureCheck implements HealthCheck {
             if (margin <= 0 && credible.isPresent() && now < credible.get().value()) {
                 builder.skip(
                         "margin-not-credible",
-                        "a margin of " + margin + " degrees at " + now + " °C is not believed, limit "
+                        "a margin of " + margin + " degrees at " + now + " °C is implausible, limit "
                                 + LimitText.brief(credible.get()));
                 return Optional.empty();
             }
@@ -94,7 +94,7 @@ public final class TemperatureCheck implements HealthCheck {
         return limits.of("temperature_max_operating_celsius", gpu.identity()).map(limit -> (long) limit.value() - now);
     }
 
-    /** Only of boards that tell both, in the same terms. */
+    /** Evaluates the memory's temperature of boards that report it and its limit. */
     private static void memory(FindingBuilder builder, GpuFrame frame) {
         if (!frame.present(GpuMetric.MEMORY_TEMPERATURE)
                 || !frame.present(GpuMetric.TEMPERATURE_MEMORY_MAX)

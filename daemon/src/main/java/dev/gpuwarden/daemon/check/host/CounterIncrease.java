@@ -6,14 +6,17 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * By how much a counter rose during a window, as far as that is known.
+ * The increase of a counter during a window, as far as it is known.
  *
- * @param atLeast it rose by no less
- * @param known and by no more: the window is covered, or the counter never counted anything
+ * @param atLeast lower bound of the increase
+ * @param known whether the lower bound is exact: the window is covered, or the counter is 0
  */
 record CounterIncrease(long atLeast, boolean known) {
 
-    /** Before the window is covered, what was counted since the first look may be too much already. */
+    /**
+     * Returns the increase. Before the window is covered, the count since the first run is a lower bound, which may
+     * exceed a limit already.
+     */
     static CounterIncrease of(CheckContext context, String counter, long value, Duration window) {
         Reading<Long> rise = context.increase(counter, value, window);
         Map<String, Long> notes = context.notes();
@@ -22,7 +25,7 @@ record CounterIncrease(long atLeast, boolean known) {
             notes.remove(first);
             return new CounterIncrease(present.value(), true);
         }
-        // A counter that fell began anew.
+        // A counter that fell was reset.
         long base = notes.merge(first, value, Math::min);
         return new CounterIncrease(value - base, value == 0);
     }

@@ -27,8 +27,8 @@ import java.util.Optional;
 import java.util.function.BiPredicate;
 
 /**
- * Whether driver and GPUs are those that the user pinned. Only too few GPUs are a fault: after a roll-out the pins of other
- * things are out of date on every node at once.
+ * Compares driver and GPUs with the user's {@code --expect} settings. Only too few GPUs are a fault. After a roll-out,
+ * the other settings are out of date on every node at the same time.
  */
 @AutoService(HealthCheck.class)
 public final class InventoryCheck implements HealthCheck {
@@ -38,7 +38,7 @@ public final class InventoryCheck implements HealthCheck {
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("inventory", "NODE", "Driver, GPU count, product and firmware are those that are pinned.")
+        return CheckInfo.of("inventory", "NODE", "Driver, GPU count, product and firmware are as expected.")
                 .every(Duration.ofMinutes(1))
                 .damped(2, 2);
     }
@@ -59,9 +59,7 @@ public final class InventoryCheck implements HealthCheck {
         }
         return findings.isEmpty()
                 ? List.of(Finding.skipped(
-                        "inventory-not-pinned",
-                        Subject.NODE,
-                        "nothing is pinned: --expect.gpus and others say what to expect"))
+                        "inventory-not-pinned", Subject.NODE, "nothing is expected; set --expect.gpus and others"))
                 : findings;
     }
 
@@ -79,9 +77,9 @@ public final class InventoryCheck implements HealthCheck {
             return Finding.unknown(
                     "gpu-count-unknown",
                     COUNT,
-                    "expected " + expected + " GPUs; neither driver nor PCI bus tell how many there are: "
+                    "expected " + expected + " GPUs; neither driver nor PCI bus report how many there are: "
                             + absent.text(),
-                    "give the node's /sys with --path.sysfs");
+                    "set --path.sysfs to the node's /sys");
         }
         int seen = found.asOptional().orElse(0);
         Measurement measured = new Measurement("gpus", seen, expected + " (--expect.gpus)");
@@ -91,7 +89,7 @@ public final class InventoryCheck implements HealthCheck {
                             "gpu-count-low",
                             COUNT,
                             text + missing(node),
-                            "look in the kernel log for the GPU that is missing; reboot",
+                            "search the kernel log for the missing GPU; reboot",
                             RecommendedAction.RESTART_BM)
                     .with(measured);
         }
@@ -129,7 +127,7 @@ public final class InventoryCheck implements HealthCheck {
             return Finding.unknown(
                     "driver-version-unknown",
                     DRIVER,
-                    "expected driver " + either(expected) + ", its version is not known: " + absent.text(),
+                    "expected driver " + either(expected) + ", but its version is unknown: " + absent.text(),
                     "see the check driver");
         }
         String seen = version.asOptional().orElse("");
@@ -139,10 +137,13 @@ public final class InventoryCheck implements HealthCheck {
                         "driver-version-other",
                         DRIVER,
                         "expected driver " + either(expected) + ", found " + seen,
-                        "install the driver that is expected, or correct --expect.driver");
+                        "install the expected driver, or correct --expect.driver");
     }
 
-    /** "550" pins the branch, "550.163" also 550.163.01, and never 5501.2. */
+    /**
+     * Returns whether the version has the expected beginning: "550" matches the branch, "550.163" also 550.163.01, and
+     * never 5501.2.
+     */
     static boolean isOf(String version, String pin) {
         return version.equals(pin) || version.startsWith(pin.endsWith(".") ? pin : pin + ".");
     }
@@ -163,11 +164,11 @@ public final class InventoryCheck implements HealthCheck {
                     "gpu-other",
                     subject,
                     identity.label() + ": " + String.join("; ", wrong),
-                    "a board was replaced or its firmware changed: correct it, or the --expect settings"));
+                    "a board was replaced or its firmware changed; correct that, or the --expect settings"));
         }
         return Optional.of(
                 unknown.isEmpty()
-                        ? Finding.pass("gpu-as-pinned", subject, identity.label() + " is as pinned")
+                        ? Finding.pass("gpu-as-pinned", subject, identity.label() + " is as expected")
                         : Finding.unknown(
                                 "gpu-identity-unknown",
                                 subject,
@@ -175,7 +176,7 @@ public final class InventoryCheck implements HealthCheck {
                                 ""));
     }
 
-    /** How many pins there are: none or one. */
+    /** Compares one property and returns the number of settings for it, 0 or 1. */
     private static int compare(
             String what,
             List<String> pins,
@@ -187,7 +188,7 @@ public final class InventoryCheck implements HealthCheck {
             return 0;
         }
         if (seen instanceof Reading.Absent<String> absent) {
-            unknown.add("its " + what + " is not known: " + absent.text());
+            unknown.add("its " + what + " is unknown: " + absent.text());
         } else {
             String text = seen.asOptional().orElse("");
             if (pins.stream().noneMatch(pin -> holds.test(upper(text), upper(pin)))) {

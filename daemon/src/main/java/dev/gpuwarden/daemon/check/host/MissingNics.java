@@ -13,14 +13,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** RDMA devices that were seen and are not there any more. Told apart by their address: names change while a node boots. */
+/**
+ * RDMA devices that were seen and are gone. They are identified by PCI address, because names change while a node
+ * boots.
+ */
 final class MissingNics {
 
     private static final String SEEN = "device ";
 
     private MissingNics() {}
 
-    /** Notes what is there now. */
+    /** Records the present devices and returns findings for those that are gone. */
     static List<Finding> find(List<RdmaDevice> devices, Map<String, Long> notes, Path sysfs) {
         for (RdmaDevice device : devices) {
             device.pci().ifPresent(address -> {
@@ -52,8 +55,9 @@ final class MissingNics {
     }
 
     /**
-     * A device that is still on the bus may have been moved into a container's network namespace, where this program does not
-     * see it, as well as have failed: nothing in /sys tells which.
+     * Returns a WARN for a device that is still on the bus, a FAIL for one that is not. A device on the bus may have
+     * failed. It may also have moved into a container's network namespace, which this program cannot see; /sys does not
+     * distinguish the two.
      */
     private static Finding finding(String name, PciAddress address, boolean onBus) {
         Subject subject = new Subject(name, List.of(new Entity("NIC", name)));
@@ -61,14 +65,14 @@ final class MissingNics {
                 ? Finding.warn(
                         "nic-not-listed",
                         subject,
-                        name + " at " + address + " is on the PCI bus and no longer an RDMA device here",
-                        "fine if it was moved into a container's network namespace; otherwise look for its driver's"
+                        name + " at " + address + " is on the PCI bus but is no longer an RDMA device here",
+                        "ignore this if a container's network namespace has it; otherwise search for its driver's"
                                 + " messages in the kernel log")
                 : Finding.fail(
                         "nic-gone",
                         subject,
                         name + " was at " + address + " and is no longer on the PCI bus",
-                        "look for " + address + " in the kernel log; reboot",
+                        "search for " + address + " in the kernel log; reboot",
                         RecommendedAction.RESTART_BM);
     }
 }

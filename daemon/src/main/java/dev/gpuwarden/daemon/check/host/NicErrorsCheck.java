@@ -13,16 +13,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether ports of RDMA devices count errors faster than a sound link does. */
+/** Finds ports of RDMA devices that count errors faster than a healthy link does. */
 @AutoService(HealthCheck.class)
 public final class NicErrorsCheck implements HealthCheck {
 
-    /** A burst, as of a peer that died, is over within minutes; a bad cable goes on. */
+    /** A burst, for example after a peer died, is over within minutes. A bad cable goes on. */
     static final Duration WINDOW = Duration.ofMinutes(15);
 
     private record Counter(String file, String limit) {}
 
-    /** Kernel: Documentation/ABI/stable/sysfs-class-infiniband; hw_counters are those of mlx5. */
+    /**
+     * The counters, from the kernel's Documentation/ABI/stable/sysfs-class-infiniband; hw_counters are those of mlx5.
+     */
     private static final List<Counter> COUNTERS = List.of(
             new Counter("counters/symbol_error", "nic_symbol_errors_per_minute"),
             new Counter("counters/link_error_recovery", "nic_link_recoveries_per_minute"),
@@ -42,7 +44,7 @@ public final class NicErrorsCheck implements HealthCheck {
                 .damped(2, 2);
     }
 
-    /** Devices that cannot be listed are told by nic-link; ports that count nothing are not looked at. */
+    /** Returns findings for ports with counters. The check nic-link reports devices that cannot be listed. */
     @Override
     public List<Finding> run(CheckContext context) {
         List<RdmaDevice> devices = RdmaDevice.list(
@@ -91,10 +93,10 @@ public final class NicErrorsCheck implements HealthCheck {
                             "nic-error-rate",
                             port.subject(),
                             port.name() + ": " + String.join("; ", texts),
-                            "inspect cable, transceiver and switch port; for discards and lost packets look for congestion")
+                            "inspect cable, transceiver and switch port; for discards and lost packets, check for congestion")
                     .with(over.toArray(Measurement[]::new));
         }
-        // No evidence of health either: a fault that was found before a restart must not end for it.
+        // No evidence of health either: a fault from before a restart must not be cleared.
         return pending
                 ? Finding.skipped(
                         "needs-time",

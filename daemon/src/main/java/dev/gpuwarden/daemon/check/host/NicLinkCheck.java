@@ -15,16 +15,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** Whether the ports of RDMA devices (InfiniBand, RoCE, EFA) are up, stay up, and run as fast as they should. */
+/** Checks that the ports of RDMA devices (InfiniBand, RoCE, EFA) are up, stay up, and run at the expected rate. */
 @AutoService(HealthCheck.class)
 public final class NicLinkCheck implements HealthCheck {
 
-    /** The whole of the ports: what is pinned is their number, whichever they are. */
+    /** The subject of the number of ports: the user expects a number, not certain ports. */
     private static final Subject ALL_PORTS = Subject.of(new Entity("NODE", "nic-ports"));
 
     /**
-     * Three looks confirm: a port that is down for less than 25 s is no fault yet (gpud, flap), and a device is gone when three
-     * enumerations missed it (NVSentinel).
+     * Three runs confirm. A port that is down for less than 25 s is no fault yet (gpud, flap). A device is gone when
+     * three enumerations missed it (NVSentinel).
      */
     @Override
     public CheckInfo info() {
@@ -42,7 +42,7 @@ public final class NicLinkCheck implements HealthCheck {
                     "nic-unreadable",
                     ALL_PORTS,
                     "RDMA devices cannot be listed: " + absent.text(),
-                    "give the node's /sys with --path.sysfs"));
+                    "set --path.sysfs to the node's /sys"));
         }
         List<RdmaDevice> devices = read.asOptional().orElse(List.of());
         boolean training = training(context);
@@ -57,7 +57,10 @@ public final class NicLinkCheck implements HealthCheck {
         return findings;
     }
 
-    /** Empty /proc/uptime: a node of which nothing is known is not one that just started. */
+    /**
+     * Returns whether the node started recently. False if /proc/uptime is empty, because an unknown node is not a fresh
+     * one.
+     */
     private static boolean training(CheckContext context) {
         return Sysfs.number(context.procfs().resolve("uptime"))
                 .asOptional()
@@ -94,7 +97,7 @@ public final class NicLinkCheck implements HealthCheck {
                                 "nic-ports-missing",
                                 ALL_PORTS,
                                 seen,
-                                "inspect the ports that are named",
+                                "inspect the named ports",
                                 RecommendedAction.CONTACT_SUPPORT)
                         .with(measured);
     }

@@ -17,14 +17,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * PCIe errors that GPUs, NVSwitches, network devices and the ports above them report (AER). Devices that count none are not
- * looked at: virtual machines and firmware that keeps AER to itself show no such files.
+ * PCIe errors (AER) of GPUs, NVSwitches, network devices and the ports above them. Devices without counters are
+ * skipped: virtual machines, and firmware that keeps AER to itself, show no such files.
  */
 @AutoService(HealthCheck.class)
 public final class PcieAerCheck implements HealthCheck {
 
     static final Duration WINDOW = Duration.ofMinutes(15);
-    /** A link that failed and was brought back is watched for so long before it counts as sound. */
+    /** A link that failed and recovered is watched for this long before it counts as healthy. */
     static final Duration HELD = Duration.ofHours(1);
 
     @Override
@@ -70,7 +70,7 @@ public final class PcieAerCheck implements HealthCheck {
                             device.subject(),
                             device.text() + " reported a fatal PCIe error within the last hour: "
                                     + device.names("aer_dev_fatal"),
-                            "look for " + key + " in the kernel log; reseat or replace the device if it returns",
+                            "search for " + key + " in the kernel log; reseat or replace the device if it returns",
                             RecommendedAction.RESTART_BM)
                     .with(measured("fatal_errors", fatal)));
         }
@@ -80,7 +80,7 @@ public final class PcieAerCheck implements HealthCheck {
                             device.subject(),
                             device.text() + " reported a non-fatal PCIe error within the last hour: "
                                     + device.names("aer_dev_nonfatal"),
-                            "look for " + key + " in the kernel log")
+                            "search for " + key + " in the kernel log")
                     .with(measured("nonfatal_errors", nonFatal)));
         }
         if (limit.isPresent() && rate > limit.get().value()) {
@@ -95,11 +95,12 @@ public final class PcieAerCheck implements HealthCheck {
         }
         boolean countsSinceBoot = fatal.asOptional().orElse(0L) > 0;
         if (countsSinceBoot && (first || now.isBefore(since.plus(HELD)))) {
-            // Nobody watched when that was. It lifts no fault until the device was quiet for as long as one is held.
+            // The time of that error is unknown. It clears no fault until the device was quiet for as long as a fault
+            // is held.
             return Optional.of(Finding.skipped(
                     "pcie-errors-before",
                     device.subject(),
-                    device.text() + " counts fatal errors from before it was watched: "
+                    device.text() + " counts fatal errors from before monitoring began: "
                             + device.names("aer_dev_fatal")));
         }
         return Optional.of(

@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A PCIe device whose errors matter to GPU work. */
+/** A PCIe device whose errors affect GPU work. */
 record PcieDevice(PciAddress address, Subject subject, String text, Path folder) {
 
     private static final long NVIDIA = 0x10de;
@@ -23,7 +23,10 @@ record PcieDevice(PciAddress address, Subject subject, String text, Path folder)
     private static final long BRIDGE = 0x06;
     private static final long NETWORK = 0x02;
 
-    /** GPUs, NVSwitches, network devices, and every port between them and the root, each once, in the order of the bus. */
+    /**
+     * Returns GPUs, NVSwitches, network devices, and every port between them and the root, each once, in the order of
+     * the bus.
+     */
     static List<PcieDevice> watched(Path sysfs, NodeSnapshot node) {
         Path bus = sysfs.resolve("bus/pci/devices");
         Map<PciAddress, PcieDevice> found = new LinkedHashMap<>();
@@ -32,7 +35,7 @@ record PcieDevice(PciAddress address, Subject subject, String text, Path folder)
             long type = Sysfs.number(folder.resolve("class")).asOptional().orElse(0L) >>> 16;
             boolean nvidia = Sysfs.number(folder.resolve("vendor")).asOptional().orElse(0L) == NVIDIA;
             boolean watched = type == NETWORK || nvidia && (type == DISPLAY || type == BRIDGE);
-            // What counts no errors need not be followed up to the root.
+            // A device without error counters is not followed up to the root.
             if (watched
                     && !Files.exists(folder.resolve("physfn"), LinkOption.NOFOLLOW_LINKS)
                     && Files.exists(folder.resolve("aer_dev_fatal"))) {
@@ -72,7 +75,7 @@ record PcieDevice(PciAddress address, Subject subject, String text, Path folder)
                 address, new Subject(address.toString(), List.of(Entity.pci(address))), "GPU " + address, folder);
     }
 
-    /** Named as the checks of its ports name it, where it is an RDMA device. */
+    /** Returns a network device with the names that the checks of its ports use, if it is an RDMA device. */
     private static PcieDevice network(PciAddress address, Path folder) {
         List<String> rdma =
                 Sysfs.names(folder.resolve("infiniband")).asOptional().orElse(List.of());
@@ -88,7 +91,10 @@ record PcieDevice(PciAddress address, Subject subject, String text, Path folder)
         return Subject.of(new Entity(type, address.toString()));
     }
 
-    /** The last line of such a file, `TOTAL_ERR_FATAL 0` (Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats). */
+    /**
+     * Returns the total of such a file, its last line: `TOTAL_ERR_FATAL 0`
+     * (Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats).
+     */
     Reading<Long> total(String file) {
         Path path = folder.resolve(file);
         Reading<String> text = Sysfs.text(path);
@@ -108,11 +114,11 @@ record PcieDevice(PciAddress address, Subject subject, String text, Path folder)
             return Reading.of(
                     Long.parseLong(line.substring(line.indexOf(' ') + 1).strip()));
         } catch (NumberFormatException e) {
-            return Reading.absent(Absence.IMPLAUSIBLE, 0, path + " is no number");
+            return Reading.absent(Absence.IMPLAUSIBLE, 0, path + " is not a number");
         }
     }
 
-    /** Which errors were counted since the device is there: "SDES 1, TLP 3". */
+    /** Returns the errors counted since the device appeared: "SDES 1, TLP 3". */
     String names(String file) {
         List<String> counted = new ArrayList<>();
         for (String line :
@@ -122,6 +128,6 @@ record PcieDevice(PciAddress address, Subject subject, String text, Path folder)
                 counted.add(words[0] + " " + words[1]);
             }
         }
-        return counted.isEmpty() ? "which is not told" : String.join(", ", counted) + " since the start";
+        return counted.isEmpty() ? "of unknown kind" : String.join(", ", counted) + " since the start";
     }
 }

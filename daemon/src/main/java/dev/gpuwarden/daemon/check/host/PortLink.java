@@ -13,14 +13,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the link of one port says. A port that is down is a fault only where something tells that it should be up: it was up
- * before, or nearly all others of its kind are. Most nodes have ports that nobody uses.
+ * The state of one port's link. A port that is down is a fault only with evidence that it should be up: it was up
+ * before, or nearly all others of its kind are up. Most nodes have unused ports.
  */
 final class PortLink {
 
-    /** Links train for up to minutes after a start of the node. */
+    /** Links train for up to minutes after the node starts. */
     static final Duration TRAINING = Duration.ofMinutes(5);
-    /** gpud, infiniband drop: a link that is down for longer does not come back by itself. */
+    /** A link that is down for longer does not recover by itself (gpud, infiniband drop). */
     static final Duration DROPPED = Duration.ofMinutes(4);
 
     private static final Duration FLAP_WINDOW = Duration.ofHours(1);
@@ -32,7 +32,7 @@ final class PortLink {
     private final boolean training;
     private final Optional<Limit> flaps;
 
-    /** @param training the node was started so recently that links may still be on their way up */
+    /** @param training whether the node started so recently that links may still train */
     PortLink(Map<String, Long> notes, Instant now, boolean training, Optional<Limit> flaps) {
         this.notes = notes;
         this.now = now;
@@ -51,7 +51,7 @@ final class PortLink {
                     "nic-unreadable",
                     port.subject(),
                     port.name() + ": its state cannot be read: " + absent.text(),
-                    "look for the driver's messages in the kernel log, or leave the device out with --check.nic-exclude");
+                    "search the kernel log for the driver's messages, or exclude the device with --check.nic-exclude");
         }
         List<RdmaPort> peers = all.stream()
                 .filter(other -> !other.key().equals(port.key()))
@@ -106,7 +106,7 @@ final class PortLink {
             return Finding.skipped(
                     "nic-port-unused",
                     port.subject(),
-                    port.name() + " is down (" + port.stateText() + ") and was never seen up: taken as not in use");
+                    port.name() + " is down (" + port.stateText() + ") and was never seen up; treated as unused");
         }
         if (!wasUp && training) {
             return Finding.unknown(
@@ -119,22 +119,23 @@ final class PortLink {
         Duration since = Duration.ofMillis(
                 now.toEpochMilli() - notes.computeIfAbsent("down " + port.key(), any -> now.toEpochMilli()));
         boolean dropped = since.compareTo(DROPPED) >= 0;
-        String why = port.unmanaged() ? " has a link, and no subnet manager has set it up (" : " has no link (";
+        String why = port.unmanaged() ? " has a link, but no subnet manager has configured it (" : " has no link (";
         return Finding.fail(
                         "nic-port-down",
                         port.subject(),
                         port.name() + why + port.stateText() + "), expected ACTIVE: "
                                 + (wasUp ? "it was up before" : up + " others of its kind are up"),
                         port.unmanaged()
-                                ? "look whether the subnet manager runs"
+                                ? "check that the subnet manager runs"
                                 : "inspect cable, transceiver and switch port",
                         dropped ? RecommendedAction.CONTACT_SUPPORT : RecommendedAction.NONE)
                 .with(new Measurement("down_seconds", since.toSeconds(), ""));
     }
 
     /**
-     * How often the link was lost during the last hour, as far as it matters: by the port's own counter, which sees what happens
-     * between two looks; without one by the looks. Setting up the network while the node starts counts too, and is no flap.
+     * Returns how often the link was lost during the last hour, up to the number that matters. The port's own counter
+     * also sees changes between two runs; without one, runs are compared. Network setup while the node starts counts
+     * too, and is no flap.
      */
     private int downs(RdmaPort port) {
         if (training) {
@@ -162,7 +163,7 @@ final class PortLink {
         return downed;
     }
 
-    /** The rate of the others, where they all have the same and are enough to tell. */
+    /** Returns the rate of the other ports if all have the same and they are enough to compare with. */
     private static double usualRate(List<RdmaPort> peers) {
         List<Double> rates = peers.stream()
                 .filter(RdmaPort::active)

@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * An RDMA device: InfiniBand, RoCE, EFA. Virtual functions are left out, they come and go with pods.
+ * An RDMA device: InfiniBand, RoCE, EFA. Virtual functions are left out, because they come and go with pods.
  *
- * @param pci empty for devices made of software
+ * @param pci empty for software devices
  */
 record RdmaDevice(String name, Optional<PciAddress> pci, List<RdmaPort> ports) {
 
@@ -24,9 +24,9 @@ record RdmaDevice(String name, Optional<PciAddress> pci, List<RdmaPort> ports) {
     private static final long PHYSICALLY_DISABLED = 3;
 
     /**
-     * The devices that /sys/class/infiniband shows; none where there is no such folder.
+     * Returns the devices in /sys/class/infiniband; none if there is no such folder.
      *
-     * @param untouched of these no file is read, and they are not in the list
+     * @param untouched devices to leave out; none of their files is read
      */
     static Reading<List<RdmaDevice>> list(Path sysfs, Set<String> untouched) {
         Path folder = sysfs.resolve("class/infiniband");
@@ -51,7 +51,7 @@ record RdmaDevice(String name, Optional<PciAddress> pci, List<RdmaPort> ports) {
                 .orElse(false)) {
             return Optional.empty();
         }
-        // A folder that is gone now was taken away between listing and looking.
+        // A folder that is gone now was removed between listing and reading.
         Reading<List<String>> numbers = Sysfs.names(folder.resolve("ports"));
         if (numbers instanceof Reading.Absent<?>) {
             return Optional.empty();
@@ -76,7 +76,8 @@ record RdmaDevice(String name, Optional<PciAddress> pci, List<RdmaPort> ports) {
         boolean efa =
                 device.map(d -> Sysfs.linked(d.resolve("driver")).equals("efa")).orElse(false);
         if (efa && netdev.isPresent()) {
-            // The efa driver says ACTIVE whatever happens (efa_verbs.c, efa_query_port): only the interface knows.
+            // The efa driver always reports ACTIVE (efa_verbs.c, efa_query_port). Only the interface has the real
+            // state.
             state = interfaceState(netdev.get());
         }
         return new RdmaPort(
@@ -92,7 +93,10 @@ record RdmaDevice(String name, Optional<PciAddress> pci, List<RdmaPort> ports) {
                 netdev);
     }
 
-    /** For InfiniBand the port itself is disabled; for RoCE every port without carrier says so, its interface knows better. */
+    /**
+     * Returns whether an administrator disabled the port. InfiniBand shows it on the port itself. Every RoCE port
+     * without carrier shows it too, so the interface decides there.
+     */
     private static boolean switchedOff(String layer, Reading<Long> physical, Optional<Path> netdev) {
         if (layer.equals("InfiniBand")) {
             return physical.asOptional().orElse(0L) == PHYSICALLY_DISABLED;
@@ -107,7 +111,10 @@ record RdmaDevice(String name, Optional<PciAddress> pci, List<RdmaPort> ports) {
         return Reading.of(operstate.equals("up") || operstate.equals("unknown") ? ACTIVE_STATE : CARRIER_DOWN_STATE);
     }
 
-    /** The interface of a device with one; of a device with several, that with the port's number (dev_port counts from 0). */
+    /**
+     * Returns the network interface of a port. Of several, it is the one with the port's number (dev_port counts from
+     * 0).
+     */
     private static Optional<Path> netdev(Path net, String port) {
         List<String> names = Sysfs.names(net).asOptional().orElse(List.of());
         for (String name : names) {
@@ -128,7 +135,7 @@ record RdmaDevice(String name, Optional<PciAddress> pci, List<RdmaPort> ports) {
         for (String id : List.of("vendor", "device", "subsystem_vendor", "subsystem_device")) {
             kind.append(Sysfs.text(device.resolve(id)).asOptional().orElse("?")).append(' ');
         }
-        // Both ports of a card may be functions of their own, and only the first be cabled on every card.
+        // Both ports of a card may be functions of their own, and only the first may be cabled on every card.
         return kind.append(pci.function())
                 .append(' ')
                 .append(port)
@@ -145,7 +152,7 @@ record RdmaDevice(String name, Optional<PciAddress> pci, List<RdmaPort> ports) {
         try {
             return Reading.of(Double.parseDouble(present.value().split("\\s", 2)[0]));
         } catch (NumberFormatException e) {
-            return Reading.absent(Absence.IMPLAUSIBLE, 0, file + " is no rate");
+            return Reading.absent(Absence.IMPLAUSIBLE, 0, file + " is not a rate");
         }
     }
 }

@@ -10,15 +10,15 @@ import java.util.Optional;
 /**
  * One port of an RDMA device, as /sys/class/infiniband shows it.
  *
- * @param key the same for the same port whatever its device is called now: devices are renamed while a node boots
- * @param name of the device, and of the port where it has several: "mlx5_0", "mlx5_0:2"
+ * @param key identity of the port, which does not change when its device is renamed while a node boots
+ * @param name name of the device, with the port's number if it has several: "mlx5_0", "mlx5_0:2"
  * @param kind ports of one kind are used alike: same board, same function of it, same port; empty for software devices
  * @param state number of the logical state (ib_verbs.h, ib_port_state); for EFA that of its network interface
  * @param physical number of the physical state (ib_verbs.h, ib_port_phys_state)
  * @param linkLayer "InfiniBand" or "Ethernet"
- * @param switchedOff an administrator took it out of use
- * @param folder where its files are
- * @param interfaceFolder of the network interface that carries it, where there is one
+ * @param switchedOff whether an administrator disabled the port
+ * @param folder folder of its files
+ * @param interfaceFolder folder of the network interface that carries it; empty if there is none
  */
 record RdmaPort(
         String key,
@@ -54,12 +54,12 @@ record RdmaPort(
         return state.asOptional().orElse(0L) >= ACTIVE;
     }
 
-    /** The cable carries a link, and nobody has given the port its address: that is the subnet manager's work. */
+    /** Returns whether the cable carries a link and the port has no address, which the subnet manager assigns. */
     boolean unmanaged() {
         return state.asOptional().orElse(0L) == INIT && physical.asOptional().orElse(0L) == LINK_UP;
     }
 
-    /** Both states in the kernel's words. */
+    /** Returns both states in the kernel's words. */
     String stateText() {
         return word(STATES, state) + ", " + word(PHYSICAL, physical);
     }

@@ -5,22 +5,22 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * When a counter rose of late, kept in a check's notes. Unlike an increase over a window it knows a rise at the second look, not
- * when the window is covered; it remembers no more rises than asked for.
+ * The times of a counter's recent increases, kept in a check's notes. It sees an increase at the second run, not when a
+ * window is covered. It keeps no more times than requested.
  */
 final class RecentIncreases {
 
     private RecentIncreases() {}
 
     /**
-     * Notes what the counter is now.
+     * Records the counter's value.
      *
-     * @param most so many rises are remembered; a rise by several counts as several
-     * @return how many of the remembered rises were seen during the window
+     * @param most bound on the remembered increases; an increase by several counts as several
+     * @return number of remembered increases within the window
      */
     static int note(Map<String, Long> notes, String counter, long value, Instant now, Duration window, int most) {
         Long before = notes.put(counter, value);
-        // A counter that fell was reset, as when its driver was loaded again.
+        // A counter that fell was reset, for example when its driver was loaded again.
         long increase = before == null ? 0 : Math.max(0, value - before);
         for (int i = 0; i < Math.min(increase, most); i++) {
             push(notes, counter, now.toEpochMilli(), most);

@@ -19,17 +19,20 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
-/** Attributes of the kernel's /sys: small texts, each with the cause why it is not there. */
+/** Attributes of the kernel's /sys: short texts, each with a cause of absence. */
 final class Sysfs {
 
-    /** An attribute is at most a page (Documentation/filesystems/sysfs.rst); a file that is not the kernel's may be endless. */
+    /**
+     * An attribute is at most a page (Documentation/filesystems/sysfs.rst). A file that is not the kernel's may be
+     * endless.
+     */
     private static final int PAGE = 4096;
 
     private static final int SMALL = 64;
 
     private Sysfs() {}
 
-    /** NO_DATA where there is no such file. */
+    /** Returns the text of an attribute; NO_DATA if there is no such file. */
     static Reading<String> text(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
             // A page for each of some hundred small files would be most of what the idle daemon allocates.
@@ -45,7 +48,10 @@ final class Sysfs {
         }
     }
 
-    /** The number that the text begins with, decimal or 0x: state files say "4: ACTIVE", rates "400 Gb/sec (4X NDR)". */
+    /**
+     * Returns the number at the beginning of the text, decimal or 0x: state files contain "4: ACTIVE", rates "400
+     * Gb/sec (4X NDR)".
+     */
     static Reading<Long> number(Path file) {
         return number(file, text(file));
     }
@@ -57,7 +63,7 @@ final class Sysfs {
         try {
             return Reading.of(Long.decode(word(present.value())));
         } catch (NumberFormatException e) {
-            return Reading.absent(Absence.IMPLAUSIBLE, 0, file + " is no number");
+            return Reading.absent(Absence.IMPLAUSIBLE, 0, file + " is not a number");
         }
     }
 
@@ -71,7 +77,7 @@ final class Sysfs {
         return text;
     }
 
-    /** Names in a folder, sorted; NO_DATA where there is no such folder. */
+    /** Returns the names in a folder, sorted; NO_DATA if there is no such folder. */
     static Reading<List<String>> names(Path folder) {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
@@ -85,7 +91,7 @@ final class Sysfs {
         return Reading.of(List.copyOf(names));
     }
 
-    /** What the link at the end of this path leads to, in full; empty where it leads nowhere. */
+    /** Returns the full path of the link's target; empty if it has none. */
     static Optional<Path> real(Path link) {
         try {
             return Optional.of(link.toRealPath());
@@ -94,15 +100,15 @@ final class Sysfs {
         }
     }
 
-    /** The last name of what a link leads to, as of `driver`; empty where there is no such link. */
+    /** Returns the last name of the link's target, for example of `driver`; empty if there is no such link. */
     static String linked(Path link) {
         return real(link).map(Path::getFileName).map(Path::toString).orElse("");
     }
 
-    /** The address of the PCI device that this folder is; empty for what is none. */
+    /** Returns the address of the PCI device with this folder; empty if the folder is not one of a PCI device. */
     static Optional<PciAddress> pci(Path folder) {
         Path name = folder.getFileName();
-        // A whole name with domain and function: "pci0000:3a" is the root complex, and "3a:00" could be anything.
+        // A whole name has domain and function: "pci0000:3a" is the root complex, and "3a:00" could be anything.
         return name == null || name.toString().length() < "0000:00:00.0".length()
                 ? Optional.empty()
                 : PciAddress.parse(name.toString());
@@ -115,7 +121,7 @@ final class Sysfs {
         if (e instanceof AccessDeniedException) {
             return Reading.absent(Absence.NO_PERMISSION, 0, path.toString());
         }
-        // Drivers answer a read with an error of their own: EINVAL, EIO, ENODEV.
+        // Drivers return errors of their own for a read: EINVAL, EIO, ENODEV.
         return Reading.absent(Absence.FAILED, 0, path + " (" + e.getMessage() + ")");
     }
 }

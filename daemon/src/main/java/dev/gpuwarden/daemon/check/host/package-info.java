@@ -1,2 +1,2 @@
-/** Checks of what the operating system tells without the driver: network ports, PCIe errors, what the user pinned. */
+/** Checks of the operating system's data, without the driver: network ports, PCIe errors, the user's expectations. */
 package dev.gpuwarden.daemon.check.host;

@@ -73,7 +73,7 @@ class RatesTest {
             node.pass(MINUTE);
             assertThat(brake(node).outcome()).isEqualTo(Outcome.WARN);
             assertThat(brake(node).message())
-                    .endsWith("the power brake holds clocks down now; for how much of the time is not known yet");
+                    .endsWith("the power brake holds clocks down now; its share of the time is not known yet");
             assertThat(clocks(node).outcome()).isEqualTo(Outcome.PASS);
             node.simulated().set("gpu.0.clock.reasons", "idle");
             node.pass(MINUTE);

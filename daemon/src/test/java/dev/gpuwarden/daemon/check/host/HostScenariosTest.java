@@ -46,7 +46,7 @@ class HostScenariosTest {
     void nodesWithoutAFaultAreNotComplainedAbout(String scenario) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             HostTree tree = tree(node);
-            for (int look = 0; look < 35; look++) {
+            for (int run = 0; run < 35; run++) {
                 assertThat(complaints(tree)).isEmpty();
             }
             assertThat(new NicLinkCheck()

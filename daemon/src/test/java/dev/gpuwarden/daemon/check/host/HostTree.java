@@ -65,18 +65,18 @@ final class HostTree implements CheckContext {
     }
 
     /** Looks, then lets the time pass that lies between two looks. */
-    List<Finding> look(HealthCheck check) {
+    List<Finding> run(HealthCheck check) {
         List<Finding> findings = check.run(this);
         now = now.plus(check.info().every());
         return findings;
     }
 
     /** What the last of so many looks says. */
-    List<Finding> look(HealthCheck check, int times) {
+    List<Finding> run(HealthCheck check, int times) {
         for (int i = 1; i < times; i++) {
-            look(check);
+            run(check);
         }
-        return look(check);
+        return run(check);
     }
 
     static Optional<Finding> about(List<Finding> findings, String label) {

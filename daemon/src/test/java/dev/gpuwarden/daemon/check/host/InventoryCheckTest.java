@@ -29,7 +29,7 @@ class InventoryCheckTest {
     private static NodeSnapshot eight;
 
     @BeforeAll
-    static void look() {
+    static void run() {
         simulated = SimulatedNode.start("h100x8");
         eight = CheckContexts.snapshot(simulated);
     }

@@ -33,23 +33,17 @@ class NicErrorsCheckTest {
 
     @Test
     void whatNeverCountedAnythingIsSoundAtOnce() {
-        assertThat(tree.look(check))
-                .singleElement()
-                .extracting(Finding::outcome)
-                .isEqualTo(Outcome.PASS);
+        assertThat(tree.run(check)).singleElement().extracting(Finding::outcome).isEqualTo(Outcome.PASS);
     }
 
     @Test
     void beforeTheWindowIsCoveredNothingElseIsSaidToBeSound() {
         HostTree.write(port.resolve("counters/symbol_error"), "1000\n");
-        assertThat(tree.look(check, COVERED - 1))
+        assertThat(tree.run(check, COVERED - 1))
                 .singleElement()
                 .extracting(Finding::outcome)
                 .isEqualTo(Outcome.SKIPPED);
-        assertThat(tree.look(check))
-                .singleElement()
-                .extracting(Finding::outcome)
-                .isEqualTo(Outcome.PASS);
+        assertThat(tree.run(check)).singleElement().extracting(Finding::outcome).isEqualTo(Outcome.PASS);
     }
 
     @ParameterizedTest
@@ -64,14 +58,11 @@ class NicErrorsCheckTest {
     })
     void aRateAboveItsLimitIsWarnedOf(String counter, long fine, long tooMany) {
         HostTree.write(port.resolve(counter), "1000\n");
-        tree.look(check, COVERED);
+        tree.run(check, COVERED);
         HostTree.write(port.resolve(counter), 1000 + fine + "\n");
-        assertThat(tree.look(check))
-                .singleElement()
-                .extracting(Finding::outcome)
-                .isEqualTo(Outcome.PASS);
+        assertThat(tree.run(check)).singleElement().extracting(Finding::outcome).isEqualTo(Outcome.PASS);
         HostTree.write(port.resolve(counter), 1000 + tooMany + "\n");
-        List<Finding> findings = tree.look(check);
+        List<Finding> findings = tree.run(check);
         assertThat(findings).singleElement().extracting(Finding::outcome).isEqualTo(Outcome.WARN);
         assertThat(findings.get(0).message())
                 .contains("mlx5_0: " + counter.substring(counter.indexOf('/') + 1))
@@ -82,28 +73,19 @@ class NicErrorsCheckTest {
     @Test
     void whatIsTooMuchForTheWholeWindowIsToldBeforeItIsOver() {
         HostTree.write(port.resolve("counters/symbol_error"), "1000\n");
-        tree.look(check);
+        tree.run(check);
         HostTree.write(port.resolve("counters/symbol_error"), "1030\n");
-        assertThat(tree.look(check))
-                .singleElement()
-                .extracting(Finding::outcome)
-                .isEqualTo(Outcome.SKIPPED);
+        assertThat(tree.run(check)).singleElement().extracting(Finding::outcome).isEqualTo(Outcome.SKIPPED);
         HostTree.write(port.resolve("counters/symbol_error"), "1031\n");
-        assertThat(tree.look(check))
-                .singleElement()
-                .extracting(Finding::outcome)
-                .isEqualTo(Outcome.WARN);
+        assertThat(tree.run(check)).singleElement().extracting(Finding::outcome).isEqualTo(Outcome.WARN);
         HostTree.write(port.resolve("counters/symbol_error"), "5\n");
-        assertThat(tree.look(check))
-                .singleElement()
-                .extracting(Finding::outcome)
-                .isEqualTo(Outcome.SKIPPED);
+        assertThat(tree.run(check)).singleElement().extracting(Finding::outcome).isEqualTo(Outcome.SKIPPED);
     }
 
     @Test
     void errorsOfLongAgoAreNoRate() {
         HostTree.write(port.resolve("counters/symbol_error"), "65535\n");
-        assertThat(tree.look(check, COVERED))
+        assertThat(tree.run(check, COVERED))
                 .singleElement()
                 .extracting(Finding::outcome)
                 .isEqualTo(Outcome.PASS);
@@ -113,12 +95,12 @@ class NicErrorsCheckTest {
     void aPortThatCountsNothingIsNotLookedAt() throws Exception {
         tree.delete("sys/devices/pci0000:10/0000:10:1f.0/0000:10:00.0/infiniband/mlx5_0/ports/1/counters");
         Files.delete(port.resolve("hw_counters/out_of_sequence"));
-        assertThat(tree.look(check, COVERED)).isEmpty();
+        assertThat(tree.run(check, COVERED)).isEmpty();
     }
 
     @Test
     void absentHardwareIsSilent() {
         tree.delete("sys/class/infiniband");
-        assertThat(tree.look(check)).isEmpty();
+        assertThat(tree.run(check)).isEmpty();
     }
 }

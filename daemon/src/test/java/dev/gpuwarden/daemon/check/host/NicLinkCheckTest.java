@@ -45,15 +45,15 @@ class NicLinkCheckTest {
 
     @Test
     void absentHardwareIsSilent() {
-        assertThat(tree.look(check)).isEmpty();
+        assertThat(tree.run(check)).isEmpty();
         tree.folder("sys/class/infiniband");
-        assertThat(tree.look(check)).isEmpty();
+        assertThat(tree.run(check)).isEmpty();
     }
 
     @Test
     void portsThatAreUpPass() {
         eight();
-        assertThat(tree.look(check))
+        assertThat(tree.run(check))
                 .hasSize(8)
                 .allSatisfy(f -> assertThat(f.outcome()).isEqualTo(Outcome.PASS))
                 .extracting(Finding::message)
@@ -63,13 +63,13 @@ class NicLinkCheckTest {
     @Test
     void onePortDownWhileTheOthersAreUpIsAFaultAtTheFirstLook() {
         HostTree.down(eight().get(3));
-        Finding finding = about(tree.look(check), "mlx5_3").orElseThrow();
+        Finding finding = about(tree.run(check), "mlx5_3").orElseThrow();
         assertThat(finding.code()).isEqualTo("nic-port-down");
         assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
         assertThat(finding.message())
                 .isEqualTo("mlx5_3 has no link (DOWN, Polling), expected ACTIVE: 7 others of its kind are up");
         assertThat(finding.action()).isEqualTo(RecommendedAction.NONE);
-        assertThat(about(tree.look(check, 17), "mlx5_3").orElseThrow().action())
+        assertThat(about(tree.run(check, 17), "mlx5_3").orElseThrow().action())
                 .as("after four minutes")
                 .isEqualTo(RecommendedAction.CONTACT_SUPPORT);
     }
@@ -78,29 +78,27 @@ class NicLinkCheckTest {
     void portsThatNobodyUsesAreNoFault() {
         List<Path> ports = eight();
         ports.subList(4, 8).forEach(HostTree::down);
-        assertThat(tree.look(check))
-                .filteredOn(f -> f.outcome() == Outcome.FAIL)
-                .isEmpty();
-        assertThat(code(tree.look(check), "mlx5_6")).isEqualTo("nic-port-unused");
+        assertThat(tree.run(check)).filteredOn(f -> f.outcome() == Outcome.FAIL).isEmpty();
+        assertThat(code(tree.run(check), "mlx5_6")).isEqualTo("nic-port-unused");
     }
 
     @Test
     void theSecondFunctionOfACardIsAKindOfItsOwn() {
         eight();
         HostTree.down(tree.nic("mlx5_8", "0000:10:00.1", "InfiniBand", NDR));
-        assertThat(code(tree.look(check), "mlx5_8")).isEqualTo("nic-port-unused");
+        assertThat(code(tree.run(check), "mlx5_8")).isEqualTo("nic-port-unused");
     }
 
     @Test
     void aPortThatWasUpIsMissedWhateverTheOthersDo() {
         Path only = tree.nic("mlx5_0", "0000:10:00.0", "InfiniBand", NDR);
-        tree.look(check);
+        tree.run(check);
         HostTree.down(only);
-        Finding finding = about(tree.look(check), "mlx5_0").orElseThrow();
+        Finding finding = about(tree.run(check), "mlx5_0").orElseThrow();
         assertThat(finding.code()).isEqualTo("nic-port-down");
         assertThat(finding.message()).endsWith("it was up before");
         HostTree.up(only, NDR);
-        assertThat(code(tree.look(check), "mlx5_0")).isEqualTo("nic-port");
+        assertThat(code(tree.run(check), "mlx5_0")).isEqualTo("nic-port");
     }
 
     @Test
@@ -108,25 +106,25 @@ class NicLinkCheckTest {
         Path infiniband = eight().get(2);
         Path roce = tree.nic("mlx5_8", "0000:20:00.0", "Ethernet", "100 Gb/sec (4X EDR)");
         tree.write("sys/devices/pci0000:20/0000:20:1f.0/0000:20:00.0/net/ens1/flags", "0x1003\n");
-        tree.look(check);
+        tree.run(check);
         HostTree.down(infiniband);
         HostTree.write(infiniband.resolve("phys_state"), "3: Disabled\n");
         HostTree.down(roce);
         HostTree.write(roce.resolve("phys_state"), "3: Disabled\n");
-        assertThat(code(tree.look(check), "mlx5_2")).isEqualTo("nic-port-off");
-        assertThat(code(tree.look(check), "mlx5_8"))
+        assertThat(code(tree.run(check), "mlx5_2")).isEqualTo("nic-port-off");
+        assertThat(code(tree.run(check), "mlx5_8"))
                 .as("an Ethernet port without a cable says Disabled as well")
                 .isEqualTo("nic-port-down");
         tree.write("sys/devices/pci0000:20/0000:20:1f.0/0000:20:00.0/net/ens1/flags", "0x1002\n");
-        assertThat(code(tree.look(check), "mlx5_8")).isEqualTo("nic-port-off");
+        assertThat(code(tree.run(check), "mlx5_8")).isEqualTo("nic-port-off");
     }
 
     @Test
     void aLinkWithoutSubnetManagerIsToldAsThat() {
         Path port = eight().get(0);
-        tree.look(check);
+        tree.run(check);
         HostTree.write(port.resolve("state"), "2: INIT\n");
-        assertThat(about(tree.look(check), "mlx5_0").orElseThrow().message())
+        assertThat(about(tree.run(check), "mlx5_0").orElseThrow().message())
                 .contains("no subnet manager has set it up (INIT, LinkUp)");
     }
 
@@ -134,35 +132,35 @@ class NicLinkCheckTest {
     void whileTheNodeStartsLinksMayStillTrain() {
         HostTree.down(eight().get(5));
         tree.write("proc/uptime", "100.00 5.00\n");
-        assertThat(code(tree.look(check), "mlx5_5")).isEqualTo("nic-port-training");
+        assertThat(code(tree.run(check), "mlx5_5")).isEqualTo("nic-port-training");
     }
 
     @Test
     void aSlowerLinkIsToldByItsLikesOrByWhatItWasBefore() {
         List<Path> ports = eight();
         HostTree.up(ports.get(6), "200 Gb/sec (4X HDR)");
-        Finding finding = about(tree.look(check), "mlx5_6").orElseThrow();
+        Finding finding = about(tree.run(check), "mlx5_6").orElseThrow();
         assertThat(finding.outcome()).isEqualTo(Outcome.WARN);
         assertThat(finding.message()).isEqualTo("mlx5_6 runs at 200 Gb/s, expected 400 as the others of its kind");
         Path lonely = tree.nic("mlx5_9", "0000:30:00.0", "Ethernet", "100 Gb/sec (4X EDR)");
-        tree.look(check);
+        tree.run(check);
         HostTree.up(lonely, "50 Gb/sec (2X EDR)");
-        assertThat(about(tree.look(check), "mlx5_9").orElseThrow().message())
+        assertThat(about(tree.run(check), "mlx5_9").orElseThrow().message())
                 .isEqualTo("mlx5_9 runs at 50 Gb/s, expected 100 as before");
     }
 
     @Test
     void threeLostLinksWithinAnHourAreFlappingAndAnHourOfQuietEndsIt() {
         Path port = eight().get(4);
-        tree.look(check);
+        tree.run(check);
         HostTree.write(port.resolve("counters/link_downed"), "2\n");
-        assertThat(code(tree.look(check), "mlx5_4")).isEqualTo("nic-port");
+        assertThat(code(tree.run(check), "mlx5_4")).isEqualTo("nic-port");
         HostTree.write(port.resolve("counters/link_downed"), "3\n");
-        Finding finding = about(tree.look(check), "mlx5_4").orElseThrow();
+        Finding finding = about(tree.run(check), "mlx5_4").orElseThrow();
         assertThat(finding.code()).isEqualTo("nic-port-flapping");
         assertThat(finding.action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
-        assertThat(code(tree.look(check, 200), "mlx5_4")).isEqualTo("nic-port-flapping");
-        assertThat(code(tree.look(check, 50), "mlx5_4")).isEqualTo("nic-port");
+        assertThat(code(tree.run(check, 200), "mlx5_4")).isEqualTo("nic-port-flapping");
+        assertThat(code(tree.run(check, 50), "mlx5_4")).isEqualTo("nic-port");
     }
 
     @Test
@@ -170,64 +168,64 @@ class NicLinkCheckTest {
         Path port = eight().get(4);
         HostTree.write(port.resolve("counters/link_downed"), "40\n");
         tree.write("proc/uptime", "60.00 5.00\n");
-        tree.look(check);
+        tree.run(check);
         HostTree.write(port.resolve("counters/link_downed"), "44\n");
-        assertThat(code(tree.look(check), "mlx5_4")).isEqualTo("nic-port");
+        assertThat(code(tree.run(check), "mlx5_4")).isEqualTo("nic-port");
         tree.write("proc/uptime", "400.00 5.00\n");
-        assertThat(code(tree.look(check), "mlx5_4")).isEqualTo("nic-port");
+        assertThat(code(tree.run(check), "mlx5_4")).isEqualTo("nic-port");
         HostTree.write(port.resolve("counters/link_downed"), "0\n");
-        assertThat(code(tree.look(check), "mlx5_4")).isEqualTo("nic-port");
+        assertThat(code(tree.run(check), "mlx5_4")).isEqualTo("nic-port");
     }
 
     @Test
     void withoutACounterTheLooksCount() throws Exception {
         Path port = tree.nic("efa_0", "0000:40:00.0", "Ethernet", "100 Gb/sec (4X EDR)");
         Files.delete(port.resolve("counters/link_downed"));
-        tree.look(check);
+        tree.run(check);
         for (int i = 0; i < 3; i++) {
             HostTree.down(port);
-            tree.look(check, 2);
+            tree.run(check, 2);
             HostTree.up(port, "100 Gb/sec (4X EDR)");
-            tree.look(check);
+            tree.run(check);
         }
-        assertThat(code(tree.look(check), "efa_0")).isEqualTo("nic-port-flapping");
+        assertThat(code(tree.run(check), "efa_0")).isEqualTo("nic-port-flapping");
     }
 
     @Test
     void aDeviceThatLeftTheBusIsGoneAndOneThatIsStillThereIsDoubtful() {
         eight();
-        tree.look(check);
+        tree.run(check);
         tree.delete("sys/class/infiniband/mlx5_1");
-        assertThat(about(tree.look(check), "mlx5_1").orElseThrow().outcome())
+        assertThat(about(tree.run(check), "mlx5_1").orElseThrow().outcome())
                 .as("it may be in a container's network namespace")
                 .isEqualTo(Outcome.WARN);
         tree.delete("sys/bus/pci/devices/0000:11:00.0");
-        Finding finding = about(tree.look(check), "mlx5_1").orElseThrow();
+        Finding finding = about(tree.run(check), "mlx5_1").orElseThrow();
         assertThat(finding.code()).isEqualTo("nic-gone");
         assertThat(finding.action()).isEqualTo(RecommendedAction.RESTART_BM);
-        assertThat(tree.look(check, 10)).extracting(Finding::code).contains("nic-gone");
+        assertThat(tree.run(check, 10)).extracting(Finding::code).contains("nic-gone");
     }
 
     @Test
     void aDeviceThatWasRenamedOrGivenToAVirtualMachineIsNotGone() throws Exception {
         eight();
-        tree.look(check);
+        tree.run(check);
         tree.delete("sys/class/infiniband/mlx5_1");
         tree.link("sys/class/infiniband/ibp17s0", "sys/devices/pci0000:11/0000:11:1f.0/0000:11:00.0/infiniband/mlx5_1");
         tree.delete("sys/class/infiniband/mlx5_2");
         Files.delete(folder.resolve("sys/devices/pci0000:12/0000:12:1f.0/0000:12:00.0/driver"));
         tree.link("sys/devices/pci0000:12/0000:12:1f.0/0000:12:00.0/driver", "sys/bus/pci/drivers/vfio-pci");
-        assertThat(tree.look(check, 5)).allSatisfy(f -> assertThat(f.outcome()).isEqualTo(Outcome.PASS));
+        assertThat(tree.run(check, 5)).allSatisfy(f -> assertThat(f.outcome()).isEqualTo(Outcome.PASS));
     }
 
     @Test
     void pinnedPortsAreCountedWithTheirRate() {
         List<Path> ports = eight();
         tree.pinPorts(8, 400);
-        assertThat(code(tree.look(check), "nic-ports")).isEqualTo("nic-ports");
+        assertThat(code(tree.run(check), "nic-ports")).isEqualTo("nic-ports");
         HostTree.down(ports.get(1));
         HostTree.up(ports.get(2), "200 Gb/sec (4X HDR)");
-        Finding finding = about(tree.look(check), "nic-ports").orElseThrow();
+        Finding finding = about(tree.run(check), "nic-ports").orElseThrow();
         assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
         assertThat(finding.message())
                 .isEqualTo("expected 8 active network ports at 400 Gb/s or more, found 6:"
@@ -237,7 +235,7 @@ class NicLinkCheckTest {
     @Test
     void pinnedPortsAreMissedWhereThereIsNoHardware() {
         tree.pinPorts(8, 0);
-        assertThat(tree.look(check))
+        assertThat(tree.run(check))
                 .singleElement()
                 .extracting(Finding::message)
                 .isEqualTo("expected 8 active network ports, found 0");
@@ -250,7 +248,7 @@ class NicLinkCheckTest {
         HostTree.down(ports.get(1));
         tree.write("sys/devices/pci0000:10/0000:10:1f.0/0000:10:00.0/physfn/vendor", "0x15b3\n");
         tree.leaveOut("mlx5_1");
-        assertThat(tree.look(check))
+        assertThat(tree.run(check))
                 .hasSize(6)
                 .allSatisfy(f -> assertThat(f.outcome()).isEqualTo(Outcome.PASS));
     }
@@ -266,7 +264,7 @@ class NicLinkCheckTest {
                         .waitFor())
                 .isZero();
         tree.leaveOut("mlx5_bond_0");
-        assertThat(java.util.concurrent.CompletableFuture.supplyAsync(() -> tree.look(check))
+        assertThat(java.util.concurrent.CompletableFuture.supplyAsync(() -> tree.run(check))
                         .get(10, java.util.concurrent.TimeUnit.SECONDS))
                 .isEmpty();
     }
@@ -279,16 +277,16 @@ class NicLinkCheckTest {
         tree.link(device + "/driver", "sys/bus/pci/drivers/efa");
         tree.write(device + "/net/ens6/operstate", "up\n");
         tree.write(device + "/net/ens6/flags", "0x1003\n");
-        assertThat(code(tree.look(check), "rdmap0s6")).isEqualTo("nic-port");
+        assertThat(code(tree.run(check), "rdmap0s6")).isEqualTo("nic-port");
         tree.write(device + "/net/ens6/operstate", "down\n");
-        assertThat(code(tree.look(check), "rdmap0s6")).isEqualTo("nic-port-down");
+        assertThat(code(tree.run(check), "rdmap0s6")).isEqualTo("nic-port-down");
     }
 
     @Test
     void anUnreadablePortIsUnknownNotDown() throws Exception {
         Path port = eight().get(7);
         Files.delete(port.resolve("state"));
-        Finding finding = about(tree.look(check), "mlx5_7").orElseThrow();
+        Finding finding = about(tree.run(check), "mlx5_7").orElseThrow();
         assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
         assertThat(finding.message()).contains("/state does not exist");
     }

@@ -47,7 +47,7 @@ class PcieAerCheckTest {
 
     @Test
     void gpusSwitchesAndAdaptersAreWatchedWithThePortsAboveThemAndNothingElse() {
-        assertThat(tree.look(check))
+        assertThat(tree.run(check))
                 .allSatisfy(f -> assertThat(f.outcome()).isEqualTo(Outcome.PASS))
                 .extracting(Finding::subject)
                 .containsExactlyInAnyOrder(
@@ -62,32 +62,32 @@ class PcieAerCheckTest {
 
     @Test
     void aFatalErrorIsAFaultAtOnceAndForAnHour() {
-        tree.look(check);
+        tree.run(check);
         fatal(1);
-        Finding finding = about(tree.look(check), GPU).orElseThrow();
+        Finding finding = about(tree.run(check), GPU).orElseThrow();
         assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
         assertThat(finding.action()).isEqualTo(RecommendedAction.RESTART_BM);
         assertThat(finding.message())
                 .isEqualTo("GPU " + GPU + " reported a fatal PCIe error within the last hour: DLP 1 since the start");
-        assertThat(outcome(tree.look(check, 58), GPU)).isEqualTo(Outcome.FAIL);
-        assertThat(outcome(tree.look(check, 2), GPU)).isEqualTo(Outcome.PASS);
+        assertThat(outcome(tree.run(check, 58), GPU)).isEqualTo(Outcome.FAIL);
+        assertThat(outcome(tree.run(check, 2), GPU)).isEqualTo(Outcome.PASS);
     }
 
     @Test
     void fatalErrorsOfBeforeAreNoFaultAndNoProofOfHealth() {
         fatal(2);
-        assertThat(outcome(tree.look(check), GPU)).isEqualTo(Outcome.SKIPPED);
-        assertThat(outcome(tree.look(check, 59), GPU)).isEqualTo(Outcome.SKIPPED);
-        assertThat(outcome(tree.look(check), GPU)).isEqualTo(Outcome.PASS);
+        assertThat(outcome(tree.run(check), GPU)).isEqualTo(Outcome.SKIPPED);
+        assertThat(outcome(tree.run(check, 59), GPU)).isEqualTo(Outcome.SKIPPED);
+        assertThat(outcome(tree.run(check), GPU)).isEqualTo(Outcome.PASS);
     }
 
     @Test
     void aNonFatalErrorIsWarnedOf() {
-        tree.look(check);
+        tree.run(check);
         tree.write(
                 "sys/devices/pci0000:3b/" + PORT + "/aer_dev_nonfatal",
                 "Undefined 0\nCmpltTO 3\nTOTAL_ERR_NONFATAL 3\n");
-        List<Finding> findings = tree.look(check);
+        List<Finding> findings = tree.run(check);
         assertThat(about(findings, PORT).orElseThrow().message())
                 .isEqualTo("the PCIe port " + PORT
                         + " reported a non-fatal PCIe error within the last hour: CmpltTO 3 since the start");
@@ -97,11 +97,11 @@ class PcieAerCheckTest {
 
     @Test
     void correctableErrorsAreJudgedByTheirRate() {
-        tree.look(check, 16);
+        tree.run(check, 16);
         tree.write(gpu + "/aer_dev_correctable", "RxErr 900\nTOTAL_ERR_COR 900\n");
-        assertThat(outcome(tree.look(check), GPU)).isEqualTo(Outcome.PASS);
+        assertThat(outcome(tree.run(check), GPU)).isEqualTo(Outcome.PASS);
         tree.write(gpu + "/aer_dev_correctable", "RxErr 901\nTOTAL_ERR_COR 901\n");
-        Finding finding = about(tree.look(check), GPU).orElseThrow();
+        Finding finding = about(tree.run(check), GPU).orElseThrow();
         assertThat(finding.outcome()).isEqualTo(Outcome.WARN);
         assertThat(finding.message())
                 .contains(
@@ -112,9 +112,9 @@ class PcieAerCheckTest {
     @Test
     void countersThatBeginAnewAreNoErrors() {
         fatal(5);
-        tree.look(check, 61);
+        tree.run(check, 61);
         fatal(0);
-        assertThat(outcome(tree.look(check), GPU)).isEqualTo(Outcome.PASS);
+        assertThat(outcome(tree.run(check), GPU)).isEqualTo(Outcome.PASS);
     }
 
     @Test
@@ -122,6 +122,6 @@ class PcieAerCheckTest {
         for (String address : List.of(GPU, PORT, "0000:10:00.0", "0000:20:00.0")) {
             Files.delete(folder.resolve("sys/bus/pci/devices/" + address + "/aer_dev_fatal"));
         }
-        assertThat(tree.look(check)).isEmpty();
+        assertThat(tree.run(check)).isEmpty();
     }
 }
