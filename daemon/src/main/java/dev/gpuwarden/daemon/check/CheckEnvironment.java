@@ -58,13 +58,13 @@ public record CheckEnvironment(
     }
 
     /** Returns the context of one check at the present time. */
-    Context context(NodeSnapshot node, CounterHistory memory) {
-        return new Context(this, node, memory, clock.instant(), new HashSet<>());
+    Context context(NodeSnapshot node, CounterHistory counters) {
+        return new Context(this, node, counters, clock.instant(), new HashSet<>());
     }
 
     /** @param pending labels of GPUs for which the check requested history that needs more time */
     record Context(
-            CheckEnvironment environment, NodeSnapshot node, CounterHistory memory, Instant now, Set<String> pending)
+            CheckEnvironment environment, NodeSnapshot node, CounterHistory counters, Instant now, Set<String> pending)
             implements CheckContext {
 
         @Override
@@ -79,7 +79,7 @@ public record CheckEnvironment(
 
         @Override
         public Reading<Long> increase(String counter, long value, Duration window) {
-            return memory.increase(counter, value, window, now);
+            return counters.increase(counter, value, window, now);
         }
 
         @Override
@@ -89,7 +89,7 @@ public record CheckEnvironment(
 
         @Override
         public Map<String, Long> notes() {
-            return memory.notes();
+            return counters.notes();
         }
 
         @Override

@@ -42,13 +42,13 @@ final class CheckExecution {
             HealthCheck check,
             CheckInfo info,
             CheckEnvironment environment,
-            CounterHistory memory,
+            CounterHistory counters,
             boolean logFailure) {
         Instant at = environment.clock().instant();
         long start = System.nanoTime();
         List<Finding> findings;
         try {
-            CheckEnvironment.Context context = environment.context(node, memory);
+            CheckEnvironment.Context context = environment.context(node, counters);
             findings = tidied(check.run(context), context.pending());
         } catch (Throwable e) {
             // A check that others wrote may throw anything. A failure costs this run alone.

@@ -17,7 +17,7 @@ final class CheckJob {
     private static final Duration QUICK = Duration.ofSeconds(1);
 
     private final HealthCheck check;
-    private final CounterHistory memory = new CounterHistory();
+    private final CounterHistory counters = new CounterHistory();
     private final CheckInfo info;
     private final long deadlineNanos;
     private final boolean alone;
@@ -112,7 +112,7 @@ final class CheckJob {
     }
 
     CheckResult run(NodeSnapshot node, CheckEnvironment environment) {
-        CheckResult result = CheckExecution.run(node, check, info, environment, memory, !failing);
+        CheckResult result = CheckExecution.run(node, check, info, environment, counters, !failing);
         failing = result.findings().stream().anyMatch(f -> f.code().equals("check-failed"));
         return result;
     }

@@ -61,7 +61,6 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
 
     /**
      * @param consumer receives all results once and in order, on the planning thread
-     *
      * @param epochNanos start of the time grid on which checks are due, in {@code System.nanoTime}
      */
     public CheckRunner(

@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Check results as a tree for JSON and YAML, see docs/check-json.md. Pure. */
+/** Check results as a tree for JSON and YAML, see docs/reference/check-json.md. Pure. */
 record CheckReport(List<CheckResult> results, Verdict verdict, boolean byDaemon) {
 
     static final String SCHEMA = "gpuwarden.check/v1";

@@ -64,7 +64,7 @@ public final class EventsCommand extends ClientCommand {
     @Option(names = "--newest-first", description = "Show the newest first.")
     boolean newestFirst;
 
-    /** @param clock with the zone in which times are shown */
+    /** @param clock clock with the zone in which times are shown */
     public EventsCommand(Clock clock) {
         this.clock = clock;
     }

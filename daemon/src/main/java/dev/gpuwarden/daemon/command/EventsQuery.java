@@ -28,7 +28,6 @@ final class EventsQuery {
 
     /**
      * @param daemon returns one page
-     *
      * @param names names of the selected GPU, one of which an event must carry; empty for all events
      */
     static Answer last(

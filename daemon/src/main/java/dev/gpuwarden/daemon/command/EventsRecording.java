@@ -12,7 +12,7 @@ import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A flight recording as stored: gpuwarden.recording/v1, see docs/recording-json.md. Keys of a newer daemon are kept; a
+ * A flight recording as stored: gpuwarden.recording/v1, see docs/reference/recording-json.md. Keys of a newer daemon are kept; a
  * value of an unexpected type counts as missing.
  */
 record EventsRecording(Map<String, @Nullable Object> tree) {

@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The results of a scan as a tree for JSON and YAML: gpuwarden.scan/v1, see docs/scan-json.md. Pure. */
+/** The results of a scan as a tree for JSON and YAML: gpuwarden.scan/v1, see docs/reference/scan-json.md. Pure. */
 record ScanReport(NodeSnapshot node, List<CheckResult> results, Verdict verdict) {
 
     static final String SCHEMA = "gpuwarden.scan/v1";

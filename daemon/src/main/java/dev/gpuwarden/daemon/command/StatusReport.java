@@ -28,10 +28,10 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The status that a daemon reports of its node: gpuwarden.status/v1, see docs/status-json.md. Pure.
+ * The status that a daemon reports of its node: gpuwarden.status/v1, see docs/reference/status-json.md. Pure.
  *
  * @param faultsLeftOut faults that did not fit into the answer
- * @param results of the checks that have run
+ * @param results results of the checks that have run
  * @param waiting checks that have not run
  * @param damping findings that are not yet raised or cleared; also empty if the daemon is too old to report them
  * @param storing whether events can be stored now

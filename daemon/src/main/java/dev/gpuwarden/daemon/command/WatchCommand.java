@@ -45,7 +45,7 @@ public final class WatchCommand extends ClientCommand {
     @Mixin
     EventsConditions conditions = new EventsConditions();
 
-    /** @param clock with the zone in which times are shown */
+    /** @param clock clock with the zone in which times are shown */
     public WatchCommand(Clock clock) {
         this.clock = clock;
     }

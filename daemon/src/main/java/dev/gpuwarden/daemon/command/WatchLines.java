@@ -43,7 +43,7 @@ final class WatchLines {
     /**
      * One change.
      *
-     * @param tree for JSON, see docs/events-json.md
+     * @param tree the change for JSON, see docs/reference/events-json.md
      */
     record Line(String text, Map<String, Object> tree) {}
 

@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * The decoded message of a log line.
  *
  * @param line number of the message's first line, from 1
- * @param signal with the UUID of its GPU, if an earlier line had it
+ * @param signal decoded message, with the UUID of its GPU, if an earlier line had it
  */
 record XidFinding(long line, Signal signal) {
 

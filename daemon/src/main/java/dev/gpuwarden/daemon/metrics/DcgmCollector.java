@@ -36,7 +36,6 @@ public final class DcgmCollector implements Collector {
 
     /**
      * @param lastXids the last Xid of each GPU that had one, by its address; absent if no kernel log is read
-     *
      * @param holders the pods that have the GPUs
      */
     public DcgmCollector(

@@ -6,15 +6,14 @@ import java.util.List;
 /**
  * Fields of DCGM with the same meaning as a reading here, with dcgm-exporter's types and units
  * (etc/default-counters.csv and etc/dcp-metrics-included.csv, the latter at d5e5f510, 2026-05-12).
- * `docs/dcgm-exporter.md` lists the other fields with the reasons.
+ * `docs/migration/dcgm-exporter.md` lists the other fields with the reasons.
  */
 final class DcgmFields {
 
     private static final double MIB = 1024 * 1024;
 
     /**
-     * @param divisor from the reading's raw unit to DCGM's; divides, since no double is 0.001
-     *
+     * @param divisor divides the reading's raw value to get DCGM's; not a factor, since no double is 0.001
      * @param ofPartition whether a partitioned GPU exports it by partition
      */
     record Field(Family family, GpuMetric metric, double divisor, boolean ofPartition) {}
@@ -56,7 +55,7 @@ final class DcgmFields {
                     "CORRECTABLE_REMAPPED_ROWS",
                     GpuMetric.REMAPPED_ROWS_CORRECTABLE,
                     "Rows remapped for correctable errors."),
-            gauge("ROW_REMAP_FAILURE", GpuMetric.REMAPPED_ROWS_FAILURE, 1, "Whether a row remap failed."),
+            gauge("ROW_REMAP_FAILURE", GpuMetric.REMAPPED_ROWS_FAILURE, 1, "1 if a row remap failed."),
             counter(
                     "NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL",
                     GpuMetric.NVLINK_CRC_FLIT_ERRORS,

@@ -19,7 +19,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recording around one moment: gpuwarden.recording/v1, see docs/recording-json.md. Pure.
+ * The recording around one moment: gpuwarden.recording/v1, see docs/reference/recording-json.md. Pure.
  *
  * @param at the moment, in wall clock
  * @param atNanos the same moment in the sampler's clock

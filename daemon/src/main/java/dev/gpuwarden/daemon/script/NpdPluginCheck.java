@@ -27,7 +27,6 @@ final class NpdPluginCheck implements HealthCheck {
 
     /**
      * @param permanent whether it is a condition
-     *
      * @param healthyReason the file's reason while there is no problem
      */
     record Problem(String name, boolean permanent, String source, String healthyReason, String healthyMessage) {}

@@ -44,7 +44,7 @@ final class DriverManager implements Runnable {
     private volatile boolean stopped;
     private volatile @Nullable Thread thread;
     private long inventoryDue;
-    /** Whether the bus shows other GPUs than at the last decision about recovery. */
+    /** True if the bus shows other GPUs than at the last decision about recovery. */
     private boolean busChanged;
 
     private record Call(String what, long startedNanos) {}

@@ -15,6 +15,6 @@ public interface FrameListener {
     /** Supplies listeners that do nothing. */
     Supplier<FrameListener> NONE = () -> (gpu, cadence, frame) -> {};
 
-    /** @param frame with fresh readings of this cadence; read-only, and valid only until this call returns */
+    /** @param frame frame with fresh readings of this cadence; read-only, and valid only until this call returns */
     void published(GpuIdentity gpu, Cadence cadence, GpuFrame frame);
 }

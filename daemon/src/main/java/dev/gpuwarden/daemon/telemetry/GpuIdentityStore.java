@@ -14,7 +14,6 @@ public final class GpuIdentityStore {
 
     /**
      * @param known identities from before the start
-     *
      * @param keep receives all of them whenever one changes; must not block
      */
     public GpuIdentityStore(KnownGpus known, Consumer<KnownGpus> keep) {

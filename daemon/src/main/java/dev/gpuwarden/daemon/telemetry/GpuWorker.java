@@ -38,7 +38,7 @@ final class GpuWorker implements Runnable {
     private volatile long callStarted;
 
     private volatile Work callWork = Work.FAST;
-    /** Whether the call under way is the first to this GPU, which may have to wake it up. */
+    /** True if the call under way is the first to this GPU, which may have to wake it up. */
     private volatile boolean firstCall;
 
     private volatile boolean stopped;

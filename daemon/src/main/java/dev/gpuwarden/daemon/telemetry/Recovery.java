@@ -22,7 +22,6 @@ final class Recovery {
 
     /**
      * @param wanted whether a GPU is lost, gone, or on the PCI bus and not listed
-     *
      * @param changed whether the PCI bus shows other GPUs than before, which resets the back-off
      * @param blocked whether a call hangs
      * @return whether the library must be initialised again now

@@ -90,7 +90,7 @@ public final class SamplingSettings {
             description = "Way into the driver: auto, jni or jna (default: ${DEFAULT-VALUE}).")
     SamplerPath samplerPath = SamplerPath.AUTO;
 
-    /** Whether an exporter of profiling metrics is on. */
+    /** True if an exporter of profiling metrics is on. */
     private boolean profiling;
 
     static final class SamplerPathConverter implements ITypeConverter<SamplerPath> {

@@ -20,7 +20,6 @@ final class Schedule {
 
     /**
      * @param epochNanos start of the time grid, the same for all GPUs
-     *
      * @param gpu position among {@code gpus}
      */
     Schedule(SamplingSettings settings, long epochNanos, long startNanos, int gpu, int gpus) {

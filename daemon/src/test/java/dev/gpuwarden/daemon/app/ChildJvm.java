@@ -19,7 +19,7 @@ public final class ChildJvm {
 
     private ChildJvm() {}
 
-    /** The program as users start it. */
+    /** Returns the program as users start it. */
     public static ProcessBuilder gpuwarden(List<String> arguments) {
         return of("dev.gpuwarden.cli.Main", arguments);
     }

@@ -28,14 +28,14 @@ import org.junit.jupiter.api.Timeout;
 class DaemonCommandTest {
 
     @Test
-    void servesWhatItSeesAndStopsWhenTold() throws Exception {
+    void servesReadingsAndStopsOnSignal() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("demo")) {
             RunningDaemon daemon = RunningDaemon.start(node);
             try {
-                assertThat(String.join("\n", daemon.said()))
+                assertThat(String.join("\n", daemon.output()))
                         .contains("INFO app: settings: ", " path.sysfs=" + node.sysfs())
                         .doesNotContain("sampling.fast-interval");
-                assertThat(daemon.said()).allMatch(line -> line.matches("\\d{4}-\\d\\d-\\d\\dT[0-9:.]{12}Z INFO .*"));
+                assertThat(daemon.output()).allMatch(line -> line.matches("\\d{4}-\\d\\d-\\d\\dT[0-9:.]{12}Z INFO .*"));
                 daemon.awaitReady();
                 String metrics = daemon.get("/metrics").body();
                 assertThat(metrics.lines().filter(l -> l.startsWith("gpuwarden_gpu_temperature_celsius{")))
@@ -49,7 +49,7 @@ class DaemonCommandTest {
     }
 
     @Test
-    void anAggregatorThatIsAwayIsAMetricAndHoldsNothingUp() throws Exception {
+    void missingAggregatorIsAMetricAndBlocksNothing() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("demo")) {
             RunningDaemon daemon = RunningDaemon.start(node, "--uplink.address=127.0.0.1:9", "--uplink.insecure");
             try {
@@ -68,7 +68,7 @@ class DaemonCommandTest {
     }
 
     @Test
-    void whatAChecksFindsIsAFaultUntilItIsProvedWellWhateverRestarts() throws Exception {
+    void checkFaultSurvivesRestartsUntilThePartRecovers() throws Exception {
         String often = "--check.interval=gpu-state=1s";
         String fails = "gpuwarden_check_outcome{check=\"gpu-state\",outcome=\"fail\"} 1.0";
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
@@ -102,7 +102,7 @@ class DaemonCommandTest {
     }
 
     @Test
-    void whatTheKernelSaysIsAFaultWithinASecondAndIsToldOnceWhateverRestarts() throws Exception {
+    void kernelFaultIsRaisedWithinASecondAndOnceAcrossRestarts() throws Exception {
         Predicate<String> fault = metrics -> metrics.contains("code=\"79\"")
                 && metrics.contains("gpuwarden_faults{")
                 && metrics.lines().anyMatch(DaemonCommandTest::xidOfDcgm);
@@ -138,12 +138,12 @@ class DaemonCommandTest {
     }
 
     @Test
-    void whatACheckReportsOnItsSocketIsFoundByAQuery() throws Exception {
+    void eventReportedOnTheSocketIsQueryable() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             RunningDaemon daemon = RunningDaemon.start(node, "--node.name=node-7");
             try (NodeClient checks = NodeClient.of(node.root().resolve("nvsentinel.sock"));
                     NodeClient queries = NodeClient.of(RunningDaemon.socket(node))) {
-                assertThat(String.join("\n", daemon.said()))
+                assertThat(String.join("\n", daemon.output()))
                         .contains("answering gRPC on unix:" + RunningDaemon.socket(node) + ", unix:");
                 var unused = PlatformConnectorGrpc.newBlockingStub(checks.channel())
                         .healthEventOccurredV1(HealthEvents.newBuilder()
@@ -182,7 +182,7 @@ class DaemonCommandTest {
     }
 
     @Test
-    void runsWithoutAnyGpuAndWithoutAnyPlaceForItsFiles() throws Exception {
+    void runsWithoutGpuAndWithoutWritableFolders() throws Exception {
         RunningDaemon daemon = RunningDaemon.start(
                 "--grpc.socket=none",
                 "--events.socket=none",
@@ -197,18 +197,18 @@ class DaemonCommandTest {
         assertThat(daemon.process().exitValue()).isZero();
     }
 
-    /** What a daemon that cannot start says. */
+    /** Returns the error of a daemon that cannot start. */
     private static String refused(String... options) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("daemon"));
         arguments.addAll(List.of(options));
         Process daemon = ChildJvm.gpuwarden(arguments).redirectErrorStream(true).start();
-        String said = new String(daemon.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(daemon.waitFor()).as(said).isEqualTo(2);
-        return said;
+        String output = new String(daemon.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(daemon.waitFor()).as(output).isEqualTo(2);
+        return output;
     }
 
     @Test
-    void aSecondDaemonOnTheSameStoreIsAUserError() throws Exception {
+    void secondDaemonOnTheSameStoreIsAUserError() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             RunningDaemon first = RunningDaemon.start(node);
             try {
@@ -225,7 +225,7 @@ class DaemonCommandTest {
     }
 
     @Test
-    void anAddressThatIsTakenIsAUserError() throws Exception {
+    void addressInUseIsAUserError() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("t4");
                 ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertThat(refused(
@@ -239,7 +239,7 @@ class DaemonCommandTest {
     }
 
     @Test
-    void anAggregatorAndOwnWritingTogetherAreAUserError() throws Exception {
+    void aggregatorAndKubernetesWritingTogetherAreAUserError() throws Exception {
         assertThat(refused("--uplink.address=127.0.0.1:9", "--uplink.insecure", "--kubernetes.write=conditions"))
                 .contains("--kubernetes.write does not go together with --uplink.address");
     }

@@ -29,13 +29,13 @@ class DaemonInClusterTest {
     }
 
     @Test
-    void whatHappensToAGpuIsSeenWithKubectlHoweverOftenTheDaemonIsKilled() throws Exception {
+    void gpuFaultsAreVisibleInKubectlAcrossKills() throws Exception {
         whatHappensToAGpuIsSeenAlthoughTheDaemonIsKilled("killed-often", 600);
     }
 
     @Test
     @Tag("soak")
-    void theSameWithSixteenKills() throws Exception {
+    void gpuFaultsAreVisibleInKubectlAcrossSixteenKills() throws Exception {
         whatHappensToAGpuIsSeenAlthoughTheDaemonIsKilled("killed-more-often", 100);
     }
 
@@ -48,7 +48,8 @@ class DaemonInClusterTest {
             await(() -> TestCluster.label(plane, name).equals("PASS"));
             node.set("gpu.3.state", "lost");
             for (int millis = 0; millis < 1600; millis += stepMillis) {
-                // While it finds the fault, stores it, writes the condition, the label, the Event, or just after.
+                // Kills it while it finds the fault, stores it, writes the condition, the label, the Event, or just
+                // after.
                 TimeUnit.MILLISECONDS.sleep(millis);
                 assertThat(daemon.process().destroyForcibly().waitFor(10, TimeUnit.SECONDS))
                         .isTrue();

@@ -23,7 +23,7 @@ class GpuLabelerTest {
             now::get);
 
     @Test
-    void aGpuHasItsNumberAndAddressEvenOnceItIsListedNoMore() {
+    void gpuKeepsItsLabelAfterItIsNoLongerListed() {
         String name = "GPU 1 (" + NodeFixture.identity(1).pci().asOptional().orElseThrow() + ")";
         assertThat(words.apply(UUID + " is lost, " + UUID)).isEqualTo(name + " is lost, " + name);
         gpus = 1;
@@ -32,7 +32,7 @@ class GpuLabelerTest {
     }
 
     @Test
-    void textsOfStrangersCauseNoLook() {
+    void unknownUuidsDoNotCauseSnapshots() {
         String other = UUID.replace("GPU-0", "GPU-f");
         for (int i = 0; i < 100; i++) {
             assertThat(words.apply("of " + other)).isEqualTo("of " + other);

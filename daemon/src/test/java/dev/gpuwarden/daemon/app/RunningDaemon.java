@@ -19,8 +19,8 @@ import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A daemon as a process of its own, and what it said until it served. */
-public record RunningDaemon(Process process, BufferedReader err, List<String> said, String address) {
+/** A daemon as a process of its own, with its output until it served. */
+public record RunningDaemon(Process process, BufferedReader err, List<String> output, String address) {
 
     private static final Pattern SERVING = Pattern.compile(".*serving (http://127\\.0\\.0\\.1:[0-9]+)/metrics");
 
@@ -30,15 +30,15 @@ public record RunningDaemon(Process process, BufferedReader err, List<String> sa
         Process process = ChildJvm.gpuwarden(command).start();
         BufferedReader err =
                 new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
-        List<String> said = new ArrayList<>();
+        List<String> output = new ArrayList<>();
         for (String line = err.readLine(); line != null; line = err.readLine()) {
-            said.add(line);
+            output.add(line);
             Matcher m = SERVING.matcher(line);
             if (m.matches()) {
-                return new RunningDaemon(process, err, said, m.group(1));
+                return new RunningDaemon(process, err, output, m.group(1));
             }
         }
-        throw new AssertionError("the daemon ended: " + said);
+        throw new AssertionError("the daemon ended: " + output);
     }
 
     public static RunningDaemon start(SimulatedNode node, String... more) throws IOException {
@@ -61,7 +61,7 @@ public record RunningDaemon(Process process, BufferedReader err, List<String> sa
         return node.root().resolve("gpuwarden.sock");
     }
 
-    /** Waits until the metrics say so; the metrics then. */
+    /** Waits until the metrics match, and returns them. */
     public String awaitMetrics(Predicate<String> condition) throws IOException, InterruptedException {
         while (true) {
             String metrics = get("/metrics").body();
@@ -85,7 +85,7 @@ public record RunningDaemon(Process process, BufferedReader err, List<String> sa
         }
     }
 
-    /** SIGTERM, which takes a second on a quiet machine. */
+    /** Sends SIGTERM, which takes a second on a quiet machine. */
     public void stop() throws InterruptedException {
         process.destroy();
         assertThat(process.waitFor(10, TimeUnit.SECONDS)).as("it ends in time").isTrue();

@@ -16,17 +16,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.ServiceLoader;
 
-/** Has checks look at nodes, in tests. */
+/** Runs checks on nodes, for tests. */
 public final class CheckContexts {
 
     private CheckContexts() {}
 
-    /** One look of one check at a simulated node. */
-    public static List<Finding> look(HealthCheck check, SimulatedNode node) {
+    /** Runs a check once on a simulated node. */
+    public static List<Finding> run(HealthCheck check, SimulatedNode node) {
         return check.run(context(node, Limits.NONE));
     }
 
-    /** What a check sees of a simulated node that is read once. */
+    /** Returns the context of a check on a simulated node that is read once. */
     public static CheckContext context(SimulatedNode node, Limits limits) {
         return context(snapshot(node), paths(node), limits);
     }
@@ -40,9 +40,9 @@ public final class CheckContexts {
         return NodePaths.of(node.procfs(), node.sysfs(), node.podLogs());
     }
 
-    /** Read once by the driver library; what hangs is given up soon. */
+    /** Reads a node once with the driver library; calls that hang are given up soon. */
     public static NodeSnapshot snapshot(SimulatedNode node) {
-        // Long enough for a first look beside other test JVMs.
+        // Long enough for a first read beside other test JVMs.
         Duration soon = Duration.ofSeconds(2);
         SamplingSettings settings = SamplingSettings.of(
                         Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofSeconds(15), soon)

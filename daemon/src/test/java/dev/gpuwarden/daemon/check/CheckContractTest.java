@@ -21,10 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What holds for every check on the class path, without its saying so. */
+/** The contract of every check on the class path. */
 class CheckContractTest {
 
-    /** The largest nodes say no more about checks than their smaller likes, and take long to build. */
+    /** The largest nodes test no more of checks than smaller ones do, and take long to build. */
     private static final Set<String> LEFT_OUT = Set.of("big64", "busy500");
 
     static List<HealthCheck> checks() {
@@ -41,7 +41,7 @@ class CheckContractTest {
 
     @ParameterizedTest
     @MethodSource("checks")
-    void saysWhatItIs(HealthCheck check) {
+    void descriptionIsComplete(HealthCheck check) {
         CheckInfo info = check.info();
         assertThat(info.id()).matches("[a-z][a-z0-9]*(-[a-z0-9]+)*");
         assertThat(info.eventName()).matches("[A-Za-z][A-Za-z0-9]{0,62}");
@@ -57,7 +57,7 @@ class CheckContractTest {
     }
 
     @Test
-    void noTwoShareANameAndThereAreSome() {
+    void checkIdsAreUnique() {
         assertThat(checks())
                 .extracting(check -> check.info().id())
                 .doesNotHaveDuplicates()
@@ -67,25 +67,25 @@ class CheckContractTest {
 
     @ParameterizedTest
     @MethodSource("scenarios")
-    void keepsTheContractOnEveryNode(String scenario) {
+    void contractHoldsOnEveryNode(String scenario) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             CheckContext context = CheckContexts.context(node, Limits.NONE);
             for (HealthCheck check : checks()) {
                 List<Finding> findings = check.run(context);
                 Set<String> subjects = new HashSet<>();
                 for (Finding finding : findings) {
-                    String said = check.info().id() + " on " + scenario + ": " + finding;
-                    assertThat(finding.code()).as(said).matches("[a-z][a-z0-9]*(-[a-z0-9]+)*");
-                    assertThat(finding.message()).as(said).isNotBlank();
+                    String found = check.info().id() + " on " + scenario + ": " + finding;
+                    assertThat(finding.code()).as(found).matches("[a-z][a-z0-9]*(-[a-z0-9]+)*");
+                    assertThat(finding.message()).as(found).isNotBlank();
                     assertThat(finding.outcome() == Outcome.FAIL || finding.action() == RecommendedAction.NONE)
-                            .as("only a fault asks for an action: " + said)
+                            .as("only a fault asks for an action: " + found)
                             .isTrue();
                     assertThat(subjects.add(finding.subject().label()))
-                            .as("one finding for each part: " + said)
+                            .as("one finding for each part: " + found)
                             .isTrue();
                     assertThat(finding.subject().equals(Subject.NODE)
                                     || !finding.subject().entities().isEmpty())
-                            .as("a part has a name for machines: " + said)
+                            .as("a part has a name for machines: " + found)
                             .isTrue();
                 }
             }
@@ -93,7 +93,7 @@ class CheckContractTest {
     }
 
     @Test
-    void whatWasNotLookedAtDoesNotPass() {
+    void unreadPartsDoNotPass() {
         try (SimulatedNode node = SimulatedNode.start("no-driver")) {
             CheckContext context = CheckContexts.context(node, Limits.NONE);
             for (HealthCheck check : checks()) {

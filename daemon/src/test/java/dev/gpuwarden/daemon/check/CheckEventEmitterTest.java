@@ -29,71 +29,71 @@ class CheckEventEmitterTest {
         return started;
     }
 
-    private void look(Finding... findings) {
+    private void run(Finding... findings) {
         emitter.accept(List.of(CheckResult.of(port, now, Duration.ZERO, List.of(findings))));
         now = now.plus(port.every());
     }
 
     @Test
-    void aFaultIsToldOnceAndLiftedOnce() {
-        look(BAD);
-        look(BAD);
-        look(BAD);
+    void faultIsRaisedOnceAndClearedOnce() {
+        run(BAD);
+        run(BAD);
+        run(BAD);
         assertThat(book.faults()).hasSize(1);
-        look(GOOD);
-        look(GOOD);
-        look(GOOD);
+        run(GOOD);
+        run(GOOD);
+        run(GOOD);
         assertThat(book.faults()).isEmpty();
         assertThat(book.taken()).extracting(HealthEvent::healthy).containsExactly(false, true);
     }
 
     @Test
-    void aRestartNeitherRepeatsNorClears() {
-        look(BAD);
+    void restartNeitherRepeatsNorClearsFaults() {
+        run(BAD);
         emitter = started(plan);
-        look(BAD);
-        look(GOOD);
+        run(BAD);
+        run(GOOD);
         assertThat(book.taken()).hasSize(1);
-        look(GOOD);
+        run(GOOD);
         assertThat(book.faults()).isEmpty();
         assertThat(book.taken()).hasSize(2);
     }
 
     @Test
-    void whatSomebodySetHealthyIsToldAgainIfItIsStillThere() {
-        look(BAD);
+    void faultSetHealthyIsRaisedAgainIfItPersists() {
+        run(BAD);
         HealthEvent mended = HealthEvent.of("gpuwarden", "NIC", "Port")
                 .healthy(true)
                 .nodeName("node-7")
                 .build();
         book.accept(List.of(mended), Optional.empty());
         assertThat(book.faults()).isEmpty();
-        look(BAD);
+        run(BAD);
         assertThat(book.faults()).hasSize(1);
     }
 
     @Test
-    void whatFoundNoRoomIsToldWhenThereIsSome() {
+    void refusedFaultIsSentAgainWhenThereIsRoom() {
         book.full = true;
-        look(BAD);
-        look(BAD);
+        run(BAD);
+        run(BAD);
         book.full = false;
-        look(BAD);
+        run(BAD);
         assertThat(book.faults()).hasSize(1);
         book.full = true;
-        look(GOOD);
-        look(GOOD);
-        look(GOOD);
+        run(GOOD);
+        run(GOOD);
+        run(GOOD);
         book.full = false;
         assertThat(book.faults()).hasSize(1);
-        look(GOOD);
-        look(GOOD);
+        run(GOOD);
+        run(GOOD);
         assertThat(book.faults()).isEmpty();
     }
 
     @Test
-    void switchingACheckOffClearsItsFaultsAndNoOthers() {
-        look(BAD);
+    void switchingACheckOffClearsOnlyItsFaults() {
+        run(BAD);
         HealthEvent others = HealthEvent.of("somebody", "NIC", "Port")
                 .errorCodes(List.of("x"))
                 .nodeName("node-7")
@@ -106,16 +106,16 @@ class CheckEventEmitterTest {
     }
 
     @Test
-    void faultsOfOtherNodesAndAgentsAreNotItsOwn() {
+    void faultsOfOtherNodesAndAgentsAreIgnored() {
         HealthEvent forged = HealthEvent.of("gpuwarden", "NIC", "Port")
                 .errorCodes(List.of("port-down"))
                 .entities(ScriptedCheck.PORT.entities())
                 .nodeName("node-8")
                 .build();
         book.accept(forged);
-        look(GOOD);
-        look(GOOD);
-        look(GOOD);
+        run(GOOD);
+        run(GOOD);
+        run(GOOD);
         assertThat(book.faults()).hasSize(1);
     }
 }

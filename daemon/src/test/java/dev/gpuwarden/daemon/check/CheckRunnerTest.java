@@ -41,7 +41,7 @@ class CheckRunnerTest {
             NodePaths.of(Path.of("/nonexistent"), Path.of("/nonexistent"), Path.of("/nonexistent"));
 
     private final AtomicReference<NodeSnapshot> node = new AtomicReference<>(NodeFixture.node(1));
-    private final List<CheckResult> told = new CopyOnWriteArrayList<>();
+    private final List<CheckResult> published = new CopyOnWriteArrayList<>();
 
     private CheckEnvironment environment() {
         CheckEnvironment once = CheckEnvironment.once(node.get(), Limits.NONE, Expectations.NONE, PATHS);
@@ -58,7 +58,7 @@ class CheckRunnerTest {
 
     private CheckRunner runner(Duration deadline, HealthCheck... checks) {
         CheckRunner runner = new CheckRunner(
-                CheckPlan.of(List.of(checks)).deadline(deadline), environment(), told::addAll, System.nanoTime());
+                CheckPlan.of(List.of(checks)).deadline(deadline), environment(), published::addAll, System.nanoTime());
         runner.start();
         return runner;
     }
@@ -75,19 +75,19 @@ class CheckRunnerTest {
     }
 
     @Test
-    void runsWhatIsDueAgainAndAgainAndTellsEachResultOnce() {
+    void dueChecksRunRepeatedlyAndEachResultIsPublishedOnce() {
         ScriptedCheck check = often("port", ScriptedCheck.of("port", context -> List.of(GOOD)));
         try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, check)) {
-            until(() -> told.size() >= 5);
+            until(() -> published.size() >= 5);
             assertThat(runner.results()).hasSize(1);
             assertThat(runner.results().get(0).outcome()).isEqualTo(Outcome.PASS);
         }
-        assertThat(told.size()).isLessThanOrEqualTo(check.runs.get());
-        assertThat(told).extracting(CheckResult::at).isSorted().doesNotHaveDuplicates();
+        assertThat(published.size()).isLessThanOrEqualTo(check.runs.get());
+        assertThat(published).extracting(CheckResult::at).isSorted().doesNotHaveDuplicates();
     }
 
     @Test
-    void whoeverAsksGetsAResultOfNow() {
+    void requestedRunReturnsAFreshResult() {
         AtomicReference<Finding> now = new AtomicReference<>(GOOD);
         ScriptedCheck port = ScriptedCheck.of("port", context -> List.of(now.get()));
         ScriptedCheck other = ScriptedCheck.of("other", context -> List.of());
@@ -109,7 +109,7 @@ class CheckRunnerTest {
     }
 
     @Test
-    void aCheckThatIsUnderWayIsWaitedForAndNotRunTwice() throws InterruptedException {
+    void requestWaitsForARunUnderWay() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         ScriptedCheck slow = ScriptedCheck.of("slow", context -> {
@@ -125,7 +125,7 @@ class CheckRunnerTest {
             TimeUnit.MILLISECONDS.sleep(50);
             go.countDown();
             askers.forEach(asker -> assertThat(asker.join()).hasSize(1));
-            // Who asked before it came back is content with what came; at most one more look for who asked after.
+            // A request before the result is satisfied by it; a request after it causes one more run at most.
             assertThat(slow.runs.get()).isLessThanOrEqualTo(2);
         }
     }
@@ -146,7 +146,7 @@ class CheckRunnerTest {
     }
 
     @Test
-    void aCheckThatHangsIsUnknownAndCostsTheOthersNothing() {
+    void hangingCheckIsUnknownAndDoesNotDelayOthers() {
         CountDownLatch go = new CountDownLatch(1);
         ScriptedCheck hangs = ScriptedCheck.of("a-hangs", context -> {
             await(go);
@@ -172,7 +172,7 @@ class CheckRunnerTest {
     }
 
     @Test
-    void aCheckThatWaitsHoldsUpNobody() {
+    void slowCheckDoesNotDelayOthers() {
         CountDownLatch go = new CountDownLatch(1);
         ScriptedCheck script =
                 new ScriptedCheck(CheckInfo.of("a-script", "NODE", "Waits."), Duration.ofSeconds(20), context -> {
@@ -190,7 +190,7 @@ class CheckRunnerTest {
     }
 
     @Test
-    void whatIsThrownIsUnknown() {
+    void thrownErrorsAreUnknown() {
         ScriptedCheck throwing = ScriptedCheck.of("throwing", context -> {
             throw new IllegalStateException("no such \u001b[31m file");
         });
@@ -216,7 +216,7 @@ class CheckRunnerTest {
     }
 
     @Test
-    void waitsForTheFirstReadingsUnlessAsked() {
+    void scheduledRunsWaitForFirstReadingsAndRequestsDoNot() {
         node.set(new NodeSnapshot(new DriverState.Opening(), NodeFixture.node(1).pciGpus(), List.of()));
         ScriptedCheck waiting = ScriptedCheck.of("waiting", context -> List.of(GOOD));
         ScriptedCheck requested = ScriptedCheck.of("asked", context -> List.of(GOOD));
@@ -229,17 +229,17 @@ class CheckRunnerTest {
     }
 
     @Test
-    void aChangeIsLookedAtSoon() {
+    void changeTriggersARun() {
         ScriptedCheck check = ScriptedCheck.of("port", context -> List.of(GOOD));
         try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, check)) {
-            until(() -> told.size() == 1);
+            until(() -> published.size() == 1);
             runner.runSoon();
-            until(() -> told.size() == 2);
+            until(() -> published.size() == 2);
         }
     }
 
     @Test
-    void anAskerIsLetGoWhenTheRunnerStops() {
+    void requestEndsWhenTheRunnerStops() {
         CountDownLatch go = new CountDownLatch(1);
         ScriptedCheck hangs = ScriptedCheck.of("hangs", context -> {
             await(go);
@@ -254,7 +254,7 @@ class CheckRunnerTest {
     }
 
     @Test
-    void whatTimeWillBringIsSkippedAndWhatIsBrokenIsUnknown() {
+    void pendingHistoryIsSkippedAndBrokenHistoryIsUnknown() {
         String gpu = NodeFixture.identity(0).label();
         ScriptedCheck rate = ScriptedCheck.of("rate", context -> {
             var unused = context.history(context.node().gpus().get(0).identity())
@@ -272,7 +272,7 @@ class CheckRunnerTest {
     }
 
     @Test
-    void findingsAreBoundedAndOnePartHasOne() {
+    void findingsAreBoundedAndEachPartHasOne() {
         ScriptedCheck flood = ScriptedCheck.of(
                 "flood",
                 context -> IntStream.range(0, 100_000)

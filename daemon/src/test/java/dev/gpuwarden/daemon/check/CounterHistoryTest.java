@@ -27,7 +27,7 @@ class CounterHistoryTest {
 
     @ParameterizedTest
     @CsvSource({"1", "7", "15", "60", "299"})
-    void theWindowIsCoveredToWithinASixteenthHoweverOftenOneLooks(int every) {
+    void windowIsCoveredToWithinASixteenthAtAnyRateOfRuns(int every) {
         for (int second = 0; second < 300; second += every) {
             assertThat(cause(at(second, second))).isEqualTo(Absence.PENDING);
         }
@@ -38,7 +38,7 @@ class CounterHistoryTest {
     }
 
     @Test
-    void aCounterThatWentBackwardsIsToldOnceAndBeginsAnew() {
+    void decreasingCounterIsReportedOnceAndReset() {
         at(0, 100);
         at(300, 200);
         assertThat(cause(at(310, 5))).isEqualTo(Absence.IMPLAUSIBLE);
@@ -47,24 +47,24 @@ class CounterHistoryTest {
     }
 
     @Test
-    void anOldLookIsNoMeasureOfTheLastMinutes() {
+    void oldValueDoesNotCoverTheWindow() {
         at(0, 100);
         assertThat(cause(at(86_400, 5000))).isEqualTo(Absence.PENDING);
     }
 
     @Test
-    void aClockSetBackBeginsAnew() {
+    void clockSetBackResetsTheCounter() {
         at(1000, 100);
         assertThat(cause(at(10, 200))).isEqualTo(Absence.PENDING);
         assertThat(at(310, 205).asOptional()).contains(5L);
     }
 
     @Test
-    void countersThatNobodyAsksForAnyMoreMakeRoom() {
+    void unusedCountersMakeRoom() {
         for (int i = 0; i < CounterHistory.MOST_COUNTERS; i++) {
             increases.increase("device-" + i, 1, WINDOW, START);
         }
         assertThat(((Reading.Absent<Long>) at(10, 1)).detail()).contains("4096 counters");
-        assertThat(((Reading.Absent<Long>) at(700, 1)).detail()).contains("more than one look");
+        assertThat(((Reading.Absent<Long>) at(700, 1)).detail()).contains("more than one run");
     }
 }

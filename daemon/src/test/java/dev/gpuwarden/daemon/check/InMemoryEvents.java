@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Events in memory, for tests: faults as {@link FaultTable} has them, and a disk that can be full. */
-final class MemoryBook implements EventWriter, EventReader {
+/** Events in memory, for tests: faults as in {@link FaultTable}, and a disk that can be full. */
+final class InMemoryEvents implements EventWriter, EventReader {
 
     private final FaultTable table = new FaultTable();
     private final List<HealthEvent> events = new ArrayList<>();

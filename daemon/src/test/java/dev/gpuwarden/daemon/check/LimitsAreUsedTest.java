@@ -16,7 +16,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** That a name which a check asks for has a row, {@link BoardLimits} sees to; this sees to the other direction. */
+/**
+ * Checks that every row of the limits is used. {@link BoardLimits} ensures the other direction: a name that a check
+ * requests has a row.
+ */
 class LimitsAreUsedTest {
 
     @Test
@@ -28,12 +31,12 @@ class LimitsAreUsedTest {
     }
 
     @Test
-    void everyRowSaysWhereItsValueComesFrom() {
+    void everyRowHasASource() {
         assertThat(BoardLimits.shipped().rows())
                 .allSatisfy(row -> assertThat(row.source()).matches("limits\\.tsv:\\d+, .{5,}"));
     }
 
-    /** The compiled checks, in which names of limits stand as texts or as names of constants. */
+    /** Returns the compiled checks, which contain the names of limits as texts or as names of constants. */
     private static String classes() throws IOException, URISyntaxException {
         List<Path> roots = ServiceLoader.load(HealthCheck.class).stream()
                 .map(provider -> folder(provider.type()))

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-/** A check that does what a test says. */
+/** A check whose results the test sets. */
 final class ScriptedCheck implements HealthCheck {
 
     static final Subject PORT = Subject.of(new Entity("NIC", "mlx5_0/1"));

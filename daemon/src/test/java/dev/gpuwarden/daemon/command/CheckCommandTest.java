@@ -27,7 +27,7 @@ class CheckCommandTest {
         "t4, all, 0",
         "gpu-lost, all, 1",
     })
-    void theExitCodeIsTheOutcome(String scenario, String name, int exitCode) {
+    void exitCodeIsTheOutcome(String scenario, String name, int exitCode) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             Program check = Program.run(node, "check", name);
             assertThat(check.err()).isEmpty();
@@ -36,7 +36,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void showsWhatWasLookedAtAndWhatIsWrong() throws IOException {
+    void showsResultsAndComplaints() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("gpu-lost")) {
             String table = Program.run(node, "check", "driver", "gpu-state", "gpu-readings")
                     .out()
@@ -60,7 +60,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void theListSaysWhatIsOffAndHowOftenTheRestRuns() {
+    void listShowsDisabledChecksAndIntervals() {
         Program list =
                 Program.run("check", "--list", "--check.disable=gpu-readings", "--check.interval=gpu-state=1m30s");
         assertThat(list.exitCode()).isZero();
@@ -73,7 +73,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void aCheckThatIsNamedRunsEvenIfItIsOffAndAllLeavesItOut() {
+    void namedCheckRunsEvenIfDisabledAndAllOmitsIt() {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             assertThat(Program.run(node, "check", "driver", "--check.disable=driver")
                             .out())
@@ -87,7 +87,7 @@ class CheckCommandTest {
     @ParameterizedTest
     @CsvSource({
         "gpu-sate, 'unknown check ''gpu-sate'', did you mean gpu-state?'",
-        "xyzzyxyzzy, '''gpuwarden check --list'' shows what there is'",
+        "xyzzyxyzzy, '''gpuwarden check --list'' shows all checks'",
         "--check.disable=drivr, '--check.disable: unknown check ''drivr'', did you mean driver?'",
         "--check.only=drivr, '--check.only: unknown check ''drivr'''",
         "--check.interval=drivr=3s, '--check.interval: unknown check ''drivr'''",
@@ -97,23 +97,23 @@ class CheckCommandTest {
         "--check.deadline=1ms, 'must be at least 1s'",
         "--expect.gpus=-1, 'must not be negative'",
     })
-    void whatIsMistypedIsNamed(String argument, String said) {
+    void mistypedNamesAreReported(String argument, String output) {
         Program check =
                 argument.startsWith("-") ? Program.run("check", "all", argument) : Program.run("check", argument);
         assertThat(check.exitCode()).isEqualTo(2);
         assertThat(check.out()).isEmpty();
-        assertThat(check.err()).contains(said);
+        assertThat(check.err()).contains(output);
     }
 
     @Test
-    void withoutANameItSaysWhatItNeeds() {
+    void missingNameIsAUsageError() {
         Program check = Program.run("check");
         assertThat(check.exitCode()).isEqualTo(2);
         assertThat(check.err()).contains("name the checks to run, or 'all'");
     }
 
     @Test
-    void aReportThatCannotBeWrittenIsAnError() {
+    void unwritableReportIsAnError() {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             Program check = Program.run(node, "check", "driver", "--report=/nonexistent/report.json");
             assertThat(check.exitCode()).isEqualTo(2);

@@ -38,7 +38,7 @@ class CheckDeadlineTest {
     }
 
     @Test
-    void whatEndsInTimeAndWhatFailsAreAsWithout() {
+    void resultsInTimeAndFailuresAreUnchanged() {
         assertThat(CheckDeadline.within(WHOLE, WHOLE, List::of)).isEmpty();
         assertThatThrownBy(() -> CheckDeadline.within(WHOLE, WHOLE, () -> {
                     throw new UserError("wrong");
@@ -47,7 +47,7 @@ class CheckDeadlineTest {
     }
 
     @Test
-    void checksHaveTheirShare() {
+    void checksHaveAShareOfTheTime() {
         assertThat(CheckDeadline.forChecks(Duration.ofSeconds(30))).isEqualTo(Duration.ofSeconds(3));
         assertThat(CheckDeadline.forChecks(Duration.ofSeconds(2))).isEqualTo(Duration.ofSeconds(1));
     }

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands that ask a daemon, with a real one on a simulated node. */
+/** The commands that query a daemon, with a real one on a simulated node. */
 @Tag("programs")
 @Timeout(90)
 class ClientCommandsTest {
@@ -88,11 +88,11 @@ class ClientCommandsTest {
     }
 
     /**
-     * GPU 3 is lost before the daemon starts, GPU 2 has a fatal XID, and somebody floods: all that people read names both GPUs, and
-     * what is asked of one is about it alone.
+     * GPU 3 is lost before the daemon starts, GPU 2 has a fatal XID, and a reporter floods. All outputs for users name
+     * both GPUs, and a query for one GPU is about it alone.
      */
     @Test
-    void allThatPeopleReadNamesTheSameGpus() throws Exception {
+    void allOutputsNameTheSameGpus() throws Exception {
         String third = "GPU 3 (0000:5b:00.0)";
         String second = "GPU 2 (0000:44:00.0)";
         try (SimulatedNode lost = SimulatedNode.start("gpu-lost")) {
@@ -107,7 +107,7 @@ class ClientCommandsTest {
                         "NVRM: Xid (PCI:0000:44:00): 48, pid='<unknown>', name=<unknown>, An uncorrectable double"
                                 + " bit error (DBE) has been detected on GPU in the framebuffer");
                 other.awaitMetrics(metrics -> metrics.contains("code=\"48\"") && metrics.contains("code=\"gpu-lost\""));
-                tell(
+                report(
                         events,
                         IntStream.range(0, FaultTable.MOST_FAULTS / 4 + 1)
                                 .mapToObj(i -> HealthEvent.of("noisy", "NODE", "Noise")
@@ -140,7 +140,7 @@ class ClientCommandsTest {
         }
     }
 
-    /** As a daemon before would have. */
+    /** Stores an identity as an earlier daemon would have. */
     private static void remember(SimulatedNode node, KnownGpus.Known gpu) {
         StoreSettings settings = StoreSettings.at(node.root().resolve("events.db"));
         try (EventStore store = EventStore.open(settings, Clock.systemUTC())) {
@@ -148,12 +148,12 @@ class ClientCommandsTest {
         }
     }
 
-    /** Tells a fault as other people's checks do. */
-    private static void tell(String check, String code, int gpu, boolean healthy) {
-        tell(node.root().resolve("gpuwarden.sock"), check, code, gpuNames(gpu), healthy);
+    /** Reports a fault as an external check does. */
+    private static void report(String check, String code, int gpu, boolean healthy) {
+        report(node.root().resolve("gpuwarden.sock"), check, code, gpuNames(gpu), healthy);
     }
 
-    private static void tell(Path there, String check, String code, List<Entity> gpu, boolean healthy) {
+    private static void report(Path there, String check, String code, List<Entity> gpu, boolean healthy) {
         HealthEvent event = HealthEvent.of("some-monitor", "GPU", check)
                 .fatal(!healthy)
                 .healthy(healthy)
@@ -163,10 +163,10 @@ class ClientCommandsTest {
                 .action(healthy ? RecommendedAction.NONE : RecommendedAction.RESTART_BM)
                 .generated(Instant.now())
                 .build();
-        tell(there, List.of(event));
+        report(there, List.of(event));
     }
 
-    private static void tell(Path there, List<HealthEvent> events) {
+    private static void report(Path there, List<HealthEvent> events) {
         try (NodeClient client = NodeClient.of(there)) {
             var unused = PlatformConnectorGrpc.newBlockingStub(client.channel())
                     .healthEventOccurredV1(HealthEvents.newBuilder()
@@ -192,8 +192,8 @@ class ClientCommandsTest {
     }
 
     @Test
-    void aFaultIsInStatusAndEventsUntilItIsSetHealthy() throws Exception {
-        tell("Diag", "48", 2, false);
+    void faultIsInStatusAndEventsUntilSetHealthy() throws Exception {
+        report("Diag", "48", 2, false);
         Program status = Program.run("status", socket);
         assertThat(status.exitCode()).isEqualTo(1);
         assertThat(status.out())
@@ -236,14 +236,14 @@ class ClientCommandsTest {
     }
 
     @Test
-    void anEventIsShownWithWhatToDoAndWhatWasRecordedAndArchivedOnce() throws Exception {
-        tell("Show", "1", 1, false);
+    void eventIsShownWithRemedyAndRecordingAndArchivedOnce() throws Exception {
+        report("Show", "1", 1, false);
         while (!Program.run("events", "show", eventOf("Show"), "-o", "json", socket)
                 .out()
                 .contains("\"recording\": {")) {
             TimeUnit.MILLISECONDS.sleep(50);
         }
-        tell("Show", "1", 1, true);
+        report("Show", "1", 1, true);
         String id = eventOf("Show");
         Path zip = folder.resolve("case.zip");
         Program show = Program.run("events", "show", id, "--archive", zip.toString(), socket);
@@ -277,7 +277,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void checksRunInTheDaemonUnlessASettingSaysOtherwise() {
+    void checksRunInTheDaemonUnlessASettingIsGiven() {
         Program check = Program.run("check", "gpu-state", "driver", socket);
         assertThat(check.exitCode()).isZero();
         assertThat(check.out()).contains("verdict: fit (2 checks passed, run by the daemon)");
@@ -289,7 +289,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void aWatchTellsChangesAcrossARestartOfTheDaemon() throws Exception {
+    void watchSurvivesARestartOfTheDaemon() throws Exception {
         Process watch =
                 ChildJvm.gpuwarden(List.of("watch", "-o", "json", socket)).start();
         try (BufferedReader out = reader(watch.getInputStream());
@@ -300,9 +300,9 @@ class ClientCommandsTest {
                 first = err.readLine();
             }
             assertThat(first).contains("watching ");
-            // Told only once the watch runs; until then it is the state.
+            // A change is sent only once the watch runs; until then it is part of the state.
             daemon.awaitMetrics(metrics -> metrics.contains("gpuwarden_grpc_watches 1.0"));
-            tell("Watched", "5", 4, false);
+            report("Watched", "5", 4, false);
             assertThat(out.readLine())
                     .startsWith("{\"kind\":\"event\",\"time\":\"")
                     .contains("\"check\":\"Watched\"");
@@ -310,7 +310,7 @@ class ClientCommandsTest {
             assertThat(err.readLine()).contains("the daemon has gone; waiting for it");
             daemon = start();
             awaitStatus(status -> status.exitCode() == 1);
-            tell("Watched", "5", 4, true);
+            report("Watched", "5", 4, true);
             assertThat(err.readLine()).contains("the daemon is back");
             assertThat(out.readLine()).contains("\"check\":\"Watched\"", "\"healthy\":true");
         } finally {
@@ -324,7 +324,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void conditionsThatMakeNoSenseAreNamed() {
+    void invalidConditionsAreUsageErrors() {
         assertThat(Program.run("events", "--healthy", "--fatal", socket).err()).contains("exclude each other");
         assertThat(Program.run("events", "--limit=0", socket).err()).contains("expected 1 to 10000");
         assertThat(Program.run("events", "--since=soon", socket).err()).contains("--since: expected how long ago");
@@ -339,8 +339,8 @@ class ClientCommandsTest {
     }
 
     @Test
-    void withoutATerminalSomebodyHasToSayYes() {
-        tell("Asked", "3", 6, false);
+    void yesIsRequiredWithoutATerminal() {
+        report("Asked", "3", 6, false);
         Program asked = Program.run("set-healthy", "--reason=x", "--check=Asked", socket);
         assertThat(asked.exitCode()).isEqualTo(2);
         assertThat(asked.err()).contains("expected --yes");

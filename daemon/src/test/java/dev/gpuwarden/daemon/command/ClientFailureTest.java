@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a user is told where no daemon answers. */
+/** The messages when no daemon answers. */
 @Timeout(60)
 class ClientFailureTest {
 
@@ -24,7 +24,7 @@ class ClientFailureTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"status", "events", "watch", "set-healthy --reason=x --all --yes", "events show x"})
-    void whereThereIsNoSocketItSaysWhatWasTried(String command) {
+    void missingSocketIsReportedWithItsPath(String command) {
         Path socket = folder.resolve("none.sock");
         Program asked = Program.run((command + " --grpc.socket=" + socket).split(" "));
         assertThat(asked.exitCode()).isEqualTo(3);
@@ -35,7 +35,7 @@ class ClientFailureTest {
     }
 
     @Test
-    void aSocketOfADaemonThatDiedIsNoDaemon() throws IOException {
+    void socketOfADeadDaemonIsReported() throws IOException {
         Path socket = folder.resolve("stale.sock");
         try (ServerSocketChannel dead = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             dead.bind(UnixDomainSocketAddress.of(socket));
@@ -46,7 +46,7 @@ class ClientFailureTest {
     }
 
     @Test
-    void somethingElseBehindTheSocketIsNotWaitedFor() throws Exception {
+    void otherServerBehindTheSocketIsReported() throws Exception {
         Path socket = folder.resolve("other.sock");
         try (ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             other.bind(UnixDomainSocketAddress.of(socket));
@@ -71,21 +71,21 @@ class ClientFailureTest {
     }
 
     @Test
-    void aDaemonWithoutASocketIsAMatterOfConfiguration() {
+    void daemonWithoutASocketIsAUsageError() {
         Program status = Program.run("status", "--grpc.socket=none");
         assertThat(status.exitCode()).isEqualTo(2);
         assertThat(status.err()).contains("--grpc.socket is 'none'");
     }
 
     @Test
-    void whoMayNotOpenTheSocketIsTold() {
+    void missingPermissionIsReported() {
         ClientFailure failure = ClientFailure.notConnected(Path.of("/run/x.sock"), "Permission denied");
         assertThat(failure.exitCode()).isEqualTo(1);
         assertThat(failure.message()).contains("no permission to open the daemon's socket /run/x.sock");
     }
 
     @Test
-    void aFileThatIsNoSocketIsNoDaemon() throws IOException {
+    void fileInPlaceOfTheSocketIsReported() throws IOException {
         Path file = Files.createFile(folder.resolve("file"));
         Program status = Program.run("status", "--grpc.socket=" + file);
         assertThat(status.exitCode()).isEqualTo(3);

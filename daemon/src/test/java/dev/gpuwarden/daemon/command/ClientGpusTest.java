@@ -16,16 +16,16 @@ class ClientGpusTest {
             .map(gpu -> GpuCodec.toWire(gpu, GpuView.GPU_VIEW_BASIC))
             .toList());
 
-    /** People copy names from logs and tools that write them in capitals. */
+    /** Users copy names from logs and tools that write them in capitals. */
     @ParameterizedTest
     @CsvSource({"1", "GPU-00000000-0000-0000-0000-000000000001", "gpu-00000000-0000-0000-0000-000000000001"})
-    void aGpuIsNamedInAnyCase(String name) {
+    void gpuNamesIgnoreCase(String name) {
         assertThat(gpus.named(name)).contains(Entity.gpu("GPU-00000000-0000-0000-0000-000000000001"));
     }
 
     @ParameterizedTest
     @CsvSource({"GPU-AAAAAAAA-0000-0000-0000-000000000001", "gpu-aaaaaaaa-0000-0000-0000-000000000001"})
-    void alsoOneThatIsListedNoMore(String name) {
+    void unlistedGpuNamesIgnoreCase(String name) {
         assertThat(gpus.named(name)).isEqualTo(List.of(Entity.gpu("GPU-aaaaaaaa-0000-0000-0000-000000000001")));
     }
 }

@@ -32,16 +32,16 @@ class ClientTimesTest {
         "2026-11-20T08:00:00Z, 2026-11-20T08:00:00Z",
         "2026-11-20t08:00:00+05:00, 2026-11-20T03:00:00Z",
     })
-    void aTimeIsWrittenInManyWays(String text, Instant time) {
+    void timesAreParsedInEveryFormat(String text, Instant time) {
         assertThat(ClientTimes.parse("--since", text, CLOCK)).isEqualTo(time);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "soon", "5", "25:00", "2026-13-01", "-1h", "99999999999999d", "1h\u0000"})
-    void whatIsNoTimeIsNamed(String text) {
+    void invalidTimesAreReported(String text) {
         assertThatThrownBy(() -> ClientTimes.parse("--since", text, CLOCK))
                 .isInstanceOf(UserError.class)
-                .hasMessageContaining("--since: expected how long ago");
+                .hasMessageContaining("--since: expected an age");
     }
 
     @ParameterizedTest
@@ -49,13 +49,13 @@ class ClientTimesTest {
         "2026-11-21T12:00:00Z, 2026-11-21 13:00:00+01:00",
         "2026-07-21T12:05:09.9Z, 2026-07-21 14:05:09+02:00",
     })
-    void timesAreShownWhereTheReaderIs(Instant time, String text) {
+    void timesAreShownInTheLocalZone(Instant time, String text) {
         assertThat(ClientTimes.local(time, ZONE)).isEqualTo(text);
     }
 
     @ParameterizedTest
     @CsvSource({"PT0.9S, 0s", "PT42S, 42s", "PT3M12S, 3m12s", "PT5H2M9S, 5h2m", "PT77H59M, 3d5h", "PT-5S, 0s"})
-    void anAgeHasTwoUnits(Duration age, String text) {
+    void ageHasTwoUnits(Duration age, String text) {
         assertThat(ClientTimes.age(age)).isEqualTo(text);
     }
 

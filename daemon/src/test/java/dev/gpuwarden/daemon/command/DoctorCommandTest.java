@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DoctorCommandTest {
 
     @Test
-    void saysWhichLibraryIsUsedAndWhatAnOldOneCosts() {
+    void showsTheLibraryAndConsequencesOfAnOldOne() {
         try (SimulatedNode node = SimulatedNode.start("driver-470")) {
             Program doctor = Program.run(node, "doctor");
             assertThat(doctor.exitCode()).isZero();
@@ -24,7 +24,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void namesWhatALyingLibraryAnswered() {
+    void showsRefusedAnswersOfTheLibrary() {
         try (SimulatedNode node = SimulatedNode.start("liar")) {
             Program doctor = Program.run(node, "doctor");
             assertThat(doctor.out())
@@ -41,16 +41,18 @@ class DoctorCommandTest {
 
     @ParameterizedTest
     @CsvSource({"no-driver, 'driver not loaded (code 9)'", "version-mismatch, 'version mismatch (code 18)'"})
-    void endsWith3WhereTheDriverDoesNotAnswer(String scenario, String said) {
+    void exitCodeIs3WithoutADriver(String scenario, String output) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             Program doctor = Program.run(node, "doctor");
             assertThat(doctor.exitCode()).isEqualTo(3);
-            assertThat(doctor.out()).contains(said).contains(node.libraryPath().toString());
+            assertThat(doctor.out())
+                    .contains(output)
+                    .contains(node.libraryPath().toString());
         }
     }
 
     @Test
-    void saysWhatOfTheNodeCanBeSeen() {
+    void showsReadablePartsOfTheNode() {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             Program doctor = Program.run(
                     "doctor",

@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Test;
 
 class EventsConditionsTest {
 
-    /** Events of a GPU's reset are healthy and fatal at once, as NVSentinel's contract has them. */
+    /** Events of a GPU's reset are both healthy and fatal in NVSentinel's contract. */
     @Test
-    void fatalMeansFaults() {
+    void fatalSelectsFaults() {
         EventsConditions conditions = new EventsConditions();
         conditions.fatal = true;
         HealthEvent.Builder event = HealthEvent.of("a", "GPU", "C").fatal(true);

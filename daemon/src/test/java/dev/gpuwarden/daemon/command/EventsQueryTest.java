@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Pages put together, with a daemon whose pages are short. */
+/** Combines pages of a daemon whose pages are short. */
 class EventsQueryTest {
 
     private static final Entity UUID = Entity.gpu("GPU-1");
@@ -21,7 +21,7 @@ class EventsQueryTest {
 
     private static StoredEvent event(long sequence) {
         Instant at = Instant.ofEpochSecond(sequence);
-        // Every third one knows the GPU by its UUID alone, every other third by its address, the rest by both.
+        // Every third event has the GPU's UUID alone, every other third its address, the rest both.
         List<Entity> entities =
                 List.of(List.of(UUID), List.of(PCI), List.of(UUID, PCI)).get((int) (sequence % 3));
         HealthEvent event = HealthEvent.of("a", "GPU", "Check")
@@ -31,7 +31,7 @@ class EventsQueryTest {
         return new StoredEvent(sequence, event, at, at, 1);
     }
 
-    /** A daemon with ten events that never gives more than three at once. */
+    /** Answers as a daemon with ten events that returns at most three in a page. */
     private static ListEventsResponse answer(ListEventsRequest request) {
         assertThat(request.getNewestFirst()).isTrue();
         long before = request.getPageToken().isEmpty() ? 11 : Long.parseLong(request.getPageToken());
@@ -60,20 +60,20 @@ class EventsQueryTest {
     }
 
     @Test
-    void theLastOnesComeOldestFirst() {
+    void lastEventsComeOldestFirst() {
         assertThat(sequences(last(List.of(), 4))).containsExactly(7L, 8L, 9L, 10L);
         assertThat(last(List.of(), 4).more()).isTrue();
     }
 
     @Test
-    void nothingIsLeftOutWhereTheLimitIsNotReached() {
+    void allEventsAreReturnedBelowTheLimit() {
         assertThat(sequences(last(List.of(), 10))).hasSize(10);
         assertThat(last(List.of(), 10).more()).isFalse();
         assertThat(last(List.of(), 9).more()).isTrue();
     }
 
     @Test
-    void aGpuIsMeantUnderEachOfItsNamesAndOnce() {
+    void gpuIsMatchedByEachNameAndEventsAreReturnedOnce() {
         assertThat(sequences(last(List.of(UUID, PCI), 5))).containsExactly(6L, 7L, 8L, 9L, 10L);
         assertThat(sequences(last(List.of(UUID), 3))).containsExactly(6L, 8L, 9L);
         assertThat(last(List.of(UUID, PCI), 10).more()).isFalse();

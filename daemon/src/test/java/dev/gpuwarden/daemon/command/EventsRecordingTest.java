@@ -39,7 +39,7 @@ class EventsRecordingTest {
     }
 
     @Test
-    void aPersonSeesTheGpuConcernedTheProcessesAndTheLog() throws IOException {
+    void textShowsTheConcernedGpuProcessesAndLog() throws IOException {
         StringWriter text = new StringWriter();
         PrintWriter out = new PrintWriter(text);
         EventsRecordingTable.print(EventsRecording.read(gzip(RECORDING)), ZoneId.of("UTC"), out);
@@ -48,13 +48,13 @@ class EventsRecordingTest {
     }
 
     @Test
-    void aProgramSeesAllOfItWithWhatIsNew() throws IOException {
+    void jsonKeepsUnknownKeys() throws IOException {
         assertThat(EventsRecording.read(gzip(RECORDING)).tree()).containsKeys("fromTheFuture", "gpus", "kernel");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "[]", "3", "{\"a\":", "{\"a\" 1}", "{} x {"})
-    void whatIsNoRecordingIsRefusedOrEmpty(String text) throws IOException {
+    void invalidRecordingIsRefusedOrEmpty(String text) throws IOException {
         byte[] gzip = gzip(text);
         if (text.startsWith("{}")) {
             assertThat(EventsRecording.read(gzip).concerned()).isEmpty();
@@ -64,7 +64,7 @@ class EventsRecordingTest {
     }
 
     @Test
-    void whatGrowsWithoutEndIsRefused() throws IOException {
+    void oversizedRecordingIsRefused() throws IOException {
         byte[] bomb = gzip("{\"a\":\"" + " ".repeat(40 << 20));
         assertThatThrownBy(() -> EventsRecording.read(bomb)).hasMessageContaining("more than");
         byte[] deep = gzip("[".repeat(100_000));
@@ -72,7 +72,7 @@ class EventsRecordingTest {
     }
 
     @Test
-    void aColumnIsTheNearestValueOnItsSideOfTheEvent() {
+    void columnShowsTheNearestValueOnItsSideOfTheEvent() {
         List<Double> times = List.of(-3.0, -2.0, -1.0, 0.0, 1.0);
         List<@Nullable Object> row = Arrays.asList(1, 2, null, null, 5);
         assertThat(EventsRecordingTable.near(times, row, -1)).contains(2);

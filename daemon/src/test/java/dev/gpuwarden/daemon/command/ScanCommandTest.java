@@ -32,7 +32,7 @@ class ScanCommandTest {
         "empty, 3, verdict: could not decide (no-gpu)",
         "liar, 3, verdict: could not decide (not-readable)",
     })
-    void theExitCodeIsTheVerdict(String scenario, int exitCode, String verdict) {
+    void exitCodeIsTheVerdict(String scenario, int exitCode, String verdict) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             Program scan = Program.run(node, "scan");
             assertThat(scan.out()).contains(verdict);
@@ -42,7 +42,7 @@ class ScanCommandTest {
     }
 
     @Test
-    void aHungGpuIsNamedAndTheOthersAreRead() {
+    void hungGpuIsNamedAndOthersAreRead() {
         try (SimulatedNode node = SimulatedNode.start("gpu-hang")) {
             Program scan = Program.run(node, "scan", "--driver.open-deadline=300ms", "--sampling.deadline=300ms");
             assertThat(scan.exitCode()).isEqualTo(1);
@@ -57,7 +57,7 @@ class ScanCommandTest {
 
     /** As the prolog of a job has it: an answer in time, even where a GPU has not had its own. */
     @Test
-    void aDeadlineEndsTheLookWithoutAVerdict() {
+    void deadlineEndsTheScanUndecided() {
         try (SimulatedNode node = SimulatedNode.start("gpu-hang")) {
             long start = System.nanoTime();
             Program scan = Program.run(node, "scan", "--deadline=2s");
@@ -72,7 +72,7 @@ class ScanCommandTest {
     }
 
     @Test
-    void aGpuThatTheDriverDoesNotListIsNamedByItsPlaceOnTheBus() {
+    void unlistedGpuIsNamedByItsBusAddress() {
         try (SimulatedNode node = SimulatedNode.start("fallen")) {
             assertThat(Program.run(node, "scan").out())
                     .containsPattern("FAIL  gpu-missing  the PCI bus shows 8 NVIDIA GPUs, the driver lists 7:"
@@ -87,16 +87,16 @@ class ScanCommandTest {
         "xid-app, 0, WARN  xid-31",
         "row-remap-failure, 1, FAIL  xid-64",
     })
-    void theKernelLogSinceTheBootIsPartOfTheVerdict(String scenario, int exitCode, String said) {
+    void kernelLogSinceTheBootAffectsTheVerdict(String scenario, int exitCode, String output) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             Program scan = Program.run(node, "scan");
-            assertThat(scan.out()).contains(said);
+            assertThat(scan.out()).contains(output);
             assertThat(scan.exitCode()).as(scan.out()).isEqualTo(exitCode);
         }
     }
 
     @Test
-    void whatWasBeforeTheBootIsOver() {
+    void faultsBeforeTheBootAreIgnored() {
         try (SimulatedNode node = SimulatedNode.start("reboot")) {
             assertThat(Program.run(node, "scan").out()).contains("FAIL  xid-79");
             node.advanceTo(Duration.ofHours(1));
@@ -106,7 +106,7 @@ class ScanCommandTest {
     }
 
     @Test
-    void whatIsSwitchedOffIsNotRead() {
+    void disabledChecksAreNotRead() {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             node.logKernel("<3>NVRM: Xid (PCI:0000:00:1e): 48, pid=1, name=python, DBE");
             assertThat(Program.run(node, "check", "kernel-log").out()).contains("xid-48");
@@ -117,7 +117,7 @@ class ScanCommandTest {
     }
 
     @Test
-    void rulesOfNodeProblemDetectorAreMatchedToo(@TempDir Path folder) throws IOException {
+    void nodeProblemDetectorRulesAreMatched(@TempDir Path folder) throws IOException {
         Path rules = folder.resolve("storage.json");
         Files.writeString(rules, """
                 {"plugin": "kmsg", "source": "storage-monitor",
@@ -134,7 +134,7 @@ class ScanCommandTest {
     }
 
     @Test
-    void aKernelLogThatCannotBeReadLeavesItUndecided() {
+    void unreadableKernelLogIsUndecided() {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             Program scan = Program.run(
                     "scan",
@@ -174,7 +174,7 @@ class ScanCommandTest {
     }
 
     @Test
-    void theTableIsStable() throws IOException {
+    void tableIsStable() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("gpu-lost")) {
             String table = Program.run(node, "scan").out();
             Golden.check("scan/gpu-lost.txt", table.replaceAll("at 20[0-9T:-]+Z", "at (time)"));
@@ -186,7 +186,7 @@ class ScanCommandTest {
 
     @Tag("programs")
     @Test
-    void aMachineWithoutGpuIsUndecided(@TempDir Path sysfs) throws Exception {
+    void machineWithoutGpuIsUndecided(@TempDir Path sysfs) throws Exception {
         Assumptions.assumeFalse(Files.exists(Path.of("/proc/driver/nvidia")), "this machine has a driver");
         Files.createDirectories(sysfs.resolve("bus/pci/devices"));
         Program scan = Program.spawn("scan", "--path.sysfs=" + sysfs, "--kernel-log.source=none");
@@ -207,7 +207,7 @@ class ScanCommandTest {
                 "--sampling.slow-interval=500ms",
                 "--no-such-option"
             })
-    void wrongUsageEndsWith2(String option) {
+    void wrongUsageExitsWith2(String option) {
         Program scan = Program.run("scan", option);
         assertThat(scan.exitCode()).isEqualTo(2);
         assertThat(scan.out()).isEmpty();

@@ -43,7 +43,7 @@ class SetHealthySelectionTest {
     }
 
     @Test
-    void conditionsHoldAllAtOnce() {
+    void allConditionsMustMatch() {
         assertThat(meant(List.of(), List.of(), List.of(), Optional.empty())).hasSize(8);
         assertThat(meant(List.of("Xid"), List.of("79"), List.of(), Optional.empty()))
                 .hasSize(3);
@@ -55,14 +55,14 @@ class SetHealthySelectionTest {
     }
 
     @Test
-    void aGpuIsMeantWithItsParts() {
+    void gpuSelectionIncludesItsParts() {
         assertThat(meant(List.of(), List.of("74"), List.of(UUID), Optional.empty()))
                 .extracting(fault -> fault.key().entity())
                 .containsExactly(UUID, LINK);
     }
 
     @Test
-    void aRequestMeansWhatWasShownAndNothingElse() {
+    void requestNamesOnlyTheShownFaults() {
         List<SetHealthyRequest> requests =
                 SetHealthySelection.requests(meant(List.of(), List.of(), List.of(), Optional.of("id-1")), "why");
         assertThat(requests).hasSize(2).allMatch(request -> request.getEntitiesCount() == 2 && !request.getAll());

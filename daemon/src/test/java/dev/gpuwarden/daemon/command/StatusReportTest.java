@@ -134,19 +134,19 @@ class StatusReportTest {
     }
 
     @Test
-    void aBrokenNodeLooksSo() throws IOException {
+    void brokenNodeShowsItsFaults() throws IOException {
         Golden.check("status/broken.txt", table(broken()));
         Golden.check("status/broken.json", Output.json(broken().tree()) + "\n");
     }
 
     @Test
-    void aFitNodeIsShort() throws IOException {
+    void fitNodeIsShort() throws IOException {
         StatusReport fit = report(NodeFixture.node(2), List.of(LOG_READ), List.of(), true);
         Golden.check("status/fit.txt", table(fit));
     }
 
     @Test
-    void whoCannotDecideNamesWhy() {
+    void undecidedVerdictNamesTheCause() {
         CheckResult blind = result(
                 KERNEL_LOG, Finding.unknown("kernel-log-unreadable", Subject.NODE, "no permission", "run as root"));
         assertThat(table(report(NodeFixture.node(2), List.of(blind), List.of(), true)))
@@ -155,7 +155,7 @@ class StatusReportTest {
     }
 
     @Test
-    void aDaemonOfANewerVersionIsStillUnderstood() {
+    void answerOfANewerDaemonIsAccepted() {
         StatusReport strange = StatusReport.of(
                 Node.newBuilder().setName("node-7").setVerdictValue(77).build(),
                 List.of(Gpu.newBuilder().setStateValue(99).build()),
@@ -176,7 +176,7 @@ class StatusReportTest {
 
     /** A reporter may fill the table with 2,048 faults of 16 KiB each. */
     @Test
-    void whatStrangersReportIsBoundedAndTheFatalAreShown() {
+    void reportedFaultsAreBoundedAndFatalOnesShown() {
         FaultTable faults = new FaultTable();
         for (int i = 0; i < 500; i++) {
             faults.apply(told("c" + i).message("é".repeat(1_000)).build(), i + 1, NOW.minusSeconds(600));
@@ -199,7 +199,7 @@ class StatusReportTest {
 
     /** Its sender lets nobody act on it, and the verdict leaves it out. */
     @Test
-    void whatIsStoredOnlySaysSo() {
+    void storedOnlyFaultsAreMarked() {
         FaultTable faults = new FaultTable();
         faults.apply(
                 told("x")
@@ -220,7 +220,7 @@ class StatusReportTest {
     }
 
     @Test
-    void aFaultThatRecoversAndOneThatBeginsSaySo() {
+    void dampedFaultsAreShown() {
         CheckInfo damped = STATE.damped(3, 4);
         Subject gpu = Subject.of(NodeFixture.identity(1));
         Meaning meaning = new Meaning("gpu-lost", true, RecommendedAction.RESTART_BM);
@@ -245,7 +245,7 @@ class StatusReportTest {
         assertThat(report.damping()).isEqualTo(damping);
         assertThat(table(report))
                 .contains("recovering, 2 of 4 passes", "gpu-hung of GPU 0 (0000:1b:00.0): failing, 1 of 3")
-                .contains("'gpuwarden scan' looks once");
+                .contains("'gpuwarden scan' runs once");
         assertThat(Output.json(report.tree())).contains("\"phase\": \"recovering\"", "\"neededLooks\": 4");
     }
 }

@@ -44,7 +44,7 @@ class VramHoldersCommandTest {
                     .containsPattern("0 +" + uuid(node, 0) + " +ml/train-0 +main +exclusive")
                     .containsPattern("5 +" + uuid(node, 5) + " +ml/train-0 +main +exclusive")
                     .containsPattern("1 +" + uuid(node, 1) + " +ml/web +main +shared +" + uuid(node, 1) + "::4")
-                    .containsPattern("7 +" + uuid(node, 7) + " +nobody");
+                    .containsPattern("7 +" + uuid(node, 7) + " +none");
             Program json = run(node, "-o", "json");
             assertThat(json.out().replaceAll("\\s+", " "))
                     .contains("\"complete\": true")
@@ -54,7 +54,7 @@ class VramHoldersCommandTest {
     }
 
     @Test
-    void whatIsNotKnownIsSaidAndDecidesTheExitCode() throws Exception {
+    void unknownHoldersAreShownAndSetTheExitCode() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             Program none = run(node);
             assertThat(none.exitCode()).isEqualTo(3);

@@ -67,7 +67,7 @@ class VramHoldersOnNodesTest {
     }
 
     @Test
-    void eachPodIsNamedWithTheGpusThatTheDevicePluginGaveIt() {
+    void eachPodIsNamedWithItsGpusFromTheDevicePlugin() {
         ControlPlane plane = Cluster.shared().controlPlane();
         ClusterNode node = Cluster.shared().nodes().get(1);
         plane.kubectl("wait", "--for=jsonpath={.status.allocatable.nvidia\\.com/gpu}=8", "node/node-2", "--timeout=2m");

@@ -57,7 +57,7 @@ class VramReportTest {
     }
 
     @Test
-    void podsComeLargestFirstThenWhatNobodyAnswersForThenTheSum() {
+    void podsComeLargestFirstThenUnattributedThenTotal() {
         assertThat(table(report(By.pod, BUSY, VramReportTest::owner))).isEqualTo("""
                         GPU  POD                  PROCESSES  MEMORY    SHARE
                         0    team-b/server        1          16.0 GiB  20.1 %
@@ -71,13 +71,13 @@ class VramReportTest {
     }
 
     @Test
-    void containersOfOnePodStandApart() {
+    void containersOfOnePodAreSeparateRows() {
         assertThat(table(report(By.container, BUSY, VramReportTest::owner)))
                 .contains("team-a/trainer-0 main ", "team-a/trainer-0 sidecar ");
     }
 
     @Test
-    void byUnitPodsAndContainersAreOneEach() {
+    void podsAndContainersAreOneRowEachByUnit() {
         assertThat(table(report(By.unit, BUSY, VramReportTest::owner)))
                 .containsPattern("0 +\\(pods\\) +3 +28.0 GiB")
                 .containsPattern("0 +\\(containers\\) +1 +512 MiB")
@@ -91,7 +91,7 @@ class VramReportTest {
     }
 
     @Test
-    void whoseMemoryIsNotToldComesLastWithoutAFigure() {
+    void unknownSizesComeLastWithoutAFigure() {
         Reading<Integer> none = Reading.absent(Absence.NOT_SUPPORTED);
         GpuProcess silent = new GpuProcess(14, GpuProcess.Type.COMPUTE, Reading.absent(Absence.NO_DATA), none, none);
         VramReport report = report(By.pod, node(silent, NodeFixture.process(13, GIB)), VramReportTest::owner);
@@ -102,7 +102,7 @@ class VramReportTest {
     }
 
     @Test
-    void aGpuWhoseProcessesCannotBeListedSaysWhyAndIsNotComplete() {
+    void unlistedProcessesShowTheCauseAndAreIncomplete() {
         GpuSnapshot gpu = NodeFixture.gpu(0);
         GpuSnapshot refused = new GpuSnapshot(
                 gpu.identity(),
@@ -139,7 +139,7 @@ class VramReportTest {
     }
 
     @Test
-    void withoutGpuTheTablePointsToScan() {
+    void tableWithoutGpuPointsToScan() {
         assertThat(table(report(By.pod, NodeFixture.node(List.of()), VramReportTest::owner)))
                 .isEqualTo("no GPU to show; 'gpuwarden scan' shows the cause\n");
     }

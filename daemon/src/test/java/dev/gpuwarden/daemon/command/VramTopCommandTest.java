@@ -13,7 +13,7 @@ class VramTopCommandTest {
 
     @ParameterizedTest
     @CsvSource({"demo, pod", "cgroup-zoo, container", "cgroup-zoo, process", "a100-mig, process", "memory-hog, unit"})
-    void whoseMemoryIsAsAgreed(String scenario, String by) throws IOException {
+    void tableMatchesTheGoldenFile(String scenario, String by) throws IOException {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             Program top = Program.run(node, "vram", "top", "--by=" + by);
             assertThat(top.err()).isEmpty();
@@ -23,7 +23,7 @@ class VramTopCommandTest {
     }
 
     @Test
-    void jsonIsAsAgreed() throws IOException {
+    void jsonIsStable() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("memory-hog")) {
             Program top = Program.run(node, "vram", "top", "-o", "json");
             assertThat(top.exitCode()).isZero();
@@ -33,17 +33,17 @@ class VramTopCommandTest {
 
     @ParameterizedTest
     @CsvSource({"no-driver, 3", "gpu-lost, 3", "empty, 0", "t4, 0", "busy500, 0"})
-    void theExitCodeSaysWhetherItIsKnownOfEveryGpu(String scenario, int exitCode) {
+    void exitCodeShowsWhetherEveryGpuIsKnown(String scenario, int exitCode) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             assertThat(Program.run(node, "vram", "top").exitCode()).isEqualTo(exitCode);
         }
     }
 
     @Test
-    void aGpuThatIsLostHidesNeitherItselfNorTheOthers() {
+    void lostGpuIsShownWithTheOthers() {
         try (SimulatedNode node = SimulatedNode.start("gpu-lost")) {
             String out = Program.run(node, "vram", "top").out();
-            assertThat(out.lines().filter(line -> line.contains("holders not known")))
+            assertThat(out.lines().filter(line -> line.contains("holders unknown")))
                     .hasSize(1);
             assertThat(out.lines().filter(line -> line.contains("unattributed")))
                     .hasSize(7);
@@ -51,14 +51,14 @@ class VramTopCommandTest {
     }
 
     @Test
-    void anUnknownKindOfRowIsAUsageError() {
+    void unknownKindOfRowIsAUsageError() {
         Program top = Program.run("vram", "top", "--by=moon");
         assertThat(top.exitCode()).isEqualTo(2);
         assertThat(top.err()).contains("--by", "process, container, pod, unit");
     }
 
     @Test
-    void vramAloneNamesItsCommands() {
+    void vramWithoutACommandListsItsCommands() {
         Program vram = Program.run("vram");
         assertThat(vram.exitCode()).isEqualTo(2);
         assertThat(Program.run("vram", "--help").out()).contains("top");

@@ -52,7 +52,7 @@ class WatchLinesTest {
     }
 
     @Test
-    void anEventIsToldOnceUnlessItIsSeenAgain() {
+    void eventIsPrintedOnceUnlessItRepeats() {
         assertThat(lines.of(event(7, 1, 1)))
                 .extracting(WatchLines.Line::text)
                 .containsExactly("2026-11-21 12:00:01Z  FAULT  Port  down  node  none  id-7  bad\\u000aline");
@@ -63,7 +63,7 @@ class WatchLinesTest {
     }
 
     @Test
-    void theFirstStateIsNoNewsAndWhatADisconnectionHidIs() {
+    void firstStateIsSilentAndHiddenChangesArePrinted() {
         assertThat(lines.of(state(Outcome.OUTCOME_PASS, GpuState.GPU_STATE_ANSWERING)))
                 .isEmpty();
         assertThat(lines.of(state(Outcome.OUTCOME_FAIL, GpuState.GPU_STATE_LOST)))
@@ -76,7 +76,7 @@ class WatchLinesTest {
     }
 
     @Test
-    void afterADisconnectionItAsksFromTheLastEventOn() {
+    void reconnectionRequestsEventsFromTheLastOne() {
         ListEventsRequest.Builder request = ListEventsRequest.newBuilder();
         assertThat(lines.since(request)).isFalse();
         lines.of(event(7, 9, 1));
@@ -86,7 +86,7 @@ class WatchLinesTest {
     }
 
     @Test
-    void onlyWhatIsAskedForIsTold() {
+    void onlyMatchingEventsArePrinted() {
         conditions.checks = List.of("other");
         assertThat(lines.of(event(7, 1, 1))).isEmpty();
         conditions.checks = List.of("port");
@@ -94,7 +94,7 @@ class WatchLinesTest {
     }
 
     @Test
-    void theDaemonIsGoneOnce() {
+    void disconnectionIsReportedOnce() {
         lines.connected(new ClientGpus(List.of()), List.of());
         assertThat(lines.disconnected()).isTrue();
         assertThat(lines.disconnected()).isFalse();

@@ -85,7 +85,7 @@ class XidDecodeCommandTest {
 
     @ParameterizedTest
     @CsvSource({"node.txt,", "node-all.txt,--all", "node.jsonl,--output=json", "node.yaml,--output=yaml"})
-    void aLogIsExplainedAsAgreed(String golden, String option) throws IOException {
+    void explanationMatchesTheGoldenFile(String golden, String option) throws IOException {
         List<String> args = new ArrayList<>(List.of("xid", "decode", LOG.toString()));
         if (option != null) {
             args.add(option);
@@ -129,7 +129,7 @@ class XidDecodeCommandTest {
     }
 
     @Test
-    void whatIsNotShownIsSaid() {
+    void hiddenMessagesAreCounted() {
         Program program = Program.run("xid", "decode", LOG.toString());
         assertThat(program.err())
                 .isEqualTo("gpuwarden: 2 other messages of driver and links are not shown;" + " --all shows them\n");
@@ -137,7 +137,7 @@ class XidDecodeCommandTest {
     }
 
     @Test
-    void standardInputIsReadWhereNoFileIsNamed() throws IOException {
+    void standardInputIsTheDefault() throws IOException {
         for (String[] args : new String[][] {{"-o", "json"}, {"-o", "json", "-"}}) {
             StringWriter out = new StringWriter();
             InputStream in = new ByteArrayInputStream(("x\n" + FALLEN).getBytes(StandardCharsets.UTF_8));
@@ -160,7 +160,7 @@ class XidDecodeCommandTest {
     }
 
     @Test
-    void aGpuIsKnownByItsUuidOnceTheDriverSaidSo() throws IOException {
+    void gpuHasItsUuidOnceTheLogHasIt() throws IOException {
         String named = "NVRM: GPU at PCI:0000:3b:00: GPU-455d8f70-2051-db6c-0430-ffc457bff834\n";
         List<Map<String, String>> found = decode(FALLEN + "\n" + named + FALLEN + "\n" + FALLEN.replace("3b", "3c"));
         assertThat(found)
@@ -188,7 +188,7 @@ class XidDecodeCommandTest {
                     {"MESSAGE" | 0
                     {} | 0
                     { | 0""")
-    void journaldSaysWhoWrote(String entry, int signals) throws IOException {
+    void journaldWriterIsUsed(String entry, int signals) throws IOException {
         assertThat(decode(entry.replace("%s", FALLEN))).hasSize(signals);
     }
 
@@ -202,13 +202,13 @@ class XidDecodeCommandTest {
                 "\ufeff%s",
                 "Nov 21 02:00:02 node-1 kernel: %s"
             })
-    void whatTerminalsAndEditorsAddIsNoObstacle(String form) throws IOException {
+    void escapesOfTerminalsAndEditorsAreIgnored(String form) throws IOException {
         String text = form.contains("NVRM") ? FALLEN.substring(6) : FALLEN;
         assertThat(decode(form.replace("%s", text))).hasSize(1);
     }
 
     @Test
-    void linesOfAnyLengthAndBytesOfAnyKindAreLines() throws IOException {
+    void longLinesAndBinaryBytesAreAccepted() throws IOException {
         ByteArrayOutputStream log = new ByteArrayOutputStream();
         log.write((FALLEN + "x".repeat(1 << 20) + "\n").getBytes(StandardCharsets.UTF_8));
         log.write(("x".repeat(3 << 20) + FALLEN + "\n").getBytes(StandardCharsets.UTF_8));
@@ -234,7 +234,7 @@ class XidDecodeCommandTest {
     }
 
     @Test
-    void theBranchOfTheDriverDecidesOnNvlinkErrors() throws IOException {
+    void driverBranchSelectsTheNvlinkLayout() throws IOException {
         String line = "NVRM: Xid (PCI:0000:00:08.0): 145, RLW_REMAP Nonfatal XC1 i0 Link 10 (0x00000082 0x00000040)";
         assertThat(decode(line).get(0))
                 .containsEntry("code", "145")
@@ -254,7 +254,7 @@ class XidDecodeCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"json", "yaml", "table"})
-    void nothingRecognisedIsSaidAndNoFailure(String format) throws IOException {
+    void logWithoutErrorsIsReportedAndSucceeds(String format) throws IOException {
         Program program = Program.run("xid", "decode", "-o", format, file("usb 1-1: new device\nx\n"));
         assertThat(program.exitCode()).isZero();
         assertThat(program.out()).isEmpty();
@@ -264,7 +264,7 @@ class XidDecodeCommandTest {
     }
 
     @Test
-    void whatCannotBeReadIsAUsageError() {
+    void unreadableFileIsAUsageError() {
         Program missing = Program.run("xid", "decode", folder.resolve("none").toString());
         assertThat(missing.exitCode()).isEqualTo(2);
         assertThat(missing.err()).contains("none: no such file");
@@ -275,9 +275,9 @@ class XidDecodeCommandTest {
         assertThat(Program.run("xid").exitCode()).isEqualTo(2);
     }
 
-    /** Nothing but the rows of a table stays in memory, and of those not too many. */
+    /** Only the rows of a table stay in memory, and their number is bounded. */
     @Test
-    void aLogWithoutEndIsReadUntilNobodyListens() {
+    void endlessLogIsReadUntilTheReaderIsGone() {
         InputStream endless = new InputStream() {
             private long lines;
             private byte[] line = {};

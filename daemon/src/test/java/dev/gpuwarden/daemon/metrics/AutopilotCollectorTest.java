@@ -42,7 +42,7 @@ class AutopilotCollectorTest {
     }
 
     @Test
-    void aRemapThatWaitsOrFailedAndASlowdownAreOne() {
+    void pendingOrFailedRemapAndSlowdownAreOne() {
         assertThat(series(frame -> NodeFixture.put(frame, GpuMetric.REMAPPED_ROWS_PENDING, 1)))
                 .contains(line("remapped", "1.0"));
         assertThat(series(frame -> NodeFixture.put(frame, GpuMetric.REMAPPED_ROWS_FAILURE, 1)))
@@ -52,7 +52,7 @@ class AutopilotCollectorTest {
     }
 
     @Test
-    void whatCannotBeReadIsNotHealthy() {
+    void absentReadingHasNoSeries() {
         assertThat(series(frame -> {
                     frame.putAbsent(GpuFrame.slot(GpuMetric.REMAPPED_ROWS_FAILURE), Absence.NOT_SUPPORTED, 3);
                     frame.putAbsent(GpuFrame.slot(GpuMetric.CLOCK_EVENT_REASONS), Absence.STALE, 0);

@@ -14,7 +14,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 
-/** What some checks say of a node, at a fixed time: what each check says is in its own tests. */
+/** Results of some checks on a node at a fixed time; the checks themselves have their own tests. */
 final class CheckedNode {
 
     private static final Set<String> SOME = Set.of("driver", "gpu-count", "gpu-state", "gpu-readings");

@@ -57,7 +57,7 @@ class DcgmCollectorTest {
     }
 
     @Test
-    void unitsAndLabelsAreThatExporters() {
+    void unitsAndLabelsMatchDcgmExporter() {
         String labels = "{DCGM_FI_DRIVER_VERSION=\"550.163.01\",Hostname=\"node-7\",UUID=\"" + GPU0
                 + "\",device=\"nvidia0\",gpu=\"0\",hostname=\"node-7\","
                 + "modelName=\"NVIDIA H100 80GB HBM3\",pci_bus_id=\"00000000:1B:00.0\"}";
@@ -73,7 +73,7 @@ class DcgmCollectorTest {
     }
 
     @Test
-    void profilingIsARatioOrBytesPerSecondAndAbsentWhereTheDriverHasNone() {
+    void profilingIsRatioOrBytesPerSecondOrAbsent() {
         GpuFrame frame = NodeFixture.frame();
         NodeFixture.put(frame, GpuMetric.TENSOR_ACTIVE, 43_250);
         NodeFixture.put(frame, GpuMetric.PCIE_TRANSMIT_RATE, 3L << 20);
@@ -85,7 +85,7 @@ class DcgmCollectorTest {
     }
 
     @Test
-    void theLastXidIsTheValueAndNoneIsZeroWhereTheLogIsRead() {
+    void lastXidIsTheValueAndZeroWithoutOne() {
         assertThat(only("DCGM_FI_DEV_XID_ERRORS", lines(NodeFixture.gpu(0))))
                 .contains("err_code=\"0\",err_msg=\"No Error\"")
                 .endsWith(" 0.0");
@@ -103,7 +103,7 @@ class DcgmCollectorTest {
     }
 
     @Test
-    void nvlinkBandwidthIsDcgmsRateBetweenTwoSamplings() {
+    void nvlinkBandwidthIsTheRateBetweenSamplings() {
         GpuFrame frame = NodeFixture.frame();
         NodeFixture.put(frame, GpuMetric.NVLINK_TRANSMITTED, 1_000);
         NodeFixture.put(frame, GpuMetric.NVLINK_RECEIVED, 2_000);
@@ -123,7 +123,7 @@ class DcgmCollectorTest {
     }
 
     @Test
-    void aGpuHasTheLabelsOfThePodThatWasGivenIt() {
+    void gpuHasTheLabelsOfItsPod() {
         given(holder("trainer-0", "main", Kind.EXCLUSIVE, GPU0));
         List<String> lines = lines(NodeFixture.gpu(0), NodeFixture.gpu(1));
         assertThat(of("DCGM_FI_DEV_GPU_TEMP", lines).get(0))
@@ -135,7 +135,7 @@ class DcgmCollectorTest {
     }
 
     @Test
-    void aSharedGpuIsToldOnceAndOfNobody() {
+    void sharedGpuHasOneSeriesWithoutPodLabels() {
         given(holder("a", "main", Kind.SHARED, GPU0 + "::0"), holder("b", "main", Kind.SHARED, GPU0 + "::1"));
         assertThat(only("DCGM_FI_DEV_GPU_TEMP", lines(NodeFixture.gpu(0)))).doesNotContain("pod=");
         given(holder("a", "main", Kind.DRA, "gpu-0"), holder("a", "sidecar", Kind.DRA, "gpu-0"));
@@ -144,7 +144,7 @@ class DcgmCollectorTest {
     }
 
     @Test
-    void whyThereAreNoPodsIsASeries() {
+    void missingPodLabelsAreASeries() {
         assertThat(lines(NodeFixture.gpu(0))).contains("gpuwarden_dcgm_pod_labels_absent{cause=\"no_data\"} 1.0");
     }
 
@@ -193,7 +193,7 @@ class DcgmCollectorTest {
     }
 
     @Test
-    void aPartitionedGpuIsToldByGpuInstanceAndCountedOnce() {
+    void partitionedGpuIsExportedByInstanceAndCountedOnce() {
         given(holder("small", "main", Kind.MIG, "MIG-c"), holder("big", "main", Kind.MIG, "nvidia0/gi2"));
         List<String> lines = lines(partitioned());
         assertThat(of("DCGM_FI_DEV_FB_USED", lines))
@@ -208,7 +208,7 @@ class DcgmCollectorTest {
     }
 
     @Test
-    void countersAreCountersUnderTheirBareNames() {
+    void countersKeepTheirBareNames() {
         NodeSnapshot node = NodeFixture.node(1);
         Exposition exposition = new Exposition(MetricsOptions.of(false, true, false), () -> List.of(collector));
         String text = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(NodeFixture.scrape(node)));

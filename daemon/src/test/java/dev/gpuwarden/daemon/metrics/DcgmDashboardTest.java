@@ -16,7 +16,10 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** No panel of dcgm-exporter's own dashboard stays empty: each selector of each expression finds a series of each GPU. */
+/**
+ * Checks that no panel of dcgm-exporter's own dashboard stays empty: each selector of each expression finds a series of
+ * each GPU.
+ */
 class DcgmDashboardTest {
 
     private static final int GPUS = 2;

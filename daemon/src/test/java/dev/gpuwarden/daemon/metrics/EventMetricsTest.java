@@ -25,7 +25,7 @@ import java.util.Optional;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 
-/** Series of the event store, against golden/metrics/events.prom; `-Dgolden.update=true` writes it anew. */
+/** Compares the series of the event store with golden/metrics/events.prom; `-Dgolden.update=true` rewrites it. */
 class EventMetricsTest {
 
     private static final Path FILE =
@@ -90,7 +90,7 @@ class EventMetricsTest {
     }
 
     @Test
-    void theStoreIsExposedAsAgreed() throws IOException {
+    void storeMetricsMatchTheGoldenFile() throws IOException {
         Map<Kind, Long> counts = new LinkedHashMap<>();
         counts.put(new Kind("syslog-health-monitor", "SysLogsXIDError", "79", true, false), 3L);
         counts.put(new Kind("other", "other", "other", false, true), 4L);

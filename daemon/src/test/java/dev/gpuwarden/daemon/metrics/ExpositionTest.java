@@ -82,7 +82,7 @@ class ExpositionTest {
     }
 
     @Test
-    void absentReadingsAreNamedWithTheirCauseAndNeverHaveAValue() {
+    void absentReadingsHaveACauseAndNoValue() {
         GpuFrame frame = NodeFixture.frame();
         frame.putAbsent(GpuFrame.slot(GpuMetric.TEMPERATURE), Absence.STALE, 0);
         frame.putAbsent(GpuFrame.slot(GpuMetric.FAN_SPEED), Absence.NOT_SUPPORTED, 3);
@@ -115,7 +115,7 @@ class ExpositionTest {
     }
 
     @Test
-    void podsHaveTheirMemoryUnderTheContractsName() {
+    void podMemoryHasTheContractsName() {
         List<String> lines = Lines.of(scrape(
                 holding(
                         NodeFixture.process(1, 100),
@@ -144,7 +144,7 @@ class ExpositionTest {
     }
 
     @Test
-    void aPodAndItsSuccessorOfTheSameNameAddUp() {
+    void podsOfTheSameNameAddUp() {
         Reading<String> none = Reading.absent(Absence.NO_DATA);
         assertThat(Lines.of(scrape(
                         holding(NodeFixture.process(1, 100), NodeFixture.process(2, 20)),
@@ -156,7 +156,7 @@ class ExpositionTest {
     }
 
     @Test
-    void unnamedPodsStayApartByTheirUids() {
+    void unnamedPodsAreSeparatedByUid() {
         Reading<String> none = Reading.absent(Absence.NO_DATA);
         assertThat(Lines.of(scrape(
                         holding(NodeFixture.process(1, 100), NodeFixture.process(2, 20)),
@@ -167,7 +167,7 @@ class ExpositionTest {
     }
 
     @Test
-    void aSumWithAnUnknownPartIsNotExported() {
+    void sumWithAnUnknownPartIsNotExported() {
         Reading<Integer> none = Reading.absent(Absence.NOT_SUPPORTED);
         GpuProcess silent = new GpuProcess(2, GpuProcess.Type.COMPUTE, Reading.absent(Absence.NO_DATA), none, none);
         List<String> lines = Lines.of(scrape(
@@ -194,7 +194,7 @@ class ExpositionTest {
     }
 
     @Test
-    void aCollectorThatFailsCostsItsOwnSeriesAndIsCounted() {
+    void failingCollectorCostsItsOwnSeriesAndIsCounted() {
         Collector.Scrape scrape = new Collector.Scrape(
                 NodeFixture.node(1),
                 () -> {
@@ -212,7 +212,7 @@ class ExpositionTest {
     }
 
     @Test
-    void gpusThatCannotBeToldApartDoNotCostTheOthers() {
+    void gpusWithTheSameIdentityDoNotCostOthers() {
         GpuSnapshot twin = NodeFixture.gpu(0);
         List<String> lines = Lines.of(NodeFixture.scrape(NodeFixture.node(List.of(twin, twin, NodeFixture.gpu(1)))));
         assertThat(lines)
@@ -221,7 +221,7 @@ class ExpositionTest {
     }
 
     @Test
-    void partitionsHaveTheirMemory() {
+    void partitionMemoryIsExported() {
         GpuIdentity.MigDevice mig =
                 new GpuIdentity.MigDevice(0, "MIG-1", Reading.of(3), Reading.of(0), Reading.of("1g.10gb"));
         GpuFrame frame = new GpuFrame();

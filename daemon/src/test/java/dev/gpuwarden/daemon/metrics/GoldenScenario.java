@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Nodes made by hand for what simulated ones do not show: every option, silence that lasts, names that nobody could give. */
+/** Hand-made nodes for cases that simulated nodes do not have: every option, GPUs that stay silent, hostile names. */
 enum GoldenScenario {
     /** Everything that is off by default. */
     EVERYTHING {
@@ -30,7 +30,7 @@ enum GoldenScenario {
             return MetricsOptions.of(true, true, true);
         }
     },
-    /** One GPU fell off the bus, one hangs, one is well. */
+    /** One GPU fell off the bus, one hangs, one works. */
     LOST_AND_HUNG {
         @Override
         NodeSnapshot node() {

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The whole exposition of each scenario, against a file. `-Dgolden.update=true` writes the files anew: read the difference
- * before it is committed.
+ * Compares the whole exposition of each scenario with a file. `-Dgolden.update=true` rewrites the files: read the
+ * difference before it is committed.
  */
 class GoldenTest {
 
@@ -27,7 +27,7 @@ class GoldenTest {
 
     @ParameterizedTest
     @EnumSource
-    void nodesMadeByHandAreExposedAsAgreed(GoldenScenario scenario) throws IOException {
+    void handMadeNodesMatchTheGoldenFiles(GoldenScenario scenario) throws IOException {
         Collector.Scrape scrape = scenario.scrape();
         Exposition exposition = new Exposition(scenario.options(), () -> scenario.parts(scrape.node()));
         String now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape));
@@ -52,7 +52,7 @@ class GoldenTest {
                 "version-mismatch",
                 "empty"
             })
-    void simulatedNodesAreExposedAsAgreed(String scenario) throws IOException {
+    void simulatedNodesMatchTheGoldenFiles(String scenario) throws IOException {
         check(scenario + ".prom", SimulatedExposition.of(scenario));
     }
 
@@ -75,7 +75,7 @@ class GoldenTest {
     @Tag("programs")
     @ParameterizedTest
     @MethodSource("files")
-    void promtoolHasNothingToCriticise(Path file) throws Exception {
+    void promtoolAcceptsTheMetrics(Path file) throws Exception {
         Path promtool = Path.of(System.getProperty("gpuwarden.tools.dir", ""), "bin/promtool");
         assumeTrue(
                 Files.isExecutable(promtool),
@@ -85,10 +85,10 @@ class GoldenTest {
                 .redirectInput(file.toFile())
                 .redirectErrorStream(true)
                 .start();
-        String said = new String(check.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(check.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(check.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        // dcgm-exporter's own names and labels are what dashboards expect of them, conventions or not.
-        assertThat(said.lines().filter(line -> !line.startsWith("DCGM_"))).isEmpty();
-        assertThat(check.exitValue()).isEqualTo(said.isEmpty() ? 0 : 3);
+        // Dashboards expect dcgm-exporter's own names and labels, whether or not they follow conventions.
+        assertThat(output.lines().filter(line -> !line.startsWith("DCGM_"))).isEmpty();
+        assertThat(check.exitValue()).isEqualTo(output.isEmpty() ? 0 : 3);
     }
 }

@@ -10,14 +10,14 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** `-Dgolden.update=true` writes the file anew: read the difference before it is committed. */
+/** `-Dgolden.update=true` rewrites the file: read the difference before it is committed. */
 class GrpcMetricsTest {
 
     private static final Path FILE =
             Path.of(System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics/grpc.prom");
 
     @Test
-    void callsAreExposedAsAgreed() throws IOException {
+    void callMetricsMatchTheGoldenFile() throws IOException {
         CallStats stats = new CallStats(() -> 4096);
         for (int i = 0; i < 5; i++) {
             stats.began();

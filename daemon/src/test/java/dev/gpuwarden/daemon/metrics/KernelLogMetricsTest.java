@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Series of the kernel log, against golden/metrics/kernel-log.prom; `-Dgolden.update=true` writes it anew. */
+/** Compares the series of the kernel log with golden/metrics/kernel-log.prom; `-Dgolden.update=true` rewrites it. */
 class KernelLogMetricsTest {
 
     private static final Path FILE = Path.of(
@@ -64,7 +64,7 @@ class KernelLogMetricsTest {
     }
 
     @Test
-    void seriesAreAsAgreed() throws IOException {
+    void seriesMatchTheGoldenFile() throws IOException {
         List<String> now = lines(status(Optional.empty()));
         if (Boolean.getBoolean("golden.update")) {
             Files.write(FILE, now);
@@ -73,13 +73,13 @@ class KernelLogMetricsTest {
     }
 
     @Test
-    void aLogThatCannotBeReadIsDown() {
+    void unreadableLogIsDown() {
         assertThat(lines(status(Optional.of("no permission"))))
                 .contains("gpuwarden_kernel_log_up{source=\"/dev/kmsg\"} 0.0");
     }
 
     @Test
-    void aLogThatIsSwitchedOffHasNoSeries() {
+    void disabledLogHasNoSeries() {
         assertThat(lines(Reading.absent(Absence.NOT_SUPPORTED))).isEmpty();
     }
 }

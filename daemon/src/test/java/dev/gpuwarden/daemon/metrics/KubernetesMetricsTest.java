@@ -13,14 +13,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** `-Dgolden.update=true` writes the file anew: read the difference before it is committed. */
+/** `-Dgolden.update=true` rewrites the file: read the difference before it is committed. */
 class KubernetesMetricsTest {
 
     private static final Path FILE = Path.of(
             System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics/kubernetes.prom");
 
     @Test
-    void requestsAreExposedAsAgreed() throws IOException {
+    void requestMetricsMatchTheGoldenFile() throws IOException {
         Map<String, KubeStats> stats = new TreeMap<>(Map.of(
                 "conditions", new KubeStats(3, 0, 1, "", Optional.of(Instant.parse("2026-11-22T12:00:00Z"))),
                 "labels", new KubeStats(0, 2, 0, "the API server answers 403", Optional.empty())));

@@ -22,7 +22,7 @@ final class Lines {
         return out.toString(StandardCharsets.UTF_8);
     }
 
-    /** Series of the older text format, comments left out. */
+    /** Returns the series in the older text format, without comments. */
     static List<String> of(Collector.Scrape scrape, Collector part) {
         Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> List.of(part));
         return series(text(TextFormat.PROMETHEUS, exposition.snapshots(scrape)));

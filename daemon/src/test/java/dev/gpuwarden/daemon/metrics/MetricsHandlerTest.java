@@ -143,12 +143,12 @@ class MetricsHandlerTest {
                 "application/openmetrics-text;q=x|PROMETHEUS",
                 ";;,,=;q|PROMETHEUS"
             })
-    void theClientsPreferenceDecidesTheFormat(String accept, TextFormat format) {
+    void acceptHeaderSelectsTheFormat(String accept, TextFormat format) {
         assertThat(TextFormat.negotiate(accept)).isEqualTo(format);
     }
 
     @Test
-    void scrapesTogetherShareOneExposition() throws Exception {
+    void concurrentScrapesShareOneExposition() throws Exception {
         List<CompletableFuture<HttpResponse<String>>> all = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
             all.add(client.sendAsync(request("/metrics").build(), HttpResponse.BodyHandlers.ofString()));
@@ -178,7 +178,7 @@ class MetricsHandlerTest {
     }
 
     @Test
-    void anExpositionThatCannotBeMadeIsAnErrorWithoutDetails() throws Exception {
+    void failedExpositionIsAnErrorWithoutDetails() throws Exception {
         broken = true;
         HttpResponse<String> response = get("/metrics");
         assertThat(response.statusCode()).isEqualTo(500);
@@ -194,7 +194,7 @@ class MetricsHandlerTest {
     }
 
     @Test
-    void theFirstPageLinksToTheOthers() throws Exception {
+    void rootPageLinksToTheOthers() throws Exception {
         HttpResponse<String> response = get("/");
         assertThat(header(response, "Content-Type")).startsWith("text/html");
         assertThat(response.body()).contains("href=\"metrics\"", "href=\"healthz\"", "href=\"readyz\"");
@@ -202,7 +202,7 @@ class MetricsHandlerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"POST", "PUT", "DELETE", "PATCH", "OPTIONS"})
-    void othersThanGetAndHeadAreNotAllowed(String method) throws Exception {
+    void otherMethodsAreNotAllowed(String method) throws Exception {
         HttpRequest request = request("/metrics")
                 .method(method, HttpRequest.BodyPublishers.ofString("x"))
                 .build();
@@ -213,7 +213,7 @@ class MetricsHandlerTest {
     }
 
     @Test
-    void headTellsLengthAndSendsNothing() throws Exception {
+    void headReturnsTheLengthWithoutABody() throws Exception {
         HttpRequest head = request("/metrics")
                 .method("HEAD", HttpRequest.BodyPublishers.noBody())
                 .build();
@@ -225,7 +225,7 @@ class MetricsHandlerTest {
     }
 
     @Test
-    void anAddressInUseIsTheUsersError() {
+    void addressInUseIsAUserError() {
         ListenAddress taken = new ListenAddress("127.0.0.1", server.address().getPort());
         assertThatThrownBy(() -> WebServer.start(taken, List.of()))
                 .isInstanceOf(UserError.class)
@@ -249,7 +249,7 @@ class MetricsHandlerTest {
     }
 
     @Test
-    void clientsThatNeverFinishTheirRequestDoNotStarveOthers() throws Exception {
+    void unfinishedRequestsDoNotStarveOthers() throws Exception {
         List<Socket> slow = unfinishedRequests(40);
         assertThat(slow).hasSize(40);
         assertThat(get("/metrics").statusCode()).isEqualTo(200);
@@ -259,7 +259,7 @@ class MetricsHandlerTest {
     }
 
     @Test
-    void afterAFloodTheServerAnswersAgain() throws Exception {
+    void serverAnswersAfterAFlood() throws Exception {
         for (Socket socket : unfinishedRequests(150)) {
             socket.close();
         }
@@ -278,7 +278,7 @@ class MetricsHandlerTest {
     }
 
     @Test
-    void aClosedServerAnswersNoMore() throws Exception {
+    void closedServerDoesNotAnswer() throws Exception {
         get("/metrics");
         server.close();
         assertThatThrownBy(() -> get("/metrics")).isInstanceOf(IOException.class);

@@ -25,7 +25,7 @@ import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
 import org.HdrHistogram.Histogram;
 
-/** Nodes made by hand: every reading present, with values that no two readings share. */
+/** Hand-made nodes: every reading present, with a different value for each. */
 public final class NodeFixture {
 
     private NodeFixture() {}
@@ -138,7 +138,7 @@ public final class NodeFixture {
                 "uid-" + name, Reading.of(namespace), Reading.of(name), Reading.of(container), Reading.of(id));
     }
 
-    /** Whose memory, when every process belongs to whom {@code owners} says; commands are "cmd". */
+    /** Returns the attribution of memory with the owners from {@code owners}; every command is "cmd". */
     public static List<GpuMemoryUse> memory(NodeSnapshot node, IntFunction<Owner> owners) {
         return node.gpus().stream()
                 .map(gpu -> MemoryAttribution.attribute(

@@ -13,7 +13,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.ServiceLoader;
 
-/** A simulated node, read through the real driver adapter, exposed. What differs from run to run is masked. */
+/**
+ * The exposition of a simulated node, read through the real driver adapter. Values that differ from run to run are
+ * masked.
+ */
 final class SimulatedExposition {
 
     private SimulatedExposition() {}

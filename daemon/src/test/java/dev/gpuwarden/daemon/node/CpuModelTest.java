@@ -19,7 +19,7 @@ class CpuModelTest {
     }
 
     @Test
-    void isEmptyWhereNobodyTells(@TempDir Path procfs) throws Exception {
+    void isEmptyWithoutAModelName(@TempDir Path procfs) throws Exception {
         assertThat(CpuModel.of(NodePaths.of(procfs, procfs, procfs))).isEmpty();
         assertThat(CpuModel.parse("processor\t: 0\nCPU implementer\t: 0x41\n")).isEmpty();
     }

@@ -15,7 +15,7 @@ class NodeNameTest {
     Path folder;
 
     @Test
-    void theOptionIsStrongerThanTheEnvironmentAndThatThanTheHost() throws IOException {
+    void optionOverridesEnvironmentWhichOverridesHostName() throws IOException {
         Path host = Files.writeString(folder.resolve("hostname"), "metal-7\n");
         assertThat(NodeName.choose("gpu-1", Optional.of("gpu-2"), host)).isEqualTo("gpu-1");
         assertThat(NodeName.choose("", Optional.of("gpu-2"), host)).isEqualTo("gpu-2");

@@ -43,7 +43,7 @@ class PciBusTest {
     }
 
     @Test
-    void countsDisplayAnd3dControllersOfNvidiaInBusOrder() throws IOException {
+    void countsNvidiaDisplayAnd3dControllersInBusOrder() throws IOException {
         device("0000:3b:00.0", "0x10de", "0x030200");
         device("0000:1a:00.0", "0x10de", "0x030000");
         device("0000:1a:00.1", "0x10de", "0x040300");
@@ -54,7 +54,7 @@ class PciBusTest {
     }
 
     @Test
-    void leavesOutVirtualFunctionsAndGpusOfVirtualMachines() throws IOException {
+    void omitsVirtualFunctionsAndPassedThroughGpus() throws IOException {
         device("0000:3b:00.0", "0x10de", "0x030200");
         Path virtual = device("0000:3b:00.4", "0x10de", "0x030200");
         Files.createSymbolicLink(virtual.resolve("physfn"), Path.of("../0000:3b:00.0"));
@@ -66,7 +66,7 @@ class PciBusTest {
     }
 
     @Test
-    void copesWithFilesThatAreNotTheKernels() throws IOException {
+    void toleratesFilesThatAreNotTheKernels() throws IOException {
         device("0000:01:00.0", "\u0000\u0001\uffff", "0x030200");
         device("0000:02:00.0", "0x10de", "0xzz");
         device("0000:03:00.0", "0x10de" + "0".repeat(100_000), "0x030200");
@@ -78,7 +78,7 @@ class PciBusTest {
     }
 
     @Test
-    void aBusThatIsNotThereIsAbsentWithItsCause() throws IOException {
+    void missingBusIsAbsentWithItsCause() throws IOException {
         Files.delete(devices);
         assertThat(gpus()).isEqualTo(Reading.absent(Absence.NO_DATA, 0, devices + " does not exist"));
         Files.writeString(devices, "a file");
@@ -86,7 +86,7 @@ class PciBusTest {
     }
 
     @Test
-    void aDeviceThatCannotBeReadMakesTheCountUnknown() throws IOException {
+    void unreadableDeviceMakesTheCountUnknown() throws IOException {
         Path folder = Files.createDirectories(devices.resolve("0000:01:00.0"));
         Files.createDirectories(folder.resolve("vendor"));
         assertThat(gpus()).isInstanceOf(Reading.Absent.class);

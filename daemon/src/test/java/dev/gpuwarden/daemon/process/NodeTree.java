@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Files of a node as tests want them, and a clock that stands still. */
+/** Files of a node for tests, and a clock that stands still. */
 public final class NodeTree {
 
     private final Path root;

@@ -30,7 +30,7 @@ class ProcessOwnersTest {
     private ProcessOwners owners;
 
     @BeforeEach
-    void anEmptyNode() {
+    void createEmptyNode() {
         node = new NodeTree(folder);
         owners = new ProcessOwners(node.paths(), node.clock());
     }
@@ -62,7 +62,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void aProcessThatIsGoneSaysSo() throws IOException {
+    void goneProcessHasACause() throws IOException {
         assertThat(lookUp(17).owner()).isEqualTo(unknown(ProcessOwners.GONE));
         node.process(17, 500, "python", IN_POD);
         assertThat(lookUp(17).owner()).isInstanceOf(Owner.Pod.class);
@@ -71,7 +71,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void aNumberThatWasGivenToAnotherProcessIsReadAgain() {
+    void reusedPidIsReadAgain() {
         node.process(17, 500, "python", "0::/system.slice/old.service");
         assertThat(lookUp(17).owner()).isEqualTo(new Owner.Unit("old.service"));
         node.process(17, 9_000_000, "sh", "0::/system.slice/new.service");
@@ -79,7 +79,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void aProcessThatBeganAfterTheDriversListIsNotTheOneInIt() {
+    void processStartedAfterTheDriversListIsAnother() {
         // Up for 100000 s, listed 10 s ago, began 5 s ago.
         node.process(17, 9_999_500, "sh", "0::/system.slice/bystander.service");
         assertThat(lookUp(17, 10).owner()).isEqualTo(unknown(ProcessOwners.REUSED));
@@ -87,14 +87,14 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void anUptimeThatStandsStillSuspectsNobody() {
+    void stoppedUptimeIsNotTrusted() {
         node.advance(100);
         node.process(17, 10_000_000, "python", "0::/system.slice/train.service");
         assertThat(lookUp(17, 10).owner()).isEqualTo(new Owner.Unit("train.service"));
     }
 
     @Test
-    void whatDidNotChangeIsNotReadAgain() throws IOException {
+    void unchangedProcessIsNotReadAgain() throws IOException {
         node.process(17, 500, "python", "0::/system.slice/train.service");
         lookUp(17);
         Files.delete(node.resolve("proc/17/cgroup"));
@@ -105,7 +105,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void processesThatAreNoLongerAskedForAreForgotten() throws IOException {
+    void unrequestedProcessesAreForgotten() throws IOException {
         node.process(17, 500, "python", "0::/system.slice/train.service");
         lookUp(17);
         lookUp(18);
@@ -114,7 +114,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void inAPidNamespaceOfItsOwnNobodyIsNamed() throws IOException {
+    void privatePidNamespaceNamesNoProcess() throws IOException {
         node.process(17, 500, "python", "0::/system.slice/train.service");
         node.folder("proc/self/ns");
         Files.createSymbolicLink(node.resolve("proc/self/ns/pid"), Path.of("pid:[4026532177]"));
@@ -123,7 +123,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void inTheNodesPidNamespaceProcessesAreNamed() throws IOException {
+    void nodesPidNamespaceNamesProcesses() throws IOException {
         node.process(17, 500, "python", "0::/system.slice/train.service");
         node.folder("proc/self/ns");
         Files.createSymbolicLink(node.resolve("proc/self/ns/pid"), Path.of("pid:[4026531836]"));
@@ -132,13 +132,13 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void hiddenProcessesAreNotCalledGone() {
+    void hiddenProcessesAreNotReportedGone() {
         node.folder("proc/self");
         assertThat(lookUp(17).owner()).isEqualTo(unknown(ProcessOwners.HIDDEN));
     }
 
     @Test
-    void thisVeryProcessIsNamedOnThisVeryNode() {
+    void ownProcessIsNamedOnTheRealNode() {
         ProcessOwners real =
                 new ProcessOwners(NodePaths.of(Path.of("/proc"), Path.of("/sys"), Path.of("/var/log/pods")));
         int pid = (int) ProcessHandle.current().pid();
@@ -156,7 +156,7 @@ class ProcessOwnersTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "17", "17 (a", "17 (a) S 1 2", "17 (a) S 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 nine"})
-    void statLinesThatSayNothingAreRefused(String stat) {
+    void incompleteStatLinesAreRefused(String stat) {
         assertThat(Procfs.startTicks(stat)).isInstanceOf(Reading.Absent.class);
     }
 
@@ -186,7 +186,7 @@ class ProcessOwnersTest {
     void podFoldersAreListedAgainForAnUnknownPodOnly() throws IOException {
         node.process(17, 500, "python", IN_POD).pod("team-a", "trainer-0", UID, "main");
         lookUp(17);
-        // Gone from disk, still known: nobody looked again.
+        // Gone from disk, still known: the folder was not listed again.
         Files.move(node.resolve("log/pods"), node.resolve("log/away"));
         node.advance(30);
         assertThat(((Owner.Pod) lookUp(17).owner()).name()).isEqualTo(Reading.of("trainer-0"));
@@ -203,7 +203,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void withoutFolderOfLogsTheCauseNamesIt() {
+    void missingLogFolderIsTheCause() {
         node.process(17, 500, "python", IN_POD);
         assertThat(((Owner.Pod) lookUp(17).owner()).name())
                 .isInstanceOfSatisfying(
@@ -212,7 +212,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void amongSeveralContainersTheLogsNameTellsWhich() {
+    void logNameSelectsAmongContainers() {
         node.process(17, 500, "python", IN_POD).pod("team-a", "trainer-0", UID, "main", "sidecar");
         assertThat(((Owner.Pod) lookUp(17).owner()).container()).isInstanceOf(Reading.Absent.class);
         node.containerLog("trainer-0_team-a_sidecar-" + ID + ".log");
@@ -221,7 +221,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void aContainerThatJoinsLaterIsNotTakenForTheFirstOne() {
+    void laterContainerIsNotMistakenForTheFirst() {
         node.process(17, 500, "python", IN_POD).pod("team-a", "trainer-0", UID, "main");
         node.containerLog("trainer-0_team-a_main-" + ID + ".log");
         lookUp(17);
@@ -232,7 +232,7 @@ class ProcessOwnersTest {
     }
 
     @Test
-    void aContainerWhosePodIsOutOfSightIsFoundByItsLog() {
+    void containerOfAHiddenPodIsFoundByItsLog() {
         node.process(17, 500, "python", "0::/../cri-containerd-" + ID + ".scope")
                 .pod("team-a", "trainer-0", UID, "main");
         node.containerLog("trainer-0_team-a_main-" + ID + ".log");
@@ -252,14 +252,14 @@ class ProcessOwnersTest {
                 "a_b\n_" + UID,
                 "a__" + UID
             })
-    void foldersThatKubeletWouldNotMakeNameNobody(String name) throws IOException {
+    void foldersUnlikeTheKubeletsAreIgnored(String name) throws IOException {
         node.process(17, 500, "python", IN_POD);
         Files.createDirectories(node.resolve("log/pods").resolve(name));
         assertThat(((Owner.Pod) lookUp(17).owner()).name()).isInstanceOf(Reading.Absent.class);
     }
 
     @Test
-    void containersOfAPodFolderThatIsALinkAreNotListed() throws IOException {
+    void linkedPodFolderIsNotListed() throws IOException {
         node.process(17, 500, "python", IN_POD);
         node.folder("elsewhere/secret");
         node.folder("log/pods");

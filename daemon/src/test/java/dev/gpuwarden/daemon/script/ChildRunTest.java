@@ -54,20 +54,20 @@ class ChildRunTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3, 77, 255})
-    void tellsExitCodeAndBothOutputs(int code) throws Exception {
+    void returnsExitCodeAndBothOutputs(int code) throws Exception {
         ChildRun run = run(LONG, "echo out of $NODE_NAME: $2", "echo err >&2", "exit " + code);
         assertThat(run).isEqualTo(new ChildRun(new End.Exited(code), "out of n1: two words\n", "err\n"));
     }
 
     @Test
-    void theEnvironmentIsWhatIsGivenAndTheInputIsEmpty() throws Exception {
+    void environmentIsAsGivenAndInputIsEmpty() throws Exception {
         ChildRun run = run(LONG, "cat", "env | cut -d= -f1 | sort | tr '\\n' ' '", "pwd", "nice");
         assertThat(run.out().lines().toList())
                 .containsExactly("GPUWARDEN_RUN NODE_NAME PATH PWD " + folder.toRealPath(), "10");
     }
 
     @Test
-    void whatHangsIsCutOffWithAllThatItStarted() throws Exception {
+    void hangingProgramIsEndedWithItsChildren() throws Exception {
         long start = System.nanoTime();
         ChildRun run = run(
                 Duration.ofSeconds(2),
@@ -84,7 +84,7 @@ class ChildRunTest {
     }
 
     @Test
-    void whatFloodsIsCutOffAndNotKept() throws Exception {
+    void floodingOutputIsCutOff() throws Exception {
         ChildRun run = run(LONG, "yes 'nothing wrong here, everything passed'");
         assertThat(run.end()).isEqualTo(new End.CutOff("wrote more than 64 KiB"));
         assertThat(run.out()).hasSize(ChildRun.MOST_OUTPUT + 1);
@@ -92,7 +92,7 @@ class ChildRunTest {
     }
 
     @Test
-    void exactlyAsMuchAsIsAllowedIsNoFlood() throws Exception {
+    void outputAtTheBoundIsAccepted() throws Exception {
         ChildRun run = run(LONG, "head -c " + ChildRun.MOST_OUTPUT + " /dev/zero | tr '\\0' x; exit 3");
         assertThat(run.end()).isEqualTo(new End.CutOff("wrote more than 64 KiB"));
         run = run(LONG, "head -c " + (ChildRun.MOST_OUTPUT - 1) + " /dev/zero | tr '\\0' x; exit 3");
@@ -100,7 +100,7 @@ class ChildRunTest {
     }
 
     @Test
-    void whatItLeavesBehindEndsWithIt() throws Exception {
+    void leftoverProcessesEnd() throws Exception {
         ChildRun run = run(LONG, "sleep 1000 &", "echo $! >left", "echo done", "exit 0");
         assertThat(run).isEqualTo(new ChildRun(new End.Exited(0), "done\n", ""));
         assertGone("left");
@@ -108,7 +108,7 @@ class ChildRunTest {
 
     /** A session of its own, and a parent that has gone: neither group nor descent leads to it. */
     @Test
-    void whatLeavesItsSessionEndsWithIt() throws Exception {
+    void processInAnotherSessionEnds() throws Exception {
         ChildRun run = run(
                 LONG,
                 "setsid sh -c 'echo $$ >escaped; exec sleep 1000' </dev/null >/dev/null 2>&1 &",
@@ -121,7 +121,7 @@ class ChildRunTest {
     }
 
     @Test
-    void whatLeavesItsSessionEndsWithARunThatIsCutOff() throws Exception {
+    void processInAnotherSessionEndsWhenTheRunIsCutOff() throws Exception {
         ChildRun run = run(
                 Duration.ofMillis(500),
                 "setsid sh -c 'echo $$ >escaped; exec sleep 1000' </dev/null >/dev/null 2>&1 &",
@@ -132,7 +132,7 @@ class ChildRunTest {
 
     /** Another run's are not its own. */
     @Test
-    void aRunEndsNothingOfAnother() throws Exception {
+    void runDoesNotEndProcessesOfAnother() throws Exception {
         ProcessBuilder other = new ProcessBuilder("sleep", "1000");
         other.environment().put(OrphanProcesses.VARIABLE, new OrphanProcesses().mark());
         Process process = other.start();
@@ -145,7 +145,7 @@ class ChildRunTest {
     }
 
     @Test
-    void whatEscapesAndFloodsCostsNoMemory() throws Exception {
+    void escapedFloodCostsNoMemory() throws Exception {
         long before = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
         ChildRun run = run(LONG, "setsid sh -c 'echo $$ >escaped; exec yes' &", "while [ ! -s escaped ]; do :; done");
         assertThat(run.out().length()).isLessThanOrEqualTo(ChildRun.MOST_OUTPUT + 1);
@@ -156,20 +156,20 @@ class ChildRunTest {
     }
 
     @Test
-    void theEndCannotBeForged() throws Exception {
+    void endMarkCannotBeForged() throws Exception {
         ChildRun run = run(LONG, "printf '\\0' >&2", "sleep 1000");
         assertThat(run.end()).isEqualTo(new End.CutOff("wrote binary data to its error output"));
     }
 
     @Test
-    void whatIsKilledIsNoExitCode() throws Exception {
+    void killedProgramHasNoExitCode() throws Exception {
         assertThat(run(LONG, "kill -9 $$").end())
                 .isEqualTo(new End.CutOff("was killed, for example by the kernel for lack of memory"));
         assertThat(run(LONG, "kill -11 $$").end()).isEqualTo(new End.Exited(139));
     }
 
     @Test
-    void anInterruptEndsIt() throws Exception {
+    void interruptEndsTheProgram() throws Exception {
         Thread.currentThread().interrupt();
         Path script = Programs.script(folder.resolve("check.sh"), "echo $$ >child", "sleep 1000");
         org.assertj.core.api.Assertions.assertThatThrownBy(
@@ -186,7 +186,7 @@ class ChildRunTest {
     }
 
     @Test
-    void whatIsNoProgramSaysSo() throws Exception {
+    void missingProgramIsReported() throws Exception {
         Path file = Programs.file(folder.resolve("broken"), "rwxr-xr-x", "#!/no/such/interpreter\n");
         ChildRun run = ChildRun.of(List.of(file.toString()), folder, ENVIRONMENT, LONG);
         assertThat(run.end()).isEqualTo(new End.Exited(127));

@@ -25,13 +25,13 @@ class FileTrustTest {
         "rwxr-xrwx, users other than its owner may write to",
         "rw-r--r--, is not executable"
     })
-    void onlyItsOwnerMayChangeIt(String permissions, String why) {
+    void onlyTheOwnerMayWrite(String permissions, String why) {
         Path file = Programs.file(folder.resolve("check"), permissions, "#!/bin/sh\n");
         assertThat(FileTrust.problem(file).orElse("")).isEqualTo(why);
     }
 
     @Test
-    void othersMayNotReplaceIt() throws Exception {
+    void fileWritableByOthersIsRefused() throws Exception {
         Path open = Files.createDirectory(folder.resolve("open"));
         Path file = Programs.script(open.resolve("check"), "exit 0");
         Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
@@ -42,7 +42,7 @@ class FileTrustTest {
     }
 
     @Test
-    void aLinkIsJudgedByWhatItLeadsTo() throws Exception {
+    void linkIsEvaluatedByItsTarget() throws Exception {
         Path real = Programs.file(folder.resolve("real"), "rwxrwxrwx", "#!/bin/sh\n");
         Path link = Files.createSymbolicLink(folder.resolve("link"), real);
         assertThat(FileTrust.problem(link)).contains("users other than its owner may write to");
@@ -51,7 +51,7 @@ class FileTrustTest {
     }
 
     @Test
-    void othersFilesAreNotRun() throws Exception {
+    void filesOfOtherUsersDoNotRun() throws Exception {
         Path file = Programs.script(folder.resolve("check"), "exit 0");
         assumeTrue((Integer) Files.getAttribute(file, "unix:uid") == 0, "only root can give a file away");
         Files.setAttribute(file, "unix:uid", 12345);

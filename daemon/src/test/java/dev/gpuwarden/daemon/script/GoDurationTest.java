@@ -20,13 +20,13 @@ class GoDurationTest {
         "250ms, PT0.25S",
         "1m0.5s, PT1M0.5S"
     })
-    void readsWhatGoReads(String text, Duration duration) {
+    void parsesGoDurations(String text, Duration duration) {
         assertThat(GoDuration.parse(text)).contains(duration);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "30", "s", "1d", "-1s", "1 s", "1s ", "30sec", "9999999999s"})
-    void whatIsNoneIsNotGuessed(String text) {
+    void otherTextsAreRefused(String text) {
         assertThat(GoDuration.parse(text)).isEmpty();
     }
 }

@@ -33,7 +33,7 @@ class LinePatternTest {
                 "^foo, ``",
                 "plain, plain",
             })
-    void theBeginningThatEveryMatchHasIsKnown(String expression, String prefix) {
+    void literalPrefixIsFound(String expression, String prefix) {
         assertThat(LinePattern.prefix(expression)).isEqualTo(prefix);
     }
 
@@ -51,7 +51,7 @@ class LinePatternTest {
                 "a[\\x00-\\x20]b",
                 "a\nb"
             })
-    void whatMayMatchALinesEndIsTriedOnSeveral(String expression) throws IOException {
+    void patternThatMayMatchALineEndSpansLines(String expression) throws IOException {
         assertThat(new LinePattern(expression).spans()).isTrue();
     }
 
@@ -63,12 +63,12 @@ class LinePatternTest {
                 "divide error: 0000 \\[#\\d+\\] SMP",
                 "(?i)foo.*"
             })
-    void whatCannotIsTriedOnOne(String expression) throws IOException {
+    void otherPatternsAreTriedOnOneLine(String expression) throws IOException {
         assertThat(new LinePattern(expression).spans()).isFalse();
     }
 
     @Test
-    void itMustMatchUpToTheEndInEveryBranch() throws IOException {
+    void everyBranchMustMatchToTheEnd() throws IOException {
         LinePattern pattern = new LinePattern("foo|bar");
         assertThat(pattern.find("a foo")).isEqualTo(2);
         assertThat(pattern.find("a foo b")).isEqualTo(-1);
@@ -76,7 +76,7 @@ class LinePatternTest {
     }
 
     @Test
-    void aPatternThatWouldTryForEverDoesNot() throws IOException {
+    void patternWithBacktrackingEndsQuickly() throws IOException {
         LinePattern pattern = new LinePattern("(a+)+(a+)+(a+)+b");
         long start = System.nanoTime();
         assertThat(pattern.find("a".repeat(1024))).isEqualTo(-1);
@@ -84,7 +84,7 @@ class LinePatternTest {
     }
 
     @Test
-    void whatIsNoPatternIsTold() {
+    void invalidPatternIsReported() {
         assertThatThrownBy(() -> new LinePattern("a(b"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("missing");

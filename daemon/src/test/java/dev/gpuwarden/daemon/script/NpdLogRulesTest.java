@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class NpdLogRulesTest {
 
-    /** In the form of node-problem-detector's config/kernel-monitor.json, with what that does not use. */
+    /** In the form of node-problem-detector's config/kernel-monitor.json, with fields that it does not use. */
     private static final String RULES = """
             {
             	"plugin": "kmsg",
@@ -53,7 +53,7 @@ class NpdLogRulesTest {
     }
 
     @Test
-    void aTemporaryProblemIsOfTheMomentAndOfTheFile() {
+    void temporaryProblemIsMomentaryAndNamedByTheFile() {
         assertThat(load(RULES).match(line("acpi: fan 3 stopped (again)")))
                 .containsExactly(new Found(
                         "lab-monitor",
@@ -64,7 +64,7 @@ class NpdLogRulesTest {
     }
 
     @Test
-    void aPermanentProblemLastsAndIsOfItsCondition() {
+    void permanentProblemLastsAndIsNamedByItsCondition() {
         assertThat(load(RULES).match(line("ata1: disk sda is stuck")))
                 .containsExactly(new Found(
                         "DiskStuck",
@@ -76,7 +76,7 @@ class NpdLogRulesTest {
     }
 
     @Test
-    void aPatternMustMatchUpToTheLinesEnd() {
+    void patternMustMatchToTheLinesEnd() {
         RecordRules rules = load(RULES);
         assertThat(rules.match(line("disk sda is stuck no more"))).isEmpty();
         assertThat(rules.match(line("something else")))
@@ -85,7 +85,7 @@ class NpdLogRulesTest {
     }
 
     @Test
-    void aPatternMayReachOverTheLastLines() {
+    void patternMaySpanTheLastLines() {
         RecordRules rules = load(RULES);
         rules.match(line("begin of trace"));
         for (int i = 0; i < 8; i++) {
@@ -105,18 +105,18 @@ class NpdLogRulesTest {
 
     @ParameterizedTest
     @CsvSource({"KERNEL, 1", "UNTOLD, 1", "USER, 0", "PRIVILEGED, 0"})
-    void whatUserSpaceWritesIsPassedOver(Writer writer, int found) {
+    void userSpaceRecordsAreIgnored(Writer writer, int found) {
         assertThat(load(RULES).match(new KernelRecord(Instant.EPOCH, writer, "disk sda is stuck")))
                 .hasSize(found);
     }
 
     @Test
-    void whatIsToBeSkippedIsSkipped() {
+    void skippedLinesDoNotMatch() {
         assertThat(load(RULES).match(line("type=1 audit: disk sda is stuck"))).isEmpty();
     }
 
     @Test
-    void longAndHostileLinesAreCutAndCleaned() {
+    void longAndHostileLinesAreTruncatedAndCleaned() {
         RecordRules rules = load(RULES);
         assertThat(rules.match(line("x".repeat(8000) + "disk sda is stuck"))).isEmpty();
         assertThat(rules.match(line("\u001b[2J\u202efan 1 stopped" + "y".repeat(8000))))
@@ -134,7 +134,7 @@ class NpdLogRulesTest {
                 "\"plugin\": \"filelog\", \"pluginConfig\": {\"timestamp\": \"^.{15}\"}, \"logPath\": \"/var/log/kern.log\"",
                 "\"plugin\": \"filelog\", \"logPath\": \"/var/log/messages\""
             })
-    void rulesForTheKernelsLogAreTakenWhereverTheyLookedForIt(String source) {
+    void kernelLogRulesAreAcceptedForAnySourcePath(String source) {
         String json = RULES.replace("\"plugin\": \"kmsg\",\n\t\"logPath\": \"/dev/kmsg\"", source);
         assertThat(json).contains(source);
         assertThat(load(json).match(line("disk sda is stuck"))).hasSize(1);
@@ -151,7 +151,7 @@ class NpdLogRulesTest {
                 "\"condition\": \"DiskStuck\" | \"condition\": \"Other\" | a rule's condition Other is not among the conditions",
                 "\"reason\": \"FanStopped\", | \"reason\": \"\", | reason: expected a name, found ''",
             })
-    void aFileThatMakesNoSenseStopsTheStart(String from, String to, String message) {
+    void invalidFileIsAUserError(String from, String to, String message) {
         String json = RULES.replace(from, to);
         assertThat(json).isNotEqualTo(RULES);
         assertThatThrownBy(() -> load(json))

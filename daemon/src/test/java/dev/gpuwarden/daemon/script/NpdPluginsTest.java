@@ -73,34 +73,34 @@ class NpdPluginsTest {
         Programs.script(folder.resolve("config/plugin").resolve(name), lines);
     }
 
-    private Finding look(HealthCheck check) {
+    private Finding run(HealthCheck check) {
         List<Finding> findings = check.run(context());
         assertThat(findings).hasSize(1);
         return findings.get(0);
     }
 
     @Test
-    void aConditionIsACheckWithItsNameAndATemporaryProblemOneWithItsReason() {
+    void conditionsAndTemporaryProblemsBecomeChecks() {
         List<HealthCheck> checks = load(CLOCK);
         assertThat(checks).extracting(check -> check.info().eventName()).containsExactly("ClockProblem", "ClockJumped");
         assertThat(checks).allSatisfy(check -> assertThat(check.info().every()).isEqualTo(Duration.ofSeconds(45)));
     }
 
     @Test
-    void withoutAProblemTheFileSaysHowThatIsWorded() {
+    void healthyTextComesFromTheFile() {
         plugin("clock.sh", "[ \"$1 $2\" = '--max 3' ] && echo fine");
         plugin("exists.sh", "exit 0");
-        Finding finding = look(load(CLOCK).get(0));
+        Finding finding = run(load(CLOCK).get(0));
         assertThat(finding.outcome()).isEqualTo(Outcome.PASS);
         assertThat(finding.code()).isEqualTo("ClockIsRight");
         assertThat(finding.message()).isEqualTo("the clock is right");
     }
 
     @Test
-    void aPermanentProblemIsAFaultOfItsConditionAndOutlivesTheHealthOfAnotherRule() {
+    void permanentProblemOutranksAHealthyRule() {
         plugin("clock.sh", "echo 'the clock is 7 minutes late'; echo detail >&2; exit 1");
         plugin("exists.sh", "exit 0");
-        Finding finding = look(load(CLOCK).get(0));
+        Finding finding = run(load(CLOCK).get(0));
         assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
         assertThat(finding.code()).isEqualTo("ClockIsWrong");
         assertThat(finding.message()).as("cut at max_output_length").isEqualTo("the clock is 7 minut");
@@ -108,9 +108,9 @@ class NpdPluginsTest {
     }
 
     @Test
-    void aTemporaryProblemIsNoFault() {
+    void temporaryProblemIsNoFault() {
         plugin("jump.sh", "exit 1");
-        Finding finding = look(load(CLOCK).get(1));
+        Finding finding = run(load(CLOCK).get(1));
         assertThat(finding.outcome()).isEqualTo(Outcome.WARN);
         assertThat(finding.code()).isEqualTo("ClockJumped");
     }
@@ -122,29 +122,29 @@ class NpdPluginsTest {
         "sleep 1000, 'did not end within 1s, and was cut off'",
         "yes, 'wrote more than 64 KiB, and was cut off'"
     })
-    void whatCouldNotDecideIsUnknown(String line, String message) {
+    void undecidedPluginIsUnknown(String line, String message) {
         plugin("clock.sh", "exec " + line.replace("exec exit", "exit"));
         if (line.startsWith("exit")) {
             plugin("clock.sh", line);
         }
         plugin("exists.sh", "exit 0");
-        Finding finding = look(load(CLOCK).get(0));
+        Finding finding = run(load(CLOCK).get(0));
         assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
         assertThat(finding.message()).contains(message);
     }
 
     @Test
-    void aPluginThatIsNotThereIsUnknownAndStopsNothing() {
-        Finding finding = look(load(CLOCK).get(0));
+    void missingPluginIsUnknown() {
+        Finding finding = run(load(CLOCK).get(0));
         assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
         assertThat(finding.message()).endsWith("/config/plugin/clock.sh does not exist; it does not run");
     }
 
     @Test
-    void aBareNameIsLookedForAsAShellDoes() {
+    void bareNameIsSearchedInPath() {
         List<HealthCheck> checks =
                 load(CLOCK.replace("./config/plugin/clock.sh", "true").replace("./config/plugin/exists.sh", "true"));
-        assertThat(look(checks.get(0)).outcome()).isEqualTo(Outcome.PASS);
+        assertThat(run(checks.get(0)).outcome()).isEqualTo(Outcome.PASS);
     }
 
     @ParameterizedTest
@@ -160,7 +160,7 @@ class NpdPluginsTest {
                 "\"source\": \"clock-monitor\", | '' | source: expected a name, found ''",
                 "\"metricsReporting\": true, | \"metricsReporting\": true | Unexpected character",
             })
-    void aFileThatMakesNoSenseStopsTheStart(String from, String to, String message) {
+    void invalidFileIsAUserError(String from, String to, String message) {
         assertThat(CLOCK).contains(from);
         assertThatThrownBy(() -> load(CLOCK.replace(from, to)))
                 .isInstanceOf(UserError.class)
@@ -169,7 +169,7 @@ class NpdPluginsTest {
     }
 
     @Test
-    void aFileThatIsNotThereStopsTheStart() {
+    void missingFileIsAUserError() {
         assertThatThrownBy(() -> NpdPlugins.load(folder.resolve("x.json"), new HashSet<>(), new ChildSlots()))
                 .isInstanceOf(UserError.class)
                 .hasMessage(folder.resolve("x.json") + ": no such file");

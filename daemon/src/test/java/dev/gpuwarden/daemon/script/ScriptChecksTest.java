@@ -43,13 +43,13 @@ class ScriptChecksTest {
     }
 
     @Test
-    void aFolderThatIsNotThereHasNoChecks() {
+    void missingFolderHasNoChecks() {
         assertThat(ScriptChecks.load(folder.resolve("none"), Set.of(), "n", new ChildSlots()))
                 .isEmpty();
     }
 
     @Test
-    void whatIsRunnableIsACheckAndWhatLiesAroundIsNot() throws Exception {
+    void onlyExecutableScriptsAreChecks() throws Exception {
         Programs.script(folder.resolve("a.sh"), "exit 0");
         Programs.script(folder.resolve("b.sh~"), "exit 0");
         Programs.script(folder.resolve(".c.sh"), "exit 0");
@@ -66,7 +66,7 @@ class ScriptChecksTest {
     }
 
     @Test
-    void theHeaderSaysHowItRuns() {
+    void headerSetsTheSettings() {
         Programs.script(
                 folder.resolve("a.sh"), "# gpuwarden: id=scratch, every=5m, timeout=3s, component=DISK", "exit 0");
         HealthCheck check = load().get(0);
@@ -77,7 +77,7 @@ class ScriptChecksTest {
     }
 
     @Test
-    void aScriptSeesTheNodeAndNothingOfThisProgram() {
+    void scriptEnvironmentHasTheNodeAndNoSecrets() {
         Programs.script(
                 folder.resolve("a.sh"), "[ -z \"$HOME$USER\" ] && echo $NODE_NAME $GPUWARDEN_SYSFS $GPUWARDEN_PROCFS");
         assertThat(load().get(0).run(context()))
@@ -87,7 +87,7 @@ class ScriptChecksTest {
     }
 
     @Test
-    void whoTakesAnothersNameOrHasABadHeaderIsNotRun() {
+    void scriptWithATakenIdOrBadHeaderDoesNotRun() {
         Programs.script(folder.resolve("a.sh"), "# gpuwarden: id=gpu-count", "touch " + folder + "/ran");
         Programs.script(folder.resolve("b.sh"), "# gpuwarden: id=b, evry=3s", "touch " + folder + "/ran");
         Programs.script(folder.resolve("c.sh"), "# gpuwarden: id=b", "touch " + folder + "/ran");
@@ -102,7 +102,7 @@ class ScriptChecksTest {
     }
 
     @Test
-    void aScriptThatOthersMayChangeIsNotRun() {
+    void scriptWritableByOthersDoesNotRun() {
         Programs.file(folder.resolve("a.sh"), "rwxrwxrwx", "#!/bin/sh\ntouch " + folder + "/ran\n");
         assertThat(load().get(0).run(context()))
                 .singleElement()
@@ -112,7 +112,7 @@ class ScriptChecksTest {
     }
 
     @Test
-    void aScriptThatHangsIsUnknown() {
+    void hangingScriptIsUnknown() {
         Programs.script(
                 folder.resolve("a.sh"), "# gpuwarden: timeout=1s", "echo '{\"message\": \"fine\"}'; sleep 1000");
         assertThat(load().get(0).run(context())).singleElement().satisfies(finding -> {
@@ -122,7 +122,7 @@ class ScriptChecksTest {
     }
 
     @Test
-    void aScriptThatWentAwayIsUnknown() throws Exception {
+    void deletedScriptIsUnknown() throws Exception {
         Path file = Programs.script(folder.resolve("a.sh"), "exit 0");
         HealthCheck check = load().get(0);
         assertThat(check.run(context())).extracting(Finding::outcome).containsExactly(Outcome.PASS);
@@ -131,7 +131,7 @@ class ScriptChecksTest {
     }
 
     @Test
-    void notMoreThanTwoRunAtOnce() throws Exception {
+    void atMostTwoScriptsRunConcurrently() throws Exception {
         for (int i = 0; i < 6; i++) {
             Programs.script(
                     folder.resolve("c" + i + ".sh"),
@@ -157,7 +157,7 @@ class ScriptChecksTest {
     }
 
     @Test
-    void moreScriptsThanAnybodyNeedsAreNotRun() {
+    void scriptsBeyondTheBoundDoNotRun() {
         for (int i = 0; i < 120; i++) {
             Programs.script(folder.resolve("check-" + i + ".sh"), "exit 0");
         }

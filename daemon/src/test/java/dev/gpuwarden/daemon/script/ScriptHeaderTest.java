@@ -21,7 +21,7 @@ class ScriptHeaderTest {
     }
 
     @Test
-    void everythingCanBeSetInAnyLanguagesComment() {
+    void allSettingsCanBeSetInAnyCommentStyle() {
         ScriptHeader all = new ScriptHeader("my-leak", "GPU", Duration.ofMinutes(5), Duration.ofSeconds(90), List.of());
         assertThat(of("#!/bin/sh", "# gpuwarden: id=my-leak, every=5m, timeout=90s, component=GPU"))
                 .isEqualTo(all);
@@ -43,7 +43,7 @@ class ScriptHeaderTest {
                 "component=gpu | its header's component: expected a word in capitals, such as GPU, NIC or NODE, found 'gpu'",
                 "evry=60s | its header has 'evry', expected id, every, timeout or component",
             })
-    void aMistakeIsTold(String header, String problem) {
+    void invalidHeaderIsReported(String header, String problem) {
         assertThat(of("# gpuwarden: " + header).problems()).containsExactly(problem);
     }
 
@@ -56,12 +56,12 @@ class ScriptHeaderTest {
         "gpu_mem--leak, gpu-mem-leak",
         "überprüfung.py, berpr-fung"
     })
-    void aFileNameGivesAnId(String name, String id) {
+    void fileNameGivesAnId(String name, String id) {
         assertThat(ScriptHeader.idOf(name)).isEqualTo(id).matches(ScriptHeader.ID);
     }
 
     @Test
-    void aLongFileNameGivesAnIdToo() {
+    void longFileNameGivesAnId() {
         assertThat(ScriptHeader.idOf("a-very-long-name-".repeat(10) + ".sh"))
                 .matches(ScriptHeader.ID)
                 .hasSizeLessThanOrEqualTo(48);

@@ -70,7 +70,7 @@ class ScriptVerdictTest {
         "4, UNKNOWN, script-broken, 'leak.sh ended with exit code 4, expected 0, 1, 2 or 3; it wrote: on stderr'",
         "139, UNKNOWN, script-broken, 'leak.sh ended with exit code 139, expected 0, 1, 2 or 3; it wrote: on stderr'"
     })
-    void theExitCodeDecides(int code, Outcome outcome, String word, String message) {
+    void exitCodeDecides(int code, Outcome outcome, String word, String message) {
         assertThat(of(code, "")).singleElement().satisfies(finding -> {
             assertThat(finding.outcome()).isEqualTo(outcome);
             assertThat(finding.code()).isEqualTo(word);
@@ -81,7 +81,7 @@ class ScriptVerdictTest {
     }
 
     @Test
-    void aLastLineThatIsNoJsonIsTheMessage() {
+    void lastLineWithoutJsonIsTheMessage() {
         assertThat(of(1, "looking\n\u001b[31mscratch is 98 % full\u202e\n\n"))
                 .singleElement()
                 .extracting(Finding::message)
@@ -89,7 +89,7 @@ class ScriptVerdictTest {
     }
 
     @Test
-    void jsonSaysTheRest() {
+    void jsonSetsAllFields() {
         assertThat(of(
                         1,
                         "looking\n{\"message\": \"scratch is full\", \"code\": \"scratch-full\", \"action\": \"RESTART_BM\","
@@ -106,7 +106,7 @@ class ScriptVerdictTest {
     }
 
     @Test
-    void whoPassesAsksForNoActionAndHasNoFaultsCode() {
+    void passHasNoActionAndNoFaultCode() {
         Finding finding = of(0, "{\"action\": \"restart-bm\", \"code\": \"scratch-full\"}")
                 .get(0);
         assertThat(finding.action()).isEqualTo(RecommendedAction.NONE);
@@ -114,7 +114,7 @@ class ScriptVerdictTest {
     }
 
     @Test
-    void aGpuIsOnePartWhateverItsName() {
+    void gpuIsOnePartUnderAnyName() {
         assertThat(of(
                         1,
                         "{\"entities\": [{\"type\": \"GPU_UUID\", \"value\": \"GPU-1\"}, {\"type\": \"PCI\","
@@ -140,19 +140,19 @@ class ScriptVerdictTest {
                 "{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":"
                         + "{\"a\":1}}}}}}}}}}}}}}}}}",
             })
-    void badJsonIsNeverHealthNorAFault(String line) {
+    void invalidJsonIsUnknown(String line) {
         for (int code : new int[] {0, 1}) {
             assertThat(of(code, line)).singleElement().satisfies(finding -> {
                 assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
                 assertThat(finding.code()).isEqualTo(ScriptVerdict.BROKEN);
                 assertThat(finding.message())
-                        .contains("exit code " + code + ", and its last line is no JSON as expected");
+                        .contains("exit code " + code + ", but its last line is not the expected JSON");
             });
         }
     }
 
     @Test
-    void whatWasCutOffIsUnknownWhateverItSaid() {
+    void cutOffRunIsUnknown() {
         ChildRun run = new ChildRun(new End.CutOff("did not end within 10s"), "all is well\n", "");
         assertThat(ScriptVerdict.of("leak.sh", run, NODE)).singleElement().satisfies(finding -> {
             assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
@@ -162,7 +162,7 @@ class ScriptVerdictTest {
     }
 
     @Test
-    void longTextsAreCut() {
+    void longTextsAreTruncated() {
         assertThat(of(1, "x".repeat(60_000)).get(0).message()).hasSize(1000);
     }
 }

@@ -26,12 +26,12 @@ class ExpectSettingsTest {
     }
 
     @Test
-    void whatIsNotGivenIsNotPinned() {
+    void unsetOptionsAreNotExpected() {
         assertThat(of()).isEqualTo(Expectations.NONE);
     }
 
     @Test
-    void everythingThatIsGivenIsPinned() {
+    void setOptionsAreExpected() {
         assertThat(of(
                         "--expect.gpus=8",
                         "--expect.driver=550.163,570",
@@ -53,7 +53,7 @@ class ExpectSettingsTest {
     }
 
     @Test
-    void aRateWithoutPortsAndNegativeNumbersAreRefused() {
+    void rateWithoutPortsAndNegativeNumbersAreRefused() {
         assertThatThrownBy(() -> of("--expect.nic-rate-gbps=400"))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining("--expect.nic-ports");

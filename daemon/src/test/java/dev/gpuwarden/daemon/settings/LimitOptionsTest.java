@@ -26,7 +26,7 @@ class LimitOptionsTest {
     }
 
     @Test
-    void withoutAFileTheShippedOnesHold() {
+    void shippedLimitsApplyWithoutAFile() {
         assertThat(new LimitOptions()
                         .limits()
                         .of("pcie_replays_per_minute")
@@ -36,7 +36,7 @@ class LimitOptionsTest {
     }
 
     @Test
-    void theUsersLimitsNameFileAndLine() throws IOException {
+    void userLimitsNameFileAndLine() throws IOException {
         Limits limits = limits("""
                 # on this fleet
                 pcie_replays_per_minute: 20
@@ -63,14 +63,14 @@ class LimitOptionsTest {
             pcie_width_lanes:                      | :1: pcie_width_lanes: expected a number, found nothing
             - 3                                    | :1: expected sections with keys, found a list
             """)
-    void mistakesNameTheirPlace(String yaml, String message) {
+    void errorsNameTheirLine(String yaml, String message) {
         assertThatThrownBy(() -> limits(yaml.replace("\\n", "\n")))
                 .isInstanceOf(UserError.class)
                 .hasMessage(folder + "/limits.yaml" + message);
     }
 
     @Test
-    void aFileThatIsNotThereIsSaid() {
+    void missingFileIsReported() {
         LimitOptions options = new LimitOptions();
         options.file = folder.resolve("none.yaml");
         assertThatThrownBy(options::limits).hasMessage(folder + "/none.yaml: no such file");

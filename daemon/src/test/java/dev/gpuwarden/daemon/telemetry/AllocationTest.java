@@ -20,13 +20,13 @@ import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** A daemon that allocates at rest pays for it in collections: its turns on the JNI path must not. */
+/** Checks that turns on the JNI path allocate nothing: a daemon that allocates at rest pays for it in collections. */
 class AllocationTest {
 
     private static final int TURNS = 200;
 
     @Test
-    void aTurnOfTelemetryAllocatesNothing() {
+    void turnAllocatesNothing() {
         AtomicLong now = new AtomicLong(1);
         List<GpuWorker> workers = new ArrayList<>();
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {

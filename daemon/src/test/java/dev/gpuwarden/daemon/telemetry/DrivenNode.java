@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A simulated node read by the real driver library in a time that the test makes pass: ten minutes take none. */
+/** A simulated node read by the real driver library in virtual time: ten minutes take none. */
 public final class DrivenNode implements AutoCloseable {
 
     /** Behind real time, with which the library stamps its readings, however short the machine has been up. */
@@ -40,7 +40,7 @@ public final class DrivenNode implements AutoCloseable {
         sampler.manager().step();
     }
 
-    /** Samples for so long. */
+    /** Samples for this time. */
     public void pass(Duration time) {
         for (long second = 0; second < time.toSeconds(); second++) {
             workers.forEach(GpuWorker::turn);
@@ -56,7 +56,7 @@ public final class DrivenNode implements AutoCloseable {
         return history;
     }
 
-    /** Readings are as old as the real time says, which hardly passed. */
+    /** Returns a snapshot. Readings have the age in real time, which is close to 0. */
     public NodeSnapshot snapshot() {
         return sampler.snapshot();
     }

@@ -22,12 +22,12 @@ class DriverManagerTest {
     }
 
     @Test
-    void nothingIsKnownBeforeTheDriverAnswered() {
+    void stateIsOpeningBeforeTheDriverAnswers() {
         assertThat(driver()).isInstanceOf(DriverState.Opening.class);
     }
 
     @Test
-    void aDriverThatIsAbsentIsTriedAgain() {
+    void absentDriverIsTriedAgain() {
         node.opening = new DriverOpening.Unavailable(Reason.DRIVER_NOT_LOADED, 9, "nvmlInit_v2");
         long next = node.sampler.manager().step();
         assertThat(driver()).isEqualTo(new DriverState.Unavailable(Reason.DRIVER_NOT_LOADED, 9, "nvmlInit_v2"));
@@ -41,7 +41,7 @@ class DriverManagerTest {
     }
 
     @Test
-    void aFirstListingThatHangsIsADriverThatDoesNotAnswer() {
+    void hangingFirstListingIsASilentDriver() {
         node.driver.during.put("count", () -> {
             node.pass(Duration.ofSeconds(30));
             assertThat(driver()).isInstanceOf(DriverState.Opening.class);
@@ -54,7 +54,7 @@ class DriverManagerTest {
     }
 
     @Test
-    void aDriverThatDoesNotListItsGpusIsSilentAndAskedAgain() {
+    void driverWithoutAListIsSilentAndTriedAgain() {
         node.driver.listed = Reading.absent(Absence.FAILED, 999, "nvmlDeviceGetCount_v2");
         node.sampler.manager().step();
         assertThat(driver())
@@ -67,7 +67,7 @@ class DriverManagerTest {
     }
 
     @Test
-    void aGpuThatIsNoLongerListedIsGoneAndComesBackAsItself() {
+    void unlistedGpuIsGoneAndReturnsWithItsIdentity() {
         node.opened("GPU-a", "GPU-b");
         node.workers.forEach(GpuWorker::turn);
         node.list("GPU-b");
@@ -94,7 +94,7 @@ class DriverManagerTest {
     }
 
     @Test
-    void theLibraryIsInitialisedAgainForALostGpuAndEverySamplerOpenedAnew() {
+    void lostGpuReinitialisesTheLibraryAndReopensSamplers() {
         node.opened("GPU-a", "GPU-b");
         node.driver.broken.put(1, Absence.GPU_LOST);
         node.workers.forEach(GpuWorker::turn);
@@ -104,7 +104,7 @@ class DriverManagerTest {
 
         node.driver.duringReinitialise = () -> {
             node.driver.broken.clear();
-            // Nobody enters the driver meanwhile.
+            // No worker enters the driver during this.
             node.driver.calls.clear();
             node.pass(Duration.ofSeconds(3));
             node.workers.forEach(GpuWorker::turn);
@@ -120,7 +120,7 @@ class DriverManagerTest {
     }
 
     @Test
-    void initialisingAgainGetsRarerWhileItDoesNotHelp() {
+    void reinitialisationBacksOffWhileItDoesNotHelp() {
         node.opened("GPU-a");
         node.driver.broken.put(0, Absence.GPU_LOST);
         node.workers.get(0).turn();
@@ -132,7 +132,7 @@ class DriverManagerTest {
     }
 
     @Test
-    void theLibraryIsNeverInitialisedAgainWhileACallHangs() {
+    void libraryIsNotReinitialisedWhileACallHangs() {
         node.opened("GPU-a", "GPU-b");
         node.driver.broken.put(1, Absence.GPU_LOST);
         node.workers.get(1).turn();
@@ -150,7 +150,7 @@ class DriverManagerTest {
     }
 
     @Test
-    void aLibraryThatCannotBeInitialisedAgainIsClosedAndOpened() {
+    void libraryThatCannotBeReinitialisedIsReopened() {
         node.opened("GPU-a");
         node.workers.get(0).turn();
         node.driver.listed = Reading.absent(Absence.FAILED, 1, "nvmlDeviceGetCount_v2");

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** A driver for tests of scheduling in virtual time: what a call does is decided by the test, in the same thread. */
+/** A driver for tests of scheduling in virtual time: the test decides what a call does, in the same thread. */
 final class FakeDriver implements Driver {
 
     static final DriverInfo INFO = new DriverInfo(
@@ -27,12 +27,12 @@ final class FakeDriver implements Driver {
     final LongSupplier clock;
     Reading<List<GpuIdentity>> listed = Reading.of(List.of());
     Reading<Boolean> reinitialised = Reading.of(true);
-    /** What happens within the next call of this kind on this GPU, before it answers. */
+    /** Actions to run within the next call of this kind on this GPU, before it returns. */
     final Map<String, Runnable> during = new HashMap<>();
 
     final Map<Integer, Absence> broken = new HashMap<>();
     final List<String> calls = new ArrayList<>();
-    /** What every reading answers; 1 is plausible for all. */
+    /** The value of every reading; 1 is plausible for all. */
     long value = 1;
 
     int openSamplers;

@@ -36,13 +36,13 @@ class GpuMatcherTest {
     }
 
     @Test
-    void aBoardThatWasSwappedIsAnotherGpu() {
+    void swappedBoardIsAnotherGpu() {
         assertThat(GpuMatcher.match(List.of(gpu(0, "a", 1)), List.of(gpu(0, "x", 1))))
                 .containsExactly(-1);
     }
 
     @Test
-    void aGpuWithoutUuidIsKnownByItsAddressAndThenByItsIndex() {
+    void gpuWithoutUuidMatchesByAddressThenIndex() {
         List<GpuIdentity> known = List.of(gpu(0, "a", 1), gpu(1, "b", 2));
         assertThat(GpuMatcher.match(known, List.of(gpu(0, "a", 1), gpu(1, "", 2))))
                 .containsExactly(0, 1);
@@ -53,7 +53,7 @@ class GpuMatcherTest {
     }
 
     @Test
-    void whatALostGpuNoLongerTellsIsKept() {
+    void lostGpuKeepsItsIdentity() {
         GpuIdentity merged = GpuMatcher.merge(gpu(1, "b", 2), gpu(0, "", 0));
         assertThat(merged.selector()).isEqualTo("b");
         assertThat(merged.index()).isZero();

@@ -43,7 +43,7 @@ class SamplingSettingsTest {
     }
 
     @Test
-    void saysWhatItExpected() {
+    void errorsNameTheExpectedValue() {
         assertThatThrownBy(() -> parse("--driver.path=ffm")).hasMessageContaining("expected auto, jni or jna");
         assertThatThrownBy(() -> parse("--sampling.deadline=0").validate())
                 .isInstanceOf(UserError.class)

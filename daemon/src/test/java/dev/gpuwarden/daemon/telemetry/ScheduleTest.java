@@ -70,7 +70,7 @@ class ScheduleTest {
     }
 
     @Test
-    void leavesOutWhatWasMissed() {
+    void missedTurnsAreSkipped() {
         Schedule schedule = begun(0, 1);
         assertThat(schedule.done(Work.FAST, 5 * SECOND + 1)).isEqualTo(4);
         assertThat(schedule.due(Work.FAST, 6 * SECOND - 1)).isFalse();

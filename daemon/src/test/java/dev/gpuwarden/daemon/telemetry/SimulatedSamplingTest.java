@@ -82,7 +82,7 @@ class SimulatedSamplingTest {
     }
 
     @Test
-    void aHungGpuCostsItsOwnReadingsAndComesBackWhenReleased() {
+    void hungGpuCostsItsOwnReadingsUntilReleased() {
         try (SimulatedNode node = SimulatedNode.start("gpu-hang");
                 NodeSampler sampler = sampler(node)) {
             NodeSnapshot hung = await(sampler, state(5, GpuState.HUNG).and(answering(7)));
@@ -105,7 +105,7 @@ class SimulatedSamplingTest {
     }
 
     @Test
-    void aLostGpuIsLostAndComesBack() {
+    void lostGpuReturns() {
         try (SimulatedNode node = SimulatedNode.start("h100x8");
                 NodeSampler sampler = sampler(node)) {
             assertThat(verdict(sampler.snapshot())).isEqualTo(Verdict.FIT);
@@ -122,7 +122,7 @@ class SimulatedSamplingTest {
     }
 
     @Test
-    void aGpuThatIsNoLongerListedIsGoneUntilItIsListedAgain() {
+    void unlistedGpuIsGoneUntilListedAgain() {
         try (SimulatedNode node = SimulatedNode.start("h100x8");
                 NodeSampler sampler = sampler(node)) {
             Reading<String> uuid = sampler.snapshot().gpus().get(2).identity().uuid();
@@ -133,7 +133,7 @@ class SimulatedSamplingTest {
             assertThat(verdict(gone)).isEqualTo(Verdict.NOT_FIT);
 
             node.set("gpu.2.state", "ok");
-            // It answers a moment before it stands in the driver's order again.
+            // The GPU answers a moment before it is in the driver's order again.
             NodeSnapshot back = await(
                     sampler,
                     n -> verdict(n) == Verdict.FIT
@@ -145,7 +145,7 @@ class SimulatedSamplingTest {
     }
 
     @Test
-    void aDriverThatIsLoadedLaterIsFound() {
+    void driverLoadedLaterIsFound() {
         try (SimulatedNode node = SimulatedNode.start("no-driver");
                 NodeSampler sampler = sampler(node)) {
             assertThat(sampler.snapshot().driver()).isInstanceOf(DriverState.Unavailable.class);
@@ -171,7 +171,7 @@ class SimulatedSamplingTest {
     }
 
     @Test
-    void partitionsAreReadToo() {
+    void partitionsAreRead() {
         try (SimulatedNode node = SimulatedNode.start("a100-mig");
                 NodeSampler sampler = sampler(node)) {
             GpuSnapshot parent = sampler.snapshot().gpus().get(0);
@@ -181,7 +181,7 @@ class SimulatedSamplingTest {
     }
 
     @Test
-    void closesSoonEvenWhileAThreadHangs() {
+    void closesQuicklyWhileAThreadHangs() {
         try (SimulatedNode node = SimulatedNode.start("gpu-hang")) {
             NodeSampler sampler = sampler(node);
             long start = System.nanoTime();

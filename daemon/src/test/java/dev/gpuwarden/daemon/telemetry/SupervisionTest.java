@@ -22,13 +22,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of threads that the driver does not give back, in virtual time: a "hang" is time passing within a call. */
+/** Threads that do not return from the driver, in virtual time: a "hang" is time that passes within a call. */
 class SupervisionTest {
 
     private final VirtualNode node = new VirtualNode().opened("GPU-a", "GPU-b");
 
     @Test
-    void everythingIsReadAtOnceAndThenAtItsOwnPace() {
+    void allWorkRunsFirstAndThenAtItsInterval() {
         long next = node.workers.get(0).turn();
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.ANSWERING);
         assertThat(node.driver.calls).containsExactly("count", "identify 0", "FAST 0", "SLOW 0", "PROCESSES 0");
@@ -38,7 +38,7 @@ class SupervisionTest {
     }
 
     @Test
-    void aHungCallCostsOneThreadAndTheReplacementGoesOn() {
+    void hungCallCostsOneThreadAndAReplacementContinues() {
         GpuWorker first = node.workers.get(0);
         node.driver.during.put("FAST 0", () -> {
             node.pass(Duration.ofMillis(1999));
@@ -65,7 +65,7 @@ class SupervisionTest {
         assertThat(node.stats().hungTurns()).isEqualTo(1);
         assertThat(node.stats().replacementThreads()).isEqualTo(1);
 
-        // The first one was told to end and does nothing more.
+        // The first one must end and does nothing more.
         node.driver.calls.clear();
         node.pass(Duration.ofMinutes(1));
         first.turn();
@@ -73,7 +73,7 @@ class SupervisionTest {
     }
 
     @Test
-    void whenTheReplacementHangsTooThereIsNoThirdAndTheReadingsAreStale() {
+    void secondHangLeavesReadingsStaleWithoutAThirdThread() {
         node.workers.get(0).turn();
         node.pass(Duration.ofSeconds(1));
         node.driver.during.put("FAST 0", () -> {
@@ -97,7 +97,7 @@ class SupervisionTest {
     }
 
     @Test
-    void theFirstThreadThatComesBackGoesOn() throws InterruptedException {
+    void firstThreadThatReturnsContinues() throws InterruptedException {
         HungCall one = new HungCall(0);
         HungCall two = new HungCall(2);
 
@@ -106,7 +106,7 @@ class SupervisionTest {
         node.pass(Duration.ofSeconds(1));
         node.workers.get(0).turn();
         assertThat(node.gpu(0).frame().present(GpuMetric.TEMPERATURE)).isTrue();
-        // One call still hangs, and says so.
+        // One call still hangs, and the state shows it.
         assertThat(node.gpu(0).state()).isEqualTo(GpuState.HUNG);
 
         two.release();
@@ -150,7 +150,7 @@ class SupervisionTest {
     }
 
     @Test
-    void theReplacementLeavesOutWhatHangs() {
+    void replacementSkipsTheHangingWork() {
         node.driver.during.put("SLOW 0", () -> {
             node.pass(Duration.ofSeconds(3));
             node.supervise();
@@ -170,7 +170,7 @@ class SupervisionTest {
     }
 
     @Test
-    void aHungProcessListCostsTheProcessListAlone() {
+    void hungProcessListCostsOnlyProcesses() {
         node.driver.during.put("PROCESSES 0", () -> {
             node.pass(Duration.ofSeconds(3));
             node.supervise();
@@ -184,7 +184,7 @@ class SupervisionTest {
     }
 
     @Test
-    void aGpuThatHangsBeforeItSaidWhatItIsDoesNotHideTheOthers() {
+    void gpuHangingBeforeIdentificationDoesNotHideOthers() {
         node.driver.during.put("identify 0", () -> {
             node.workers.get(1).turn();
             assertThat(node.gpu(1).identity().selector()).isEqualTo("GPU-b");
@@ -218,7 +218,7 @@ class SupervisionTest {
         restarted.driver.listed =
                 Reading.of(List.of(first, GpuIdentity.unknown(1, new Reading.Absent<>(Absence.GPU_LOST, 15, ""))));
         restarted.driver.broken.put(1, Absence.GPU_LOST);
-        restarted.sampler.keeper().step();
+        restarted.sampler.manager().step();
         restarted.workers.get(1).turn();
         assertThat(restarted.sampler.stateChanges(restarted.now))
                 .as("neither its names nor the other's are known")
@@ -226,13 +226,13 @@ class SupervisionTest {
         KnownGpus known = new KnownGpus(List.of(
                 new KnownGpus.Known(0, new PciAddress(0, 0x10, 0, 0), "GPU-a", Optional.empty(), Optional.empty()),
                 new KnownGpus.Known(1, new PciAddress(0, 0x11, 0, 0), "GPU-b", Optional.empty(), Optional.empty())));
-        restarted.sampler.remember(new GpuMemory(known, news -> {}));
+        restarted.sampler.useIdentities(new GpuIdentityStore(known, news -> {}));
         assertThat(restarted.sampler.stateChanges(restarted.now))
                 .contains("GPU 1 (0000:11:00.0) is lost: the driver answers 15, GPU is lost");
     }
 
     @Test
-    void aHungGpuCostsOnlyItsOwnReadings() {
+    void hungGpuCostsOnlyItsOwnReadings() {
         node.workers.get(1).turn();
         node.driver.during.put("FAST 0", () -> {
             node.pass(Duration.ofSeconds(30));
@@ -260,7 +260,7 @@ class SupervisionTest {
     }
 
     @Test
-    void aLostGpuIsAskedOnAndComesBackWithinATick() {
+    void lostGpuIsPolledAndReturnsWithinATick() {
         node.driver.broken.put(0, Absence.GPU_LOST);
         GpuWorker worker = node.workers.get(0);
         for (int second = 0; second < 300; second++) {
@@ -276,7 +276,7 @@ class SupervisionTest {
     }
 
     @Test
-    void missedTurnsAreCountedAndNotMadeUpFor() {
+    void missedTurnsAreCountedAndNotRepeated() {
         GpuWorker worker = node.workers.get(0);
         worker.turn();
         node.pass(Duration.ofSeconds(1));
@@ -289,7 +289,7 @@ class SupervisionTest {
     }
 
     @Test
-    void valuesThatCannotBeTrueAreRefusedAndCounted() {
+    void implausibleValuesAreRefusedAndCounted() {
         node.driver.value = 808_334_905;
         node.workers.get(0).turn();
         GpuFrame frame = node.gpu(0).frame();

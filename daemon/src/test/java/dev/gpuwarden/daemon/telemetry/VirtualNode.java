@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A sampler whose time stands still and whose threads are turns that the test takes. */
+/** A sampler whose clock stands still and whose turns the test takes. */
 final class VirtualNode implements DriverProvider {
 
     volatile long now = Duration.ofHours(1).toNanos();
@@ -23,7 +23,7 @@ final class VirtualNode implements DriverProvider {
     /** Every frame that was published, by GPU and cadence. */
     final List<String> published = new ArrayList<>();
 
-    private final FrameListener heard = (gpu, cadence, frame) ->
+    private final FrameListener received = (gpu, cadence, frame) ->
             published.add(cadence + " " + gpu.selector() + " " + frame.sampledAtNanos(cadence));
 
     final NodeSampler sampler;
@@ -41,7 +41,7 @@ final class VirtualNode implements DriverProvider {
                 workers.add(worker);
             }
         };
-        sampler = new NodeSampler(this, settings, new PciBus(paths), () -> now, launcher, () -> heard);
+        sampler = new NodeSampler(this, settings, new PciBus(paths), () -> now, launcher, () -> received);
     }
 
     @Override

@@ -10,7 +10,7 @@ import java.time.Duration;
  * One reason for low clocks, evaluated by its share of the last ten minutes. A single sample is weak evidence, since
  * the hardware's bit also shows while clocks merely change (nvml.h, nvmlClocksEventReasonHwSlowdown).
  *
- * @param bits of the reasons
+ * @param bits mask of the reasons
  * @param unless bits that exclude a sample, because another rule reports it
  * @param measure name of the limit for the share
  */

@@ -34,7 +34,7 @@ class FabricCheckTest {
     }
 
     @Test
-    void registrationUnderWayIsUnknownThenAWarning() {
+    void registrationUnderWayIsUnknownThenWarn() {
         assertThat(at(0, in(2, 0)).code()).isEqualTo("fabric-registering");
         assertThat(at(599, in(1, 0)).code()).isEqualTo("fabric-registering");
         Finding late = at(600, in(1, 0));
@@ -58,7 +58,7 @@ class FabricCheckTest {
             3 | 0   | 0 | 0x5aa | FAIL fabric-unhealthy
             0 | 0   | 0 | 0     | SKIPPED no-fabric
             """)
-    void whatTheFabricSays(long state, long status, long summary, String mask, String judged) {
+    void fabricHealthDecidesTheOutcome(long state, long status, long summary, String mask, String judged) {
         GpuSnapshot gpu = Gpus.gpu(frame -> {
             Gpus.put(frame, GpuMetric.FABRIC_STATE, state);
             Gpus.put(frame, GpuMetric.FABRIC_STATUS, status);
@@ -73,7 +73,7 @@ class FabricCheckTest {
     }
 
     @Test
-    void boardsWithoutAFabricAreLeftOut() {
+    void boardsWithoutAFabricAreSkipped() {
         GpuSnapshot t4 = Gpus.gpu(frame -> Gpus.absent(frame, Absence.NOT_SUPPORTED, GpuMetric.FABRIC_STATE));
         assertThat(at(0, t4).code()).isEqualTo("not-supported");
         assertThat(notes).isEmpty();

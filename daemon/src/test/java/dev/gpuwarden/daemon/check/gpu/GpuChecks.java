@@ -20,7 +20,9 @@ final class GpuChecks {
                 .toList();
     }
 
-    /** What is neither PASS nor SKIPPED, as "check code outcome" in the order of GPUs, told once where several say it. */
+    /**
+     * Returns findings that are neither PASS nor SKIPPED, as "check code outcome" in the order of GPUs, each text once.
+     */
     static List<String> complaints(CheckContext context) {
         List<String> complaints = new ArrayList<>();
         for (HealthCheck check : all()) {

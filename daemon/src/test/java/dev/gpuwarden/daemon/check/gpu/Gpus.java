@@ -13,7 +13,7 @@ import dev.gpuwarden.core.telemetry.LinkMetric;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-/** GPUs made by hand. */
+/** Hand-made GPUs. */
 final class Gpus {
 
     private Gpus() {}
@@ -50,7 +50,7 @@ final class Gpus {
         }
     }
 
-    /** Every counter rose by this much, flags were set in this share of samples. */
+    /** Returns a history in which every counter rose by this much and flags were set in this share of samples. */
     static GpuHistory history(Reading<Long> increase, Reading<Double> share) {
         return new GpuHistory() {
             @Override

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** ECC, retired pages and remapped rows: what simulated nodes do not show. */
+/** ECC, retired pages and remapped rows, for readings that simulated nodes do not have. */
 class MemoryChecksTest {
 
     private static final BoardLimits LIMITS = BoardLimits.shipped();
@@ -41,7 +41,7 @@ class MemoryChecksTest {
     }
 
     @Test
-    void theWorstPartGivesCodeAndActionAndTheOthersAreToldToo() {
+    void worstPartGivesCodeAndActionAndAllPartsAreInTheMessage() {
         Finding finding = judged(ecc(frame -> {
             Gpus.put(frame, GpuMetric.ECC_SRAM_THRESHOLD_EXCEEDED, 1);
             Gpus.put(frame, GpuMetric.ECC_VOLATILE_UNCORRECTED, 3);
@@ -58,7 +58,7 @@ class MemoryChecksTest {
     @EnumSource(
             value = Absence.class,
             names = {"NOT_SUPPORTED", "NO_SYMBOL", "NO_DATA", "PENDING", "GPU_LOST"})
-    void whatCannotBeSaidIsSkipped(Absence cause) {
+    void unsupportedReadingsAreSkipped(Absence cause) {
         Finding finding = judged(ecc(frame -> Gpus.absent(frame, cause, GpuMetric.ECC_MODE)));
         assertThat(finding.outcome()).isEqualTo(Outcome.SKIPPED);
         assertThat(finding.message()).contains("ecc mode: " + cause.text());
@@ -68,14 +68,14 @@ class MemoryChecksTest {
     @EnumSource(
             value = Absence.class,
             names = {"FAILED", "IMPLAUSIBLE", "STALE", "NO_PERMISSION"})
-    void whatFailedToBeReadIsUnknown(Absence cause) {
+    void failedReadingsAreUnknown(Absence cause) {
         Finding finding = judged(ecc(frame -> Gpus.absent(frame, cause, GpuMetric.ECC_VOLATILE_UNCORRECTED)));
         assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
         assertThat(finding.code()).isEqualTo("not-readable");
     }
 
     @Test
-    void anOldDriverThatKnowsNoSramThresholdIsFine() {
+    void oldDriverWithoutSramThresholdPasses() {
         Finding finding =
                 judged(ecc(frame -> Gpus.absent(frame, Absence.NO_SYMBOL, GpuMetric.ECC_SRAM_THRESHOLD_EXCEEDED)));
         assertThat(finding.outcome()).isEqualTo(Outcome.PASS);
@@ -89,7 +89,7 @@ class MemoryChecksTest {
         "NVIDIA GeForce RTX 4090, SKIPPED",
         "NVIDIA A10G, SKIPPED",
     })
-    void eccIsMissedOnBoardsThatAreShippedWithIt(String product, Outcome outcome) {
+    void eccOffWarnsOnBoardsThatHaveIt(String product, Outcome outcome) {
         GpuSnapshot gpu = Gpus.gpu(0, product, frame -> {
             Gpus.put(frame, GpuMetric.ECC_MODE, 0);
             Gpus.put(frame, GpuMetric.ECC_MODE_PENDING, 0);
@@ -99,7 +99,7 @@ class MemoryChecksTest {
     }
 
     @Test
-    void theUserMayWantItOff() {
+    void userLimitAllowsEccOff() {
         Limits off = LIMITS.overriddenBy(List.of(new BoardLimits.Row("NVIDIA H100", "ecc_mode", 0, "l.yaml:2")));
         GpuSnapshot gpu = Gpus.gpu(frame -> Gpus.put(frame, GpuMetric.ECC_MODE, 0));
         assertThat(EccCheck.evaluate(gpu, GpuHistory.NONE, off).outcome()).isEqualTo(Outcome.SKIPPED);
@@ -117,7 +117,7 @@ class MemoryChecksTest {
     }
 
     @Test
-    void aHistoryThatIsNotThereYetSpoilsNothing() {
+    void missingHistoryDoesNotChangeTheOutcome() {
         GpuSnapshot gpu = ecc(frame -> Gpus.put(frame, GpuMetric.ECC_VOLATILE_CORRECTED, 10));
         for (Absence hole : List.of(Absence.PENDING, Absence.IMPLAUSIBLE, Absence.STALE)) {
             GpuHistory none = Gpus.history(Reading.absent(hole, 0, "hole"), Reading.absent(hole));
@@ -126,13 +126,13 @@ class MemoryChecksTest {
     }
 
     @Test
-    void aNodeWithoutLimitsIsStillToldOfFaults() {
+    void faultsAreReportedWithoutLimits() {
         GpuSnapshot gpu = ecc(frame -> Gpus.put(frame, GpuMetric.ECC_VOLATILE_UNCORRECTED, 20_000));
         assertThat(EccCheck.evaluate(gpu, GpuHistory.NONE, Limits.NONE).code()).isEqualTo("ecc-uncorrected");
     }
 
     @Test
-    void aFailedRemapComesBeforeTheResetThatAnotherWaitsFor() {
+    void failedRemapOutranksPendingRemap() {
         GpuSnapshot gpu = Gpus.gpu(frame -> {
             Gpus.put(frame, GpuMetric.REMAPPED_ROWS_FAILURE, 1);
             Gpus.put(frame, GpuMetric.REMAPPED_ROWS_PENDING, 1);
@@ -145,7 +145,7 @@ class MemoryChecksTest {
     }
 
     @Test
-    void oneOfTheTwoIsNoProofOfHealth() {
+    void oneOfTwoReadingsIsNotEnoughToPass() {
         GpuSnapshot gpu = Gpus.gpu(frame -> {
             Gpus.put(frame, GpuMetric.REMAPPED_ROWS_FAILURE, 0);
             Gpus.absent(frame, Absence.FAILED, GpuMetric.REMAPPED_ROWS_PENDING);

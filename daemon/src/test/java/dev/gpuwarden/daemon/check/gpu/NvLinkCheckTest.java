@@ -28,7 +28,7 @@ class NvLinkCheckTest {
     private static final String SXM = "NVIDIA A100-SXM4-80GB";
     private static final Limits LIMITS = BoardLimits.shipped();
 
-    /** One character for each link: 1 up, 0 down, z asleep, ? unreadable, - not told. */
+    /** One character for each link: 1 up, 0 down, z asleep, ? unreadable, - not reported. */
     private static Consumer<GpuFrame> links(String states) {
         return frame -> {
             Gpus.put(frame, GpuMetric.NVLINK_LINKS, states.length());
@@ -91,7 +91,7 @@ class NvLinkCheckTest {
     }
 
     @Test
-    void aLinkThatWasUpBeforeIsMissedWhateverTheBoard() {
+    void linkThatWasUpBeforeIsMissedOnAnyBoard() {
         Map<String, Long> notes = new HashMap<>();
         assertThat(first(node(PCIE, "1111", "1111"), notes).code()).isEqualTo("nvlink-up");
         Finding finding = first(node(PCIE, "1010", "1010"), notes);
@@ -104,14 +104,14 @@ class NvLinkCheckTest {
     }
 
     @Test
-    void boardsOfOtherKindsSayNothing() {
+    void boardsOfOtherKindsAreIgnored() {
         GpuSnapshot one = Gpus.gpu(0, PCIE, links("0111"));
         GpuSnapshot other = Gpus.gpu(1, "NVIDIA A40", links("1111"));
         assertThat(judged(Snapshots.running(2, one, other))).isEqualTo("PASS nvlink-up");
     }
 
     @Test
-    void partitionedGpusAndThoseWithoutLinksAreLeftOut() {
+    void partitionedGpusAndGpusWithoutLinksAreSkipped() {
         GpuSnapshot mig = Gpus.gpu(0, SXM, frame -> {
             links("000000000000").accept(frame);
             Gpus.put(frame, GpuMetric.MIG_MODE, 1);
@@ -124,7 +124,7 @@ class NvLinkCheckTest {
     }
 
     @Test
-    void aBoardThatErrsEverywhereIsToldInAFewWords() {
+    void messageIsBoundedWhenEveryLinkHasErrors() {
         GpuSnapshot gpu = Gpus.gpu(0, PCIE, frame -> {
             links("1".repeat(12)).accept(frame);
             for (int link = 0; link < 12; link++) {

@@ -48,12 +48,12 @@ class PcieLinkCheckTest {
         "NVIDIA A40, 4, 8, PASS pcie-link-full",
         "NVIDIA A40, 4, 4, PASS pcie-link-full",
     })
-    void lanesAreThoseOfTheBoardsLimit(String product, long generation, long lanes, String judged) {
+    void boardLimitSetsTheLanes(String product, long generation, long lanes, String judged) {
         assertThat(judged(LIMITS, linked(0, product, generation, lanes))).isEqualTo(judged);
     }
 
     @Test
-    void withoutALimitTheSameBoardsTellWhatIsPossible() {
+    void peersGiveTheExpectedLinkWithoutALimit() {
         String a40 = "NVIDIA A40";
         assertThat(judged(LIMITS, linked(0, a40, 4, 8), linked(1, a40, 4, 16))).isEqualTo("WARN pcie-width-reduced");
         assertThat(judged(LIMITS, linked(0, a40, 4, 8), linked(1, a40, 4, 8))).isEqualTo("PASS pcie-link-full");
@@ -62,7 +62,7 @@ class PcieLinkCheckTest {
     }
 
     @Test
-    void theUserMayPinBoth() {
+    void userLimitsSetLanesAndGeneration() {
         Limits pinned = LIMITS.overriddenBy(List.of(
                 new BoardLimits.Row(BoardLimits.ANY, "pcie_width_lanes", 8, "l.yaml:1"),
                 new BoardLimits.Row(BoardLimits.ANY, "pcie_generation", 3, "l.yaml:2")));
@@ -82,7 +82,7 @@ class PcieLinkCheckTest {
         "0, 90, 0x1, 1, SKIPPED pcie-link-idle",
         "8, 0, 0x1, 4, PASS pcie-link-full",
     })
-    void theGenerationIsJudgedOfAGpuThatWorks(
+    void generationIsEvaluatedWhileTheGpuWorks(
             long state, long utilization, String reasons, long generation, String judged) {
         GpuSnapshot gpu = linked(0, "Tesla T4", generation, 16);
         Gpus.put(gpu.frame(), GpuMetric.PERFORMANCE_STATE, state);
@@ -92,7 +92,7 @@ class PcieLinkCheckTest {
     }
 
     @Test
-    void lanesAreJudgedOfAnIdleGpuToo() {
+    void lanesOfAnIdleGpuAreEvaluated() {
         GpuSnapshot gpu = linked(0, "NVIDIA H100 PCIe", 1, 8);
         Gpus.put(gpu.frame(), GpuMetric.UTILIZATION_GPU, 0);
         assertThat(judged(LIMITS, gpu)).isEqualTo("WARN pcie-width-reduced");

@@ -15,30 +15,32 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is judged over time, on a simulated node in virtual time: from the driver library over history to the finding. */
+/**
+ * Checks that evaluate time, on a simulated node in virtual time: from the driver library over history to the finding.
+ */
 class RatesTest {
 
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final BoardLimits LIMITS = BoardLimits.shipped();
 
-    private static Finding look(DrivenNode node, BiFunction<GpuSnapshot, GpuHistory, Finding> check) {
+    private static Finding run(DrivenNode node, BiFunction<GpuSnapshot, GpuHistory, Finding> check) {
         GpuSnapshot gpu = node.snapshot().gpus().get(0);
         return check.apply(gpu, node.history().of(gpu.identity()));
     }
 
     private static Finding clocks(DrivenNode node) {
-        return look(node, (gpu, history) -> ClocksCheck.evaluate(gpu, history, LIMITS));
+        return run(node, (gpu, history) -> ClocksCheck.evaluate(gpu, history, LIMITS));
     }
 
     private static Finding brake(DrivenNode node) {
-        return look(node, (gpu, history) -> PowerBrakeCheck.evaluate(gpu, history, LIMITS));
+        return run(node, (gpu, history) -> PowerBrakeCheck.evaluate(gpu, history, LIMITS));
     }
 
     private static Finding replays(DrivenNode node) {
-        return look(node, (gpu, history) -> PcieReplaysCheck.evaluate(gpu, history, LIMITS));
+        return run(node, (gpu, history) -> PcieReplaysCheck.evaluate(gpu, history, LIMITS));
     }
 
-    /** Of each minute so many seconds with these reasons, the rest without, for so long. */
+    /** Sets these reasons for so many seconds of each minute, none for the rest, over this time. */
     private static void slowed(DrivenNode node, String reasons, int seconds, int minutes) {
         for (int minute = 0; minute < minutes; minute++) {
             node.simulated().set("gpu.0.clock.reasons", reasons);
@@ -58,7 +60,7 @@ class RatesTest {
         "sw-thermal, 40, sw-thermal-slowdown, power-brake-off",
         "sw-power-cap+sync-boost, 59, clocks-free, power-brake-off",
     })
-    void slowdownsCountByTheirShareOfTenMinutes(String reasons, int seconds, String clocks, String brake) {
+    void slowdownsAreEvaluatedByTheirShareOfTenMinutes(String reasons, int seconds, String clocks, String brake) {
         try (DrivenNode node = new DrivenNode("t4")) {
             slowed(node, reasons, seconds, 12);
             assertThat(clocks(node).code()).isEqualTo(clocks);
@@ -67,7 +69,7 @@ class RatesTest {
     }
 
     @Test
-    void untilTenMinutesAreCoveredTheMomentCounts() {
+    void presentReasonCountsUntilTheWindowIsCovered() {
         try (DrivenNode node = new DrivenNode("t4")) {
             node.simulated().set("gpu.0.clock.reasons", "hw-slowdown+hw-power-brake");
             node.pass(MINUTE);
@@ -82,7 +84,7 @@ class RatesTest {
     }
 
     @Test
-    void oneBadMinuteIsNoRate() {
+    void oneBadMinuteDoesNotExceedTheRate() {
         try (DrivenNode node = new DrivenNode("t4")) {
             node.pass(MINUTE.multipliedBy(11));
             node.simulated().set("gpu.0.clock.reasons", "hw-slowdown+hw-thermal");
@@ -97,7 +99,7 @@ class RatesTest {
     }
 
     @Test
-    void replaysAreJudgedByTheirRateAndOverAResetNotAtAll() {
+    void replayRateIsEvaluatedAndSkippedAcrossAReset() {
         try (DrivenNode node = new DrivenNode("t4")) {
             assertThat(counted(node, 5000, 0, 1)).isEqualTo("needs-time SKIPPED");
             assertThat(counted(node, 5000, 0, 11)).isEqualTo("pcie-replays-few PASS");
@@ -110,7 +112,7 @@ class RatesTest {
     }
 
     @Test
-    void aStormIsToldBeforeTenMinutesHavePassed() {
+    void stormIsReportedBeforeTheWindowIsCovered() {
         try (DrivenNode node = new DrivenNode("t4")) {
             assertThat(counted(node, 100, 30, 2)).isEqualTo("needs-time SKIPPED");
             // More than 80, which is the limit's worth of ten minutes, in the two that history covers.
@@ -119,7 +121,7 @@ class RatesTest {
     }
 
     @Test
-    void aLinkThatIsTrainedAgainAndAgainIsTold() {
+    void repeatedLinkTrainingIsReported() {
         try (DrivenNode node = new DrivenNode("a100-mig")) {
             node.pass(MINUTE);
             node.simulated().set("gpu.1.nvlink.5.recoveries", "2");
@@ -146,20 +148,20 @@ class RatesTest {
     }
 
     @Test
-    void correctedErrorsAreJudgedByTheirRate() {
+    void correctedErrorRateIsEvaluated() {
         try (DrivenNode node = new DrivenNode("t4")) {
             for (int minute = 0; minute < 12; minute++) {
                 node.simulated().set("gpu.0.ecc.volatile.corrected", Integer.toString(1000 + minute * 20_000));
                 node.pass(MINUTE);
             }
-            Finding finding = look(node, (gpu, history) -> EccCheck.evaluate(gpu, history, LIMITS));
+            Finding finding = run(node, (gpu, history) -> EccCheck.evaluate(gpu, history, LIMITS));
             assertThat(finding.code()).isEqualTo("ecc-corrected-rate");
             assertThat(finding.outcome()).isEqualTo(Outcome.WARN);
         }
     }
 
     @Test
-    void linksThatErrAreNamed() {
+    void linksWithErrorsAreNamed() {
         try (DrivenNode node = new DrivenNode("a100-mig")) {
             for (int minute = 0; minute < 12; minute++) {
                 node.simulated().set("gpu.1.nvlink.5.replays", Integer.toString(minute * 3));

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What all checks of GPUs say of simulated nodes, read by the real driver adapter. */
+/** Results of all GPU checks on simulated nodes, read by the real driver adapter. */
 class ScenarioChecksTest {
 
     @ParameterizedTest
@@ -34,7 +34,7 @@ class ScenarioChecksTest {
                 "memory-hog",
                 "t4"
             })
-    void nodesWithoutAFaultAreNotComplainedAbout(String scenario) {
+    void healthyNodesHaveNoComplaints(String scenario) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             assertThat(GpuChecks.complaints(CheckContexts.context(node, BoardLimits.shipped())))
                     .isEmpty();
@@ -42,7 +42,7 @@ class ScenarioChecksTest {
     }
 
     @Test
-    void heatIsToldWhileItLasts() {
+    void heatIsReportedWhileItLasts() {
         try (SimulatedNode node = SimulatedNode.start("thermal")) {
             assertThat(at(node, 4)).isEmpty();
             assertThat(at(node, 6))
@@ -78,7 +78,7 @@ class ScenarioChecksTest {
             row-remap-pending | gpu-ecc ecc-uncorrected WARN, gpu-remapped-rows row-remap-pending FAIL
             liar             | gpu-ecc not-readable UNKNOWN, gpu-nvlink not-readable UNKNOWN, gpu-pcie-replays not-readable UNKNOWN, gpu-readings implausible-values WARN, gpu-remapped-rows not-readable UNKNOWN, gpu-temperature not-readable UNKNOWN
             """)
-    void eachFaultIsToldOnce(String scenario, String complaints) {
+    void eachFaultIsReportedOnce(String scenario, String complaints) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             assertThat(String.join(", ", GpuChecks.complaints(CheckContexts.context(node, BoardLimits.shipped()))))
                     .isEqualTo(complaints);
@@ -133,7 +133,7 @@ class ScenarioChecksTest {
             h100x8 | gpu.3.state=lost                         | gpu-state gpu-lost FAIL
             h100x8 | gpu.3.state=reset-required               | gpu-state reset-required FAIL
             """)
-    void aFaultIsToldByItsCheckAlone(String scenario, String changes, String complaint) {
+    void faultIsReportedByItsCheckAlone(String scenario, String changes, String complaint) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             Stream.of(changes.trim().split(" +"))
                     .map(change -> change.split("="))

@@ -38,13 +38,13 @@ class TemperatureCheckTest {
         "30, -40, SKIPPED margin-not-credible",
         "59, 1, PASS temperature-normal",
     })
-    void theMarginCountsUnlessItCannotBeTrue(long now, int margin, String judged) {
+    void marginIsUsedUnlessImplausible(long now, int margin, String judged) {
         assertThat(judged(at("NVIDIA B200", now, GpuMetric.TEMPERATURE_MARGIN, margin)))
                 .isEqualTo(judged);
     }
 
     @Test
-    void olderBoardsTellTheirLimits() {
+    void limitsOfOlderBoardsAreUsed() {
         String v100 = "Tesla V100-SXM2-32GB";
         assertThat(judged(at(v100, 84, GpuMetric.TEMPERATURE_MAX_OPERATING, 83, GpuMetric.TEMPERATURE_SLOWDOWN, 87)))
                 .isEqualTo("WARN temperature-high");
@@ -58,12 +58,12 @@ class TemperatureCheckTest {
         "NVIDIA H200 NVL, 95, PASS temperature-normal",
         "NVIDIA RTX 6000 Ada Generation, 95, SKIPPED not-supported",
     })
-    void whereTheBoardTellsNothingTheTableMay(String product, long now, String judged) {
+    void limitTableIsUsedWithoutABoardLimit(String product, long now, String judged) {
         assertThat(judged(at(product, now))).isEqualTo(judged);
     }
 
     @Test
-    void theUserMayWantToKnowEarlier() {
+    void userLimitWarnsEarlier() {
         var limits = LIMITS.overriddenBy(
                 List.of(new BoardLimits.Row(BoardLimits.ANY, "temperature_margin_celsius", 10, "l.yaml:1")));
         Finding finding = TemperatureCheck.evaluate(at("NVIDIA B200", 80, GpuMetric.TEMPERATURE_MARGIN, 9), limits);

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the checks of this package say of simulated nodes. */
+/** Results of this package's checks on simulated nodes. */
 class HostScenariosTest {
 
     private final List<HealthCheck> checks =
@@ -26,7 +26,7 @@ class HostScenariosTest {
         return new HostTree(node.sysfs(), node.procfs(), CheckContexts.snapshot(node));
     }
 
-    /** What is neither PASS nor SKIPPED. */
+    /** Returns findings that are neither PASS nor SKIPPED. */
     private List<String> complaints(HostTree tree) {
         List<String> complaints = new ArrayList<>();
         for (HealthCheck check : checks) {
@@ -43,7 +43,7 @@ class HostScenariosTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a100x8", "b200x8", "demo", "empty", "h100x8", "h200x8", "l4x4", "no-driver", "t4"})
-    void nodesWithoutAFaultAreNotComplainedAbout(String scenario) {
+    void healthyNodesHaveNoComplaints(String scenario) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             HostTree tree = tree(node);
             for (int run = 0; run < 35; run++) {
@@ -57,7 +57,7 @@ class HostScenariosTest {
     }
 
     @Test
-    void aLostLinkIsToldUntilItIsBack() {
+    void lostLinkIsReportedUntilItReturns() {
         try (SimulatedNode node = SimulatedNode.start("ib-down")) {
             HostTree tree = tree(node);
             assertThat(complaints(tree)).isEmpty();
@@ -69,7 +69,7 @@ class HostScenariosTest {
     }
 
     @Test
-    void aLostLinkIsToldByItsPeersWhereNobodySawItUp() {
+    void lostLinkIsReportedByComparisonWithPeers() {
         try (SimulatedNode node = SimulatedNode.start("ib-down")) {
             node.advanceTo(Duration.ofSeconds(4));
             assertThat(complaints(tree(node))).containsExactly("nic-link mlx5_3 nic-port-down FAIL");
@@ -77,7 +77,7 @@ class HostScenariosTest {
     }
 
     @Test
-    void aFlappingLinkIsToldThoughItIsUpAtEachLook() {
+    void flappingLinkIsReportedThoughItIsUpAtEachRun() {
         try (SimulatedNode node = SimulatedNode.start("ib-flap")) {
             HostTree tree = tree(node);
             assertThat(complaints(tree)).isEmpty();
@@ -88,7 +88,7 @@ class HostScenariosTest {
     }
 
     @Test
-    void pcieErrorsAreToldOfTheDeviceOrPortThatReportsThem() {
+    void pcieErrorsNameTheReportingDeviceOrPort() {
         try (SimulatedNode node = SimulatedNode.start("aer-errors")) {
             HostTree tree = tree(node);
             assertThat(complaints(tree)).isEmpty();
@@ -102,7 +102,7 @@ class HostScenariosTest {
     }
 
     @Test
-    void anAdapterThatLeavesTheBusIsGone() {
+    void adapterThatLeavesTheBusIsGone() {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             HostTree tree = tree(node);
             complaints(tree);
@@ -113,10 +113,10 @@ class HostScenariosTest {
 
     @ParameterizedTest
     @CsvSource({"8, 400, PASS", "9, 400, FAIL", "8, 800, FAIL"})
-    void portsCanBePinned(int ports, int gbps, Outcome outcome) {
+    void portsCanBeExpected(int ports, int gbps, Outcome outcome) {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             HostTree tree = tree(node);
-            tree.pinPorts(ports, gbps);
+            tree.expectPorts(ports, gbps);
             assertThat(about(new NicLinkCheck().run(tree), "nic-ports")
                             .orElseThrow()
                             .outcome())

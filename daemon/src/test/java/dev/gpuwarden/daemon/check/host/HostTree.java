@@ -29,7 +29,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A node's /sys and /proc as checks of the host see them, laid out as the kernel lays them out, and a clock that the test moves.
+ * A node's /sys and /proc for checks of the host, laid out like the kernel's, and a clock that the test moves.
  * Attributes have the words of a ConnectX-7 and of Linux 6.8.
  */
 final class HostTree implements CheckContext {
@@ -48,7 +48,7 @@ final class HostTree implements CheckContext {
     private final Path sysfs;
     private final Path procfs;
 
-    /** What checks see of a node whose trees somebody else made. */
+    /** Wraps the trees of another fixture. */
     HostTree(Path sysfs, Path procfs, NodeSnapshot node) {
         this.root = sysfs;
         this.sysfs = sysfs;
@@ -64,14 +64,14 @@ final class HostTree implements CheckContext {
         folder("sys/bus/pci/devices");
     }
 
-    /** Looks, then lets the time pass that lies between two looks. */
+    /** Runs a check, then advances the clock by the check's interval. */
     List<Finding> run(HealthCheck check) {
         List<Finding> findings = check.run(this);
         now = now.plus(check.info().every());
         return findings;
     }
 
-    /** What the last of so many looks says. */
+    /** Runs a check so many times and returns the last result. */
     List<Finding> run(HealthCheck check, int times) {
         for (int i = 1; i < times; i++) {
             run(check);
@@ -83,7 +83,9 @@ final class HostTree implements CheckContext {
         return findings.stream().filter(f -> f.subject().label().equals(label)).findFirst();
     }
 
-    /** A network adapter's function below a port of its own, with an RDMA device that has one port, which is up. */
+    /**
+     * Adds a network adapter's function below a port of its own, with an RDMA device that has one port, which is up.
+     */
     Path nic(String name, String address, String layer, String rate) {
         String device = pci(address, "0x15b3", "0x1021", "0x020700");
         write(device + "/subsystem_vendor", "0x15b3\n");
@@ -114,7 +116,7 @@ final class HostTree implements CheckContext {
         write(port + "/hw_counters/out_of_sequence", "0\n");
     }
 
-    /** A PCI device below a root port, both with error counters. */
+    /** Adds a PCI device below a root port, both with error counters. */
     String pci(String address, String vendor, String id, String type) {
         String bus = address.substring(0, 7);
         String bridge = "sys/devices/pci" + bus + "/" + bus + ":1f.0";
@@ -189,7 +191,7 @@ final class HostTree implements CheckContext {
         }
     }
 
-    void pinPorts(int ports, int gbps) {
+    void expectPorts(int ports, int gbps) {
         expectations = new Expectations(
                 OptionalInt.empty(),
                 List.of(),

@@ -68,7 +68,7 @@ class InventoryCheckTest {
     }
 
     @Test
-    void nothingPinnedIsSkipped() {
+    void noExpectationIsSkipped() {
         assertThat(InventoryCheck.evaluate(Expectations.NONE, eight))
                 .singleElement()
                 .extracting(Finding::outcome)
@@ -76,7 +76,7 @@ class InventoryCheckTest {
     }
 
     @Test
-    void whatIsAsPinnedPasses() {
+    void matchingExpectationsPass() {
         GpuSnapshot first = eight.gpus().get(0);
         List<Finding> findings = InventoryCheck.evaluate(
                 pins(
@@ -90,7 +90,7 @@ class InventoryCheckTest {
     }
 
     @Test
-    void tooFewGpusAreAFaultAndTheOneMissingIsNamed() {
+    void tooFewGpusAreAFaultThatNamesTheMissingOne() {
         List<Finding> findings = InventoryCheck.evaluate(
                 pins(8, null, null, null, null),
                 without(
@@ -106,7 +106,7 @@ class InventoryCheckTest {
     }
 
     @Test
-    void moreGpusThanPinnedSayThatThePinIsOld() {
+    void moreGpusThanExpectedWarnOfAnOldSetting() {
         assertThat(InventoryCheck.evaluate(pins(4, null, null, null, null), eight))
                 .singleElement()
                 .extracting(Finding::outcome)
@@ -114,7 +114,7 @@ class InventoryCheckTest {
     }
 
     @Test
-    void withoutADriverTheBusIsCounted() {
+    void busIsCountedWithoutADriver() {
         DriverState none = new DriverState.Unavailable(Reason.DRIVER_NOT_LOADED, 9, "");
         List<PciAddress> bus = eight.pciGpus().asOptional().orElseThrow();
         assertThat(InventoryCheck.evaluate(pins(8, null, null, null, null), without(none, List.of(), List.of())))
@@ -127,7 +127,7 @@ class InventoryCheckTest {
     }
 
     @Test
-    void anotherProductOrFirmwareIsWarnedOfGpuByGpu() {
+    void otherProductOrFirmwareWarnsForEachGpu() {
         List<Finding> findings = InventoryCheck.evaluate(pins(null, null, "H200", "00.00", null), eight);
         assertThat(findings).hasSize(8).allSatisfy(f -> assertThat(f.outcome()).isEqualTo(Outcome.WARN));
         assertThat(findings.get(0).message())
@@ -145,12 +145,12 @@ class InventoryCheckTest {
         "550.163.01, 535, false",
         "550.163.01, 550.163.01.1, false"
     })
-    void aDriverIsPinnedByWholeNumbers(String version, String pin, boolean holds) {
+    void driverVersionMatchesByWholeNumbers(String version, String pin, boolean holds) {
         assertThat(InventoryCheck.isOf(version, pin)).isEqualTo(holds);
     }
 
     @Test
-    void anotherDriverIsWarnedOf() {
+    void otherDriverVersionWarns() {
         assertThat(InventoryCheck.evaluate(pins(null, "1.2", null, null, null), eight))
                 .singleElement()
                 .extracting(Finding::message)

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class NicErrorsCheckTest {
 
-    /** Looks that cover the window, and the first. */
+    /** The number of runs that cover the window, including the first. */
     private static final int COVERED = 16;
 
     @TempDir
@@ -32,12 +32,12 @@ class NicErrorsCheckTest {
     }
 
     @Test
-    void whatNeverCountedAnythingIsSoundAtOnce() {
+    void zeroCountersPassImmediately() {
         assertThat(tree.run(check)).singleElement().extracting(Finding::outcome).isEqualTo(Outcome.PASS);
     }
 
     @Test
-    void beforeTheWindowIsCoveredNothingElseIsSaidToBeSound() {
+    void nonZeroCountersDoNotPassBeforeTheWindowIsCovered() {
         HostTree.write(port.resolve("counters/symbol_error"), "1000\n");
         assertThat(tree.run(check, COVERED - 1))
                 .singleElement()
@@ -56,7 +56,7 @@ class NicErrorsCheckTest {
         "counters/port_xmit_discards, 90000, 90001",
         "hw_counters/out_of_sequence, 90000, 90001"
     })
-    void aRateAboveItsLimitIsWarnedOf(String counter, long fine, long tooMany) {
+    void rateAboveTheLimitWarns(String counter, long fine, long tooMany) {
         HostTree.write(port.resolve(counter), "1000\n");
         tree.run(check, COVERED);
         HostTree.write(port.resolve(counter), 1000 + fine + "\n");
@@ -71,7 +71,7 @@ class NicErrorsCheckTest {
     }
 
     @Test
-    void whatIsTooMuchForTheWholeWindowIsToldBeforeItIsOver() {
+    void excessForTheWholeWindowIsReportedEarly() {
         HostTree.write(port.resolve("counters/symbol_error"), "1000\n");
         tree.run(check);
         HostTree.write(port.resolve("counters/symbol_error"), "1030\n");
@@ -83,7 +83,7 @@ class NicErrorsCheckTest {
     }
 
     @Test
-    void errorsOfLongAgoAreNoRate() {
+    void oldErrorsDoNotCountTowardsTheRate() {
         HostTree.write(port.resolve("counters/symbol_error"), "65535\n");
         assertThat(tree.run(check, COVERED))
                 .singleElement()
@@ -92,14 +92,14 @@ class NicErrorsCheckTest {
     }
 
     @Test
-    void aPortThatCountsNothingIsNotLookedAt() throws Exception {
+    void portWithoutCountersIsIgnored() throws Exception {
         tree.delete("sys/devices/pci0000:10/0000:10:1f.0/0000:10:00.0/infiniband/mlx5_0/ports/1/counters");
         Files.delete(port.resolve("hw_counters/out_of_sequence"));
         assertThat(tree.run(check, COVERED)).isEmpty();
     }
 
     @Test
-    void absentHardwareIsSilent() {
+    void absentHardwareHasNoFinding() {
         tree.delete("sys/class/infiniband");
         assertThat(tree.run(check)).isEmpty();
     }

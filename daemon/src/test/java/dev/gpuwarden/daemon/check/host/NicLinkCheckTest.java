@@ -30,7 +30,7 @@ class NicLinkCheckTest {
         tree = new HostTree(folder);
     }
 
-    /** Eight compute ports, as an HGX board has them. */
+    /** Returns eight compute ports, as on an HGX board. */
     private List<Path> eight() {
         List<Path> ports = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
@@ -44,7 +44,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void absentHardwareIsSilent() {
+    void absentHardwareHasNoFinding() {
         assertThat(tree.run(check)).isEmpty();
         tree.folder("sys/class/infiniband");
         assertThat(tree.run(check)).isEmpty();
@@ -61,7 +61,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void onePortDownWhileTheOthersAreUpIsAFaultAtTheFirstLook() {
+    void onePortDownAmongPeersIsAFaultAtTheFirstRun() {
         HostTree.down(eight().get(3));
         Finding finding = about(tree.run(check), "mlx5_3").orElseThrow();
         assertThat(finding.code()).isEqualTo("nic-port-down");
@@ -75,7 +75,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void portsThatNobodyUsesAreNoFault() {
+    void unusedPortsAreNoFault() {
         List<Path> ports = eight();
         ports.subList(4, 8).forEach(HostTree::down);
         assertThat(tree.run(check)).filteredOn(f -> f.outcome() == Outcome.FAIL).isEmpty();
@@ -83,14 +83,14 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void theSecondFunctionOfACardIsAKindOfItsOwn() {
+    void secondFunctionOfACardIsAKindOfItsOwn() {
         eight();
         HostTree.down(tree.nic("mlx5_8", "0000:10:00.1", "InfiniBand", NDR));
         assertThat(code(tree.run(check), "mlx5_8")).isEqualTo("nic-port-unused");
     }
 
     @Test
-    void aPortThatWasUpIsMissedWhateverTheOthersDo() {
+    void portThatWasUpIsMissedRegardlessOfPeers() {
         Path only = tree.nic("mlx5_0", "0000:10:00.0", "InfiniBand", NDR);
         tree.run(check);
         HostTree.down(only);
@@ -102,7 +102,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void portsThatAreSwitchedOffAreNoFault() {
+    void disabledPortsAreNoFault() {
         Path infiniband = eight().get(2);
         Path roce = tree.nic("mlx5_8", "0000:20:00.0", "Ethernet", "100 Gb/sec (4X EDR)");
         tree.write("sys/devices/pci0000:20/0000:20:1f.0/0000:20:00.0/net/ens1/flags", "0x1003\n");
@@ -120,23 +120,23 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void aLinkWithoutSubnetManagerIsToldAsThat() {
+    void missingSubnetManagerIsReported() {
         Path port = eight().get(0);
         tree.run(check);
         HostTree.write(port.resolve("state"), "2: INIT\n");
         assertThat(about(tree.run(check), "mlx5_0").orElseThrow().message())
-                .contains("no subnet manager has set it up (INIT, LinkUp)");
+                .contains("no subnet manager has configured it (INIT, LinkUp)");
     }
 
     @Test
-    void whileTheNodeStartsLinksMayStillTrain() {
+    void linksMayTrainWhileTheNodeStarts() {
         HostTree.down(eight().get(5));
         tree.write("proc/uptime", "100.00 5.00\n");
         assertThat(code(tree.run(check), "mlx5_5")).isEqualTo("nic-port-training");
     }
 
     @Test
-    void aSlowerLinkIsToldByItsLikesOrByWhatItWasBefore() {
+    void slowerLinkIsReportedAgainstPeersOrItsEarlierRate() {
         List<Path> ports = eight();
         HostTree.up(ports.get(6), "200 Gb/sec (4X HDR)");
         Finding finding = about(tree.run(check), "mlx5_6").orElseThrow();
@@ -150,7 +150,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void threeLostLinksWithinAnHourAreFlappingAndAnHourOfQuietEndsIt() {
+    void threeLossesWithinAnHourAreFlappingUntilAQuietHour() {
         Path port = eight().get(4);
         tree.run(check);
         HostTree.write(port.resolve("counters/link_downed"), "2\n");
@@ -164,7 +164,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void lostLinksOfBeforeAndOfTheStartAreNoFlaps() {
+    void lossesBeforeTheStartAreNoFlaps() {
         Path port = eight().get(4);
         HostTree.write(port.resolve("counters/link_downed"), "40\n");
         tree.write("proc/uptime", "60.00 5.00\n");
@@ -178,7 +178,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void withoutACounterTheLooksCount() throws Exception {
+    void runsAreComparedWithoutACounter() throws Exception {
         Path port = tree.nic("efa_0", "0000:40:00.0", "Ethernet", "100 Gb/sec (4X EDR)");
         Files.delete(port.resolve("counters/link_downed"));
         tree.run(check);
@@ -192,7 +192,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void aDeviceThatLeftTheBusIsGoneAndOneThatIsStillThereIsDoubtful() {
+    void deviceOffTheBusFailsAndDeviceOnTheBusWarns() {
         eight();
         tree.run(check);
         tree.delete("sys/class/infiniband/mlx5_1");
@@ -207,7 +207,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void aDeviceThatWasRenamedOrGivenToAVirtualMachineIsNotGone() throws Exception {
+    void renamedOrPassedThroughDeviceIsNotGone() throws Exception {
         eight();
         tree.run(check);
         tree.delete("sys/class/infiniband/mlx5_1");
@@ -219,9 +219,9 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void pinnedPortsAreCountedWithTheirRate() {
+    void expectedPortsAreCountedWithTheirRate() {
         List<Path> ports = eight();
-        tree.pinPorts(8, 400);
+        tree.expectPorts(8, 400);
         assertThat(code(tree.run(check), "nic-ports")).isEqualTo("nic-ports");
         HostTree.down(ports.get(1));
         HostTree.up(ports.get(2), "200 Gb/sec (4X HDR)");
@@ -233,8 +233,8 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void pinnedPortsAreMissedWhereThereIsNoHardware() {
-        tree.pinPorts(8, 0);
+    void expectedPortsAreMissedWithoutHardware() {
+        tree.expectPorts(8, 0);
         assertThat(tree.run(check))
                 .singleElement()
                 .extracting(Finding::message)
@@ -242,7 +242,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void virtualFunctionsAndExcludedDevicesAreNotLookedAt() {
+    void virtualFunctionsAndExcludedDevicesAreIgnored() {
         List<Path> ports = eight();
         HostTree.down(ports.get(0));
         HostTree.down(ports.get(1));
@@ -254,9 +254,9 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void noFileOfAnExcludedDeviceIsOpened() throws Exception {
+    void filesOfAnExcludedDeviceAreNotOpened() throws Exception {
         tree.folder("sys/class/infiniband");
-        // A pipe without a writer: whoever opened it would wait for ever.
+        // A pipe without a writer: a reader that opened it would wait without end.
         Path port = folder.resolve("sys/class/infiniband/mlx5_bond_0/ports/1");
         Files.createDirectories(port);
         assertThat(new ProcessBuilder("mkfifo", port.resolve("state").toString())
@@ -270,7 +270,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void efaIsAskedThroughItsInterfaceSinceItsPortIsAlwaysActive() throws Exception {
+    void efaStateComesFromItsInterface() throws Exception {
         tree.nic("rdmap0s6", "0000:50:00.0", "Unknown", "100 Gb/sec (4X EDR)");
         String device = "sys/devices/pci0000:50/0000:50:1f.0/0000:50:00.0";
         Files.delete(folder.resolve(device + "/driver"));
@@ -283,7 +283,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void anUnreadablePortIsUnknownNotDown() throws Exception {
+    void unreadablePortIsUnknown() throws Exception {
         Path port = eight().get(7);
         Files.delete(port.resolve("state"));
         Finding finding = about(tree.run(check), "mlx5_7").orElseThrow();
@@ -292,7 +292,7 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void threeLooksConfirmWhichIsLongerThanAFlap() {
+    void threeRunsConfirmWhichIsLongerThanAFlap() {
         assertThat(check.info().every().multipliedBy(check.info().confirm() - 1L))
                 .isGreaterThanOrEqualTo(Duration.ofSeconds(25));
     }

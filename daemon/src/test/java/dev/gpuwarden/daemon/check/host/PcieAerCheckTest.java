@@ -46,7 +46,7 @@ class PcieAerCheckTest {
     }
 
     @Test
-    void gpusSwitchesAndAdaptersAreWatchedWithThePortsAboveThemAndNothingElse() {
+    void onlyGpusSwitchesAdaptersAndTheirPortsAreWatched() {
         assertThat(tree.run(check))
                 .allSatisfy(f -> assertThat(f.outcome()).isEqualTo(Outcome.PASS))
                 .extracting(Finding::subject)
@@ -61,7 +61,7 @@ class PcieAerCheckTest {
     }
 
     @Test
-    void aFatalErrorIsAFaultAtOnceAndForAnHour() {
+    void fatalErrorIsAFaultForAnHour() {
         tree.run(check);
         fatal(1);
         Finding finding = about(tree.run(check), GPU).orElseThrow();
@@ -74,7 +74,7 @@ class PcieAerCheckTest {
     }
 
     @Test
-    void fatalErrorsOfBeforeAreNoFaultAndNoProofOfHealth() {
+    void earlierFatalErrorsNeitherFailNorPass() {
         fatal(2);
         assertThat(outcome(tree.run(check), GPU)).isEqualTo(Outcome.SKIPPED);
         assertThat(outcome(tree.run(check, 59), GPU)).isEqualTo(Outcome.SKIPPED);
@@ -82,7 +82,7 @@ class PcieAerCheckTest {
     }
 
     @Test
-    void aNonFatalErrorIsWarnedOf() {
+    void nonFatalErrorWarns() {
         tree.run(check);
         tree.write(
                 "sys/devices/pci0000:3b/" + PORT + "/aer_dev_nonfatal",
@@ -96,7 +96,7 @@ class PcieAerCheckTest {
     }
 
     @Test
-    void correctableErrorsAreJudgedByTheirRate() {
+    void correctableErrorRateIsEvaluated() {
         tree.run(check, 16);
         tree.write(gpu + "/aer_dev_correctable", "RxErr 900\nTOTAL_ERR_COR 900\n");
         assertThat(outcome(tree.run(check), GPU)).isEqualTo(Outcome.PASS);
@@ -110,7 +110,7 @@ class PcieAerCheckTest {
     }
 
     @Test
-    void countersThatBeginAnewAreNoErrors() {
+    void resetCountersAreNoErrors() {
         fatal(5);
         tree.run(check, 61);
         fatal(0);
@@ -118,7 +118,7 @@ class PcieAerCheckTest {
     }
 
     @Test
-    void aMachineWithoutErrorCountersIsSilent() throws Exception {
+    void machineWithoutErrorCountersHasNoFinding() throws Exception {
         for (String address : List.of(GPU, PORT, "0000:10:00.0", "0000:20:00.0")) {
             Files.delete(folder.resolve("sys/bus/pci/devices/" + address + "/aer_dev_fatal"));
         }
