@@ -196,11 +196,11 @@ final class EventsShowCommand extends ClientCommand {
                     "seen",
                     stored.occurrences() + " times, last " + ClientTimes.local(stored.lastSeen(), clock.getZone()));
         }
-        field(out, "what", EventsTable.word(event) + ", " + event.checkName() + code(event));
-        field(out, "of", gpus.subject(event.entities()));
+        field(out, "status", EventsTable.word(event) + ", " + event.checkName() + code(event));
+        field(out, "part", gpus.subject(event.entities()));
         event.entities().forEach(entity -> field(out, "", entity.type() + " " + entity.value()));
         field(out, "node", event.nodeName());
-        field(out, "reported by", event.agent());
+        field(out, "agent", event.agent());
         if (!asked.isEmpty()) {
             field(out, "check", asked);
         }
