@@ -75,7 +75,7 @@ final class CheckTable {
     }
 
     static void printList(CheckPlan plan, PrintWriter out) {
-        Table table = new Table("CHECK", "OF", "EVERY", "DESCRIPTION");
+        Table table = new Table("CHECK", "COMPONENT", "INTERVAL", "DESCRIPTION");
         all(plan).forEach(check -> table.row(check.id(), check.componentClass(), every(plan, check), check.summary()));
         table.print(out);
     }

@@ -107,7 +107,7 @@ record DoctorReport(
     }
 
     void print(PrintWriter out) {
-        Table facts = new Table("WHAT", "SEEN");
+        Table facts = new Table("PROPERTY", "VALUE");
         driverFacts(facts);
         surroundings.forEach((name, reading) -> facts.row(name, text(reading)));
         facts.print(out);
@@ -174,7 +174,7 @@ record DoctorReport(
         }
         out.println();
         out.println("refused answers of the library:");
-        Table table = new Table("FUNCTION", "SUBJECT", "SEEN", "TIMES");
+        Table table = new Table("FUNCTION", "SUBJECT", "VALUE", "COUNT");
         refusals.forEach(r -> table.row(r.function(), r.subject(), r.seen(), r.count()));
         values.forEach(v -> table.row("readings", v.gpu(), v.shortened(), v.count()));
         table.print(out);

@@ -35,7 +35,7 @@ final class EventsRecordingTable {
         List<EventsRecording.Process> processes = recording.processes();
         if (!processes.isEmpty()) {
             out.println();
-            Table table = new Table("PID", "PROCESS", "OF", "MEMORY");
+            Table table = new Table("PID", "PROCESS", "OWNER", "MEMORY");
             processes.forEach(process -> table.row(
                     process.pid(),
                     process.name(),

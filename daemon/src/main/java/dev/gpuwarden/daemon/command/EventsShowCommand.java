@@ -193,7 +193,7 @@ final class EventsShowCommand extends ClientCommand {
         if (stored.occurrences() > 1) {
             field(
                     out,
-                    "seen",
+                    "count",
                     stored.occurrences() + " times, last " + ClientTimes.local(stored.lastSeen(), clock.getZone()));
         }
         field(out, "status", EventsTable.word(event) + ", " + event.checkName() + code(event));

@@ -19,7 +19,7 @@ final class EventsTable {
     private EventsTable() {}
 
     static void print(List<StoredEvent> events, ClientGpus gpus, ZoneId zone, PrintWriter out) {
-        Table table = new Table("TIME", "WHAT", "CHECK", "CODE", "OF", "ACTION", "SEEN", "EVENT", "MESSAGE");
+        Table table = new Table("TIME", "STATUS", "CHECK", "CODE", "PART", "ACTION", "COUNT", "EVENT", "MESSAGE");
         for (StoredEvent stored : events) {
             HealthEvent event = stored.event();
             table.row(

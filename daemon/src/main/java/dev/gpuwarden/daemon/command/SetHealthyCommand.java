@@ -29,7 +29,8 @@ import picocli.CommandLine.Option;
         name = "set-healthy",
         mixinStandardHelpOptions = true,
         description = {
-            "Mark faults as repaired: show them, ask for confirmation, and clear them with an event that keeps the reason.",
+            "Mark faults as repaired: show them, ask for confirmation, and clear them with an event that keeps the"
+                    + " reason.",
             "A fault that persists is found and reported again."
         },
         exitCodeListHeading = "%nExit codes:%n",

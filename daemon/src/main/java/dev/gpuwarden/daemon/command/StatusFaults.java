@@ -31,7 +31,7 @@ final class StatusFaults {
     static void print(Collection<Fault> faults, ClientGpus gpus, List<Damping> damping, Instant now, PrintWriter out) {
         List<Map<String, Object>> all = FaultView.trees(faults, gpus.parts(), damping);
         List<Map<String, Object>> shown = all.subList(0, Math.min(all.size(), MOST_ROWS));
-        Table table = new Table("FAULT", "CODE", "OF", "SEVERITY", "AGE", "SEEN", "ACTION", "EVENT");
+        Table table = new Table("FAULT", "CODE", "PART", "SEVERITY", "AGE", "COUNT", "ACTION", "EVENT");
         for (Map<String, Object> fault : shown) {
             table.row(
                     cell(text(fault, "check")),

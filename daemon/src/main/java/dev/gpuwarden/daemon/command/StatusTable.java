@@ -79,7 +79,8 @@ final class StatusTable {
                         out.println(Table.escape("NO FAULT YET  " + each.check().id() + " " + each.code() + " of "
                                 + each.subject().label() + ": " + each.text())));
         out.println(
-                "'gpuwarden scan' runs once; a fault is raised and cleared after several runs, so the two may differ now");
+                "'gpuwarden scan' runs once; a fault is raised and cleared after several runs, so the two may differ"
+                        + " now");
         out.println();
     }
 

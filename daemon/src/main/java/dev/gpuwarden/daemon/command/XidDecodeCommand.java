@@ -65,16 +65,16 @@ final class XidDecodeCommand implements Callable<Integer> {
     @Option(
             names = "--driver-branch",
             paramLabel = "N",
-            description =
-                    "Branch of the driver that wrote the log, such as 570: the layout of NVLink 5 errors changed with 575."
-                            + " Default: the layout that fits.")
+            description = "Branch of the driver that wrote the log, such as 570: the layout of NVLink 5 errors changed"
+                    + " with 575."
+                    + " Default: the layout that fits.")
     Optional<Integer> driverBranch = Optional.empty();
 
     @Option(
             names = "--all",
-            description =
-                    "Also show messages without a number: row remapping, failed starts of driver or GPU, links (NVLink, PCIe, network),"
-                            + " resets, addresses of GPUs.")
+            description = "Also show messages without a number: row remapping, failed starts of driver or GPU, links"
+                    + " (NVLink, PCIe, network),"
+                    + " resets, addresses of GPUs.")
     boolean all;
 
     @Spec

@@ -16,7 +16,8 @@ public final class AutopilotCollector implements Collector {
 
     private static final Family HEALTH = Family.gauge(
             "autopilot_health_checks",
-            "Autopilot's checks of each GPU: remapped is 1 if a row remap is pending or failed, power-slowdown if the hardware"
+            "Autopilot's checks of each GPU: remapped is 1 if a row remap is pending or failed, power-slowdown if"
+                    + " the hardware"
                     + " slows down.");
 
     /** nvml.h, nvmlClocksEventReasonHwSlowdown. */

@@ -82,8 +82,7 @@ class VramHoldersOnNodesTest {
         }
         assertThat(told(holders, "two")).hasSize(2);
         assertThat(told(holders, "one")).hasSize(1).isNotEqualTo(told(holders, "other"));
-        assertThat(holders.out().lines().filter(line -> line.contains("none")))
-                .hasSize(4);
+        assertThat(holders.out().lines().filter(line -> line.contains("none"))).hasSize(4);
 
         plane.kubectl("delete", "pod", "one", "--now", "--wait=true");
         Program after = holders(node);

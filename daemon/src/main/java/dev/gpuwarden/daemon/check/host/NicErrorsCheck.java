@@ -93,7 +93,8 @@ public final class NicErrorsCheck implements HealthCheck {
                             "nic-error-rate",
                             port.subject(),
                             port.name() + ": " + String.join("; ", texts),
-                            "inspect cable, transceiver and switch port; for discards and lost packets, check for congestion")
+                            "inspect cable, transceiver and switch port; for discards and lost packets, check for"
+                                    + " congestion")
                     .with(over.toArray(Measurement[]::new));
         }
         // No evidence of health either: a fault from before a restart must not be cleared.
