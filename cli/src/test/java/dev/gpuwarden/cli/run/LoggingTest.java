@@ -25,7 +25,9 @@ class LoggingTest {
     }
 
     private static final LogRecord HOSTILE = record(
-            Level.WARNING, "dev.gpuwarden.daemon.check.FaultTeller", "fault: \u001b[31mred\nERROR forged\r\u202e{0}");
+            Level.WARNING,
+            "dev.gpuwarden.daemon.check.CheckEventEmitter",
+            "fault: \u001b[31mred\nERROR forged\r\u202e{0}");
 
     private static String line(LogFormat format, LogRecord record) {
         return format.line(record, UnaryOperator.identity());

@@ -53,7 +53,7 @@ final class CheckExecution {
         } catch (Throwable e) {
             // A check that others wrote may throw anything. A failure costs this run alone.
             if (logFailure) {
-                LOG.log(Level.WARNING, "check " + info.id() + " failed; its result is UNKNOWN until it works again", e);
+                LOG.log(Level.WARNING, "check failed, its result is UNKNOWN until it works again: " + info.id(), e);
             }
             findings = List.of(failed(info, e));
         }

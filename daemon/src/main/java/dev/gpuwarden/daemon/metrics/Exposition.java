@@ -85,7 +85,8 @@ public final class Exposition {
                 if (errors.getAndIncrement(i) == 0) {
                     LOG.log(
                             Level.ERROR,
-                            "metrics of " + collector.name() + " are missing; further failures are counted only",
+                            "metrics of a collector are missing, further failures are counted only: "
+                                    + collector.name(),
                             e);
                 }
             }

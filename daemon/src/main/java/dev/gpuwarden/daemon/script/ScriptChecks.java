@@ -43,7 +43,9 @@ final class ScriptChecks {
             entries.forEach(files::add);
         } catch (IOException | DirectoryIteratorException e) {
             if (Files.exists(folder)) {
-                LOG.log(Level.WARNING, "no script of " + folder + " runs; it cannot be read: " + why(e));
+                LOG.log(
+                        Level.WARNING,
+                        "no script runs, the folder of scripts cannot be read: " + folder + ": " + why(e));
             }
             return List.of();
         }
@@ -56,7 +58,7 @@ final class ScriptChecks {
                 continue;
             }
             if (checks.size() == MOST_SCRIPTS) {
-                LOG.log(Level.WARNING, folder + " has more than " + MOST_SCRIPTS + " scripts; the rest does not run");
+                LOG.log(Level.WARNING, "scripts beyond the bound of " + MOST_SCRIPTS + " do not run: " + folder);
                 break;
             }
             checks.add(check(file, start, ids, nodeName, slots));

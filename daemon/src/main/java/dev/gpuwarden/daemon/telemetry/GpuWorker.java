@@ -226,7 +226,10 @@ final class GpuWorker implements Runnable {
 
     private void broken(Throwable e) {
         if (monitor.firstBroken()) {
-            LOG.log(Level.ERROR, "sampling " + monitor.binding().identity().label() + " failed, a defect: " + e, e);
+            LOG.log(
+                    Level.ERROR,
+                    "sampling failed, a defect: " + monitor.binding().identity().label() + ": " + e,
+                    e);
         }
     }
 

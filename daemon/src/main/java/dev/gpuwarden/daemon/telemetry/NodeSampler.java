@@ -332,7 +332,10 @@ public final class NodeSampler implements AutoCloseable {
         try {
             for (GpuMonitor monitor : monitors) {
                 if (!monitor.awaitEnd(giveUp)) {
-                    LOG.log(Level.WARNING, monitor.binding().identity().label() + ": a thread is left in the driver");
+                    LOG.log(
+                            Level.WARNING,
+                            "a thread is left in the driver: "
+                                    + monitor.binding().identity().label());
                 }
             }
             if (!manager.awaitEnd(TimeUnit.NANOSECONDS.toMillis(giveUp - System.nanoTime()))) {
