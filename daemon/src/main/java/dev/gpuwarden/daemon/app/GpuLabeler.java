@@ -14,8 +14,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Replaces GPU UUIDs in a text by labels such as "GPU 3 (0000:5b:00.0)". Labels are remembered, because a GPU that fell
- * off the bus is the one of interest. Thread-safe.
+ * A rewriter that replaces GPU UUIDs in a text by labels such as "GPU 3 (0000:5b:00.0)". Labels are remembered, because
+ * a GPU that fell off the bus is the one of interest. Thread-safe.
  */
 final class GpuLabeler implements UnaryOperator<String> {
 

@@ -13,7 +13,7 @@ import dev.gpuwarden.daemon.telemetry.DriverEvents;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.util.function.Consumer;
 
-/** Wires the daemon's kernel-log monitor to driver, sampler and store. */
+/** The wiring of the daemon's kernel-log monitor to driver, sampler and store. */
 record KernelLogSetup(KernelLogSettings settings, RecordRules others, NodeName node, NodePaths paths) {
 
     /** @throws dev.gpuwarden.cli.UserError if an option or a file that it names is wrong */

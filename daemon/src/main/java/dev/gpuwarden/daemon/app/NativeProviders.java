@@ -4,7 +4,7 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.ProcessSignals;
 import java.util.ServiceLoader;
 
-/** Finds implementations of ports on the class path at run time. */
+/** A lookup of implementations of ports on the class path at run time. */
 final class NativeProviders {
 
     private NativeProviders() {}

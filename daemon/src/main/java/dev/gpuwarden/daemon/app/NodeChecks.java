@@ -17,7 +17,7 @@ import java.time.Clock;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-/** Wires the daemon's checks to sampler, store and kernel log. */
+/** The wiring of the daemon's checks to sampler, store and kernel log. */
 record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, String nodeName) {
 
     /** @throws dev.gpuwarden.cli.UserError if an option or a file that it names is wrong */

@@ -39,7 +39,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Wires the web page and the recordings that it shows. */
+/** The wiring of the web page and the recordings that it shows. */
 record NodePage(
         String nodeName,
         NodeSampler sampler,

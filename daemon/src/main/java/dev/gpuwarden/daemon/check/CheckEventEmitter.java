@@ -25,9 +25,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Turns check results into events, one for each fault that is raised or cleared. The stored faults are the truth, and
- * are compared before each round. So a restart repeats nothing. A fault that was set healthy by hand is raised again if
- * it persists, and a fault that found no room is sent again. Owned by one thread.
+ * An emitter that turns check results into events, one for each fault that is raised or cleared. The stored faults are
+ * the truth, and are compared before each round. So a restart repeats nothing. A fault that was set healthy by hand is
+ * raised again if it persists, and a fault that found no room is sent again. Owned by one thread.
  */
 public final class CheckEventEmitter {
 

@@ -25,10 +25,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs checks when they are due or requested. One thread plans. Checks that are due together run one after the other on
- * a thread that lives for that round. If one of them hangs, its thread is abandoned and the rest goes on with another
- * thread. A check with a long deadline has a round of its own. A check that hangs holds one thread until it returns,
- * and does not run again before.
+ * A scheduler that runs checks when they are due or requested. One thread plans. Checks that are due together run one
+ * after the other on a thread that lives for that round. If one of them hangs, its thread is abandoned and the rest
+ * goes on with another thread. A check with a long deadline has a round of its own. A check that hangs holds one thread
+ * until it returns, and does not run again before.
  */
 public final class CheckRunner implements CheckRegistry, AutoCloseable {
 

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Bounds the time of a run, whatever hangs. A part that has not answered by then is UNKNOWN. */
+/** A bound on the time of a run, whatever hangs. A part that has not answered by then is UNKNOWN. */
 final class CheckDeadline {
 
     static final Duration SHORTEST = Duration.ofSeconds(1);

@@ -21,7 +21,7 @@ import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.stream.Collectors;
 
-/** Runs checks in the daemon. */
+/** A client that runs checks in the daemon. */
 final class ClientChecks {
 
     /** Checks that users add may take minutes. */

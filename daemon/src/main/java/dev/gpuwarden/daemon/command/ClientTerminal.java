@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Asks for confirmation on standard input, if that is a terminal. */
+/** A request for confirmation on standard input, if that is a terminal. */
 public final class ClientTerminal implements SetHealthyCommand.Question {
 
     private static final Path STANDARD_INPUT = Path.of("/proc/self/fd/0");

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import picocli.CommandLine.TypeConversionException;
 
-/** Formats and parses times for users. Pure. */
+/** A formatter and parser of times for users. Pure. */
 final class ClientTimes {
 
     private ClientTimes() {}

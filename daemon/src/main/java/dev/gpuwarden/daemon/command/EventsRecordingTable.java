@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Shows the most useful part of a recording around an event. */
+/** The most useful part of a recording around an event. */
 final class EventsRecordingTable {
 
     /** The columns, in seconds from the event. */

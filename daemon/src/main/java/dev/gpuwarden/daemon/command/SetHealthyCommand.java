@@ -79,7 +79,7 @@ public final class SetHealthyCommand extends ClientCommand {
     @Option(names = "--dry-run", description = "Show what would be cleared, and clear nothing.")
     boolean dryRun;
 
-    /** Asks the user for confirmation. */
+    /** A request to the user for confirmation. */
     public interface Question {
         /** Returns the user's answer; empty if there is no terminal. */
         Optional<Boolean> agreed(PrintWriter err, String text);

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Decodes the lines of one log in order, with state from earlier lines. */
+/** A decoder of the lines of one log in order, with state from earlier lines. */
 final class XidDecoder {
 
     /** A node has 16 GPUs; a log of a fleet in one file has more. */

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Decodes lines of `journalctl -o json`. */
+/** A decoder of lines of `journalctl -o json`. */
 final class XidJournal {
 
     /** The one program besides the kernel whose messages count: it logs that it reset a GPU. */

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.zip.GZIPInputStream;
 
 /**
- * Reads the lines of a log with any content: unpacked, without line break, truncated beyond the length that parsers
- * need.
+ * A reader of the lines of a log with any content: unpacked, without line break, truncated beyond the length that
+ * parsers need.
  */
 final class XidLines {
 
@@ -18,7 +18,7 @@ final class XidLines {
 
     private static final int BUFFER_BYTES = 64 << 10;
 
-    /** Receives lines. */
+    /** A receiver of lines. */
     interface Taker {
         /** Accepts a line. Returns whether to go on. */
         boolean take(String line);

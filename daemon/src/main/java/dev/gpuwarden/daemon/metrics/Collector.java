@@ -6,7 +6,7 @@ import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Turns one part of a scrape into series. Pure: reads the scrape, writes the series. */
+/** A converter of one part of a scrape into series. Pure: reads the scrape, writes the series. */
 public interface Collector {
 
     /** Returns the name in lower case, for the label of failed collections. */

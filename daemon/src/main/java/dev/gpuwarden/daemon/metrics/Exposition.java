@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns a scrape into metrics. The same scrape gives the same metrics, except for counts of its own failures and rates
- * between two scrapes. A collector that fails costs its own series only. Thread-safe.
+ * A converter of a scrape into metrics. The same scrape gives the same metrics, except for counts of its own failures
+ * and rates between two scrapes. A collector that fails costs its own series only. Thread-safe.
  */
 public final class Exposition {
 

@@ -5,7 +5,7 @@ import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
 
-/** Serves `/metrics`. Never waits for the driver. */
+/** The handler of `/metrics`. Never waits for the driver. */
 public final class MetricsHandler implements HttpHandler {
 
     private final Scraper scraper;

@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Function;
 
-/** Reads this process's resource usage from its own /proc; the node's may be another one. */
+/** A reader of this process's resource usage from its own /proc; the node's may be another one. */
 public final class ProcessStatsReader {
 
     private static final int MAX_BYTES = 256 * 1024;

@@ -19,8 +19,8 @@ import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Creates the text for scrapers. Concurrent scrapes, and scrapes within a second, share one exposition of each format,
- * so their number does not multiply the work. Thread-safe; reads /proc, never waits for the driver.
+ * A source of the text for scrapers. Concurrent scrapes, and scrapes within a second, share one exposition of each
+ * format, so their number does not multiply the work. Thread-safe; reads /proc, never waits for the driver.
  */
 public final class Scraper {
 

@@ -21,9 +21,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Names pods and containers by the folders of the kubelet's logs: `NAMESPACE_NAME_UID/CONTAINER`, and beside it
- * `containers/NAME_NAMESPACE_CONTAINER-ID.log`. It reads names alone, and accepts only names that Kubernetes can
- * assign. It lists the folders again for an unknown UID, not for each query. Not thread-safe.
+ * A lookup that names pods and containers by the folders of the kubelet's logs: `NAMESPACE_NAME_UID/CONTAINER`, and
+ * beside it `containers/NAME_NAMESPACE_CONTAINER-ID.log`. It reads names alone, and accepts only names that Kubernetes
+ * can assign. It lists the folders again for an unknown UID, not for each query. Not thread-safe.
  */
 final class PodNames {
 

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Finds the processes of a pod's containers, whether or not they use a GPU. Reads every process of the node, so it is
- * for rare queries.
+ * A search for the processes of a pod's containers, whether or not they use a GPU. Reads every process of the node, so
+ * it is for rare queries.
  */
 public final class PodProcesses {
 

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Names the owners of processes. A result is cached while the process is requested and stays the same; at rest, one
- * small file for each process is read. Thread-safe; reads files, never waits for the driver.
+ * A lookup of the owners of processes. A result is cached while the process is requested and stays the same; at rest,
+ * one small file for each process is read. Thread-safe; reads files, never waits for the driver.
  */
 public final class ProcessOwners {
 

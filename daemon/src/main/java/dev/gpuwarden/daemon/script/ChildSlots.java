@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** Bounds the number of the users' programs that run at the same time, because the node belongs to its workload. */
+/** A bound on the number of the users' programs that run at the same time, because the node belongs to its workload. */
 final class ChildSlots {
 
     /** The longest time that a program waits for the others. */

@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.script;
 
 import dev.gpuwarden.core.util.Text;
 
-/** What somebody else's program wrote, made fit for a log line, a terminal and an event. */
+/** A filter that makes a program's output safe for a log line, a terminal and an event. */
 final class CleanText {
 
     private CleanText() {}

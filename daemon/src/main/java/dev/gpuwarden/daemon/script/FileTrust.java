@@ -7,7 +7,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Decides whether a program may run with this program's rights: no other user may be able to change it. */
+/** The rule for programs that may run with this program's rights: no other user may be able to change it. */
 final class FileTrust {
 
     private static final int WRITABLE_BY_OTHERS = 022;

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Loads custom plugin files of node-problem-detector as checks. Defaults are its own
+ * A loader of custom plugin files of node-problem-detector as checks. Defaults are its own
  * (custompluginmonitor/types/config.go).
  */
 final class NpdPlugins {

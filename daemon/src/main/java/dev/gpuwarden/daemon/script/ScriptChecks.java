@@ -16,7 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Loads the scripts of a folder as checks. The folder is read once, when the program starts. */
+/** A loader of the scripts of a folder as checks. The folder is read once, when the program starts. */
 final class ScriptChecks {
 
     private static final System.Logger LOG = System.getLogger(ScriptChecks.class.getName());

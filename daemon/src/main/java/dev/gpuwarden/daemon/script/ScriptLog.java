@@ -6,7 +6,7 @@ import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Logs a script's result and output when they change, not after every run. */
+/** A log of a script's result and output, written when they change, not after every run. */
 final class ScriptLog {
 
     private static final System.Logger LOG = System.getLogger(ScriptLog.class.getName());

@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Interprets a run of a checks.d script: exit code 0 passed, 1 failed, 2 configuration error, 3 could not decide. A
- * defective run is undecided.
+ * The interpretation of a run of a checks.d script: exit code 0 passed, 1 failed, 2 configuration error, 3 could not
+ * decide. A defective run is undecided.
  */
 final class ScriptVerdict {
 

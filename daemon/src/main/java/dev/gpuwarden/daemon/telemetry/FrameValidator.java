@@ -7,7 +7,7 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.stream.IntStream;
 
-/** Evaluates a frame as a whole. */
+/** Rules for a frame as a whole. */
 final class FrameValidator {
 
     /** The slots that each cadence fills. */

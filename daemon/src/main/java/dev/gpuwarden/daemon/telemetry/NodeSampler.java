@@ -25,8 +25,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Samples every GPU of this node, each on its own thread, and opens the driver again when it comes and goes. No method
- * but {@link #awaitFirst} waits for the driver.
+ * A sampler of this node with a thread for each GPU. It opens the driver again when the driver comes and goes. No
+ * method but {@link #awaitFirst} waits for the driver.
  */
 public final class NodeSampler implements AutoCloseable {
 

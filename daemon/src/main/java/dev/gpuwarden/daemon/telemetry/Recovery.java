@@ -4,9 +4,9 @@ import dev.gpuwarden.core.limit.Backoff;
 import java.time.Duration;
 
 /**
- * Decides when to initialise the library again, the only way to see GPUs that came back. Every GPU's readings stop
- * during that. So it does not happen immediately, happens less often while it does not help, and never while a call
- * hangs, for which it would wait.
+ * The back-off before the library is initialised again, which is the only way to see GPUs that came back. Every GPU's
+ * readings stop during that. So it does not happen immediately, happens less often while it does not help, and never
+ * while a call hangs, for which it would wait.
  */
 final class Recovery {
 

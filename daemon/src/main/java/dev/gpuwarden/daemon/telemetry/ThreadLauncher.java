@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.telemetry;
 
 import dev.gpuwarden.core.util.Threads;
 
-/** Starts a thread. Tests give one that does not, and take the turns themselves. */
+/** A starter of threads. Tests use one that starts none, and take the turns themselves. */
 interface ThreadLauncher {
 
     void launch(String name, Runnable body);

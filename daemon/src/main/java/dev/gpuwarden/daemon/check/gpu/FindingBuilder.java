@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Builds one check's finding for one GPU from parts. The worst part determines outcome, code and action of the finding.
- * Its message contains every part that is as bad as a WARN.
+ * A builder of one check's finding for one GPU from parts. The worst part determines outcome, code and action of the
+ * finding. Its message contains every part that is as bad as a WARN.
  */
 final class FindingBuilder {
 

@@ -8,7 +8,7 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.GpuCount;
 import java.util.List;
 
-/** Compares the driver's GPUs with those of the PCI bus. */
+/** A comparison of the driver's GPUs with those of the PCI bus. */
 @AutoService(HealthCheck.class)
 public final class GpuCountCheck implements HealthCheck {
 

@@ -9,7 +9,7 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.GpuReadings;
 import java.util.List;
 
-/** Checks the readings of GPUs that answer. */
+/** A check of the readings of GPUs that answer. */
 @AutoService(HealthCheck.class)
 public final class GpuReadingsCheck implements HealthCheck {
 

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Evaluates the rates of each NVLink's error counters. WARN at most: DCGM fails at them (70, 71), gpud only shows them.
+ * Rules for the rates of each NVLink's error counters. WARN at most: DCGM fails at them (70, 71), gpud only shows them.
  */
 final class LinkErrors {
 

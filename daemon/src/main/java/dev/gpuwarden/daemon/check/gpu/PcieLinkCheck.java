@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Compares generation and lanes of each GPU's PCIe link with what is possible (DCGM 45 and 46).
+ * A comparison of generation and lanes of each GPU's PCIe link with what is possible (DCGM 45 and 46).
  *
  * <p>An idle GPU lowers the generation to save power. So the generation is evaluated only while the GPU works; a slow
  * link of an idle GPU is SKIPPED, which neither raises nor clears a fault. The number of lanes does not change. The

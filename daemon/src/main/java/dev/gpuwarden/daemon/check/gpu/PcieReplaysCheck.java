@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Evaluates the rate of PCIe packets that must be sent again (DCGM 3, whose health watch warns at it). It shows a
- * failing link long before the link fails.
+ * A limit on the rate of PCIe packets that must be sent again (DCGM 3, whose health watch warns at it). A high rate
+ * shows a failing link long before the link fails.
  */
 @AutoService(HealthCheck.class)
 public final class PcieReplaysCheck implements HealthCheck {

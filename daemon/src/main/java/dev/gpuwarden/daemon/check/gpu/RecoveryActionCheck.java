@@ -8,7 +8,7 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.RecoveryAction;
 import java.util.List;
 
-/** Checks whether the driver itself requests a recovery action for a GPU. */
+/** The recovery action that the driver itself requests for a GPU. */
 @AutoService(HealthCheck.class)
 public final class RecoveryActionCheck implements HealthCheck {
 

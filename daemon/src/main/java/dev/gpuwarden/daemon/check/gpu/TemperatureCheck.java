@@ -16,9 +16,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Compares temperatures with the board's own range of normal operation. Ada and Hopper report the degrees that are left
- * (nvmlDeviceGetMarginTemperature: 0 at the highest temperature of normal operation, hardware slows down at -2). Older
- * boards report limits; for the rest there is the table.
+ * A comparison of temperatures with the board's own range of normal operation. Ada and Hopper report the degrees that
+ * are left (nvmlDeviceGetMarginTemperature: 0 at the highest temperature of normal operation, hardware slows down at
+ * -2). Older boards report limits; for the rest there is the table.
  *
  * <p>WARN at most: gpud calls it degraded and DCGM a matter to monitor (42), since the room is the usual cause;
  * NVSentinel alone takes such a GPU out of service.

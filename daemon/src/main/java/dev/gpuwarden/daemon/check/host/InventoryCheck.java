@@ -27,8 +27,8 @@ import java.util.Optional;
 import java.util.function.BiPredicate;
 
 /**
- * Compares driver and GPUs with the user's {@code --expect} settings. Only too few GPUs are a fault. After a roll-out,
- * the other settings are out of date on every node at the same time.
+ * A comparison of driver and GPUs with the user's {@code --expect} settings. Only too few GPUs are a fault. After a
+ * roll-out, the other settings are out of date on every node at the same time.
  */
 @AutoService(HealthCheck.class)
 public final class InventoryCheck implements HealthCheck {

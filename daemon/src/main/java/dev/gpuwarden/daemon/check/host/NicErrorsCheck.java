@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Finds ports of RDMA devices that count errors faster than a healthy link does. */
+/** A check for ports of RDMA devices that count errors faster than a healthy link does. */
 @AutoService(HealthCheck.class)
 public final class NicErrorsCheck implements HealthCheck {
 
