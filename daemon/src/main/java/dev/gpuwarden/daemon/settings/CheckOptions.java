@@ -43,7 +43,7 @@ public final class CheckOptions {
             names = "--check.deadline",
             defaultValue = "10s",
             paramLabel = "DURATION",
-            description = "Deadline of a check that sets no longer one itself; past it, the result is unknown"
+            description = "Deadline of a check, unless the check sets a longer one; past it, the result is unknown"
                     + " (default: ${DEFAULT-VALUE}).")
     Duration deadline = CheckPlan.DEFAULT_DEADLINE;
 
@@ -56,7 +56,7 @@ public final class CheckOptions {
     @Mixin
     ScriptSettings scripts = new ScriptSettings();
 
-    /** Returns the deadline of checks that set no longer one. */
+    /** Returns the deadline of checks, unless a check sets a longer one. */
     public Duration deadline() {
         return deadline;
     }

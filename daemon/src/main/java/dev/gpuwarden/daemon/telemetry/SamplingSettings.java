@@ -87,7 +87,7 @@ public final class SamplingSettings {
             defaultValue = "auto",
             paramLabel = "PATH",
             converter = SamplerPathConverter.class,
-            description = "Way into the driver: auto, jni or jna (default: ${DEFAULT-VALUE}).")
+            description = "Access path to the driver: auto, jni or jna (default: ${DEFAULT-VALUE}).")
     SamplerPath samplerPath = SamplerPath.AUTO;
 
     /** True if an exporter of profiling metrics is on. */
