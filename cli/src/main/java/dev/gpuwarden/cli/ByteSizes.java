@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Numbers of bytes as people write them: `512KiB`, `64MiB`, `2GiB`. */
+/** A converter of byte sizes with a unit: `512KiB`, `64MiB`, `2GiB`. */
 public final class ByteSizes implements ITypeConverter<Long> {
 
     private static final Pattern SIZE = Pattern.compile("(\\d{1,9})(B|KiB|MiB|GiB)");
@@ -17,7 +17,7 @@ public final class ByteSizes implements ITypeConverter<Long> {
         return parse(text);
     }
 
-    /** @throws TypeConversionException when the text is no size; a number without unit is none */
+    /** @throws TypeConversionException where the text is no size; a number without a unit is none */
     public static long parse(String text) {
         Matcher size = SIZE.matcher(text);
         if (!size.matches()) {
@@ -26,7 +26,7 @@ public final class ByteSizes implements ITypeConverter<Long> {
         return Long.parseLong(size.group(1)) << (10 * UNITS.indexOf(size.group(2)));
     }
 
-    /** The shortest text that {@link #parse} reads back. */
+    /** Returns the shortest text that {@link #parse} reads back. */
     public static String text(long bytes) {
         int unit = bytes == 0 ? 0 : Math.min(UNITS.size() - 1, Long.numberOfTrailingZeros(bytes) / 10);
         return (bytes >> (10 * unit)) + UNITS.get(unit);

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The archive of loaded classes in the runtime image, without which every start takes a multiple of its time. It is good for the
- * folder that it was written in; Java does without it elsewhere and reports nothing.
+ * The archive of loaded classes in the runtime image. Without it, every start takes several times as long. The archive
+ * is valid only in the folder in which it was written; elsewhere Java ignores it without a message.
  */
 public final class ClassArchive {
 
@@ -23,7 +23,10 @@ public final class ClassArchive {
         this.mapped = mapped;
     }
 
-    /** That of the image which runs; empty outside an image, and in one that is made without archives, as a container image is. */
+    /**
+     * Returns the archive of the running image; empty outside an image, and in an image without archives, such as a
+     * container image.
+     */
     public static Optional<ClassArchive> ofProcess() {
         Path home = Path.of(System.getProperty("gpuwarden.home", ""));
         if (!home.isAbsolute() || !Files.isExecutable(writer(home))) {
@@ -36,7 +39,10 @@ public final class ClassArchive {
         }
     }
 
-    /** Whether classes of this process come from it: Java maps its file into memory, or loads nothing from it. */
+    /**
+     * Returns whether classes of this process come from the archive: Java maps its file into memory, or loads nothing
+     * from it.
+     */
     public boolean inUse() {
         // Compared as the bytes that the kernel lists, whatever a path's characters are.
         String folder =
@@ -44,7 +50,7 @@ public final class ClassArchive {
         return mapped.stream().anyMatch(line -> line.contains(folder) && line.endsWith(".jsa"));
     }
 
-    /** What to do where it is not in use. */
+    /** Returns the action that makes an unused archive usable again. */
     public String advice() {
         return "not in use, every start takes longer; write it for this folder: '" + writer(home) + "'";
     }

@@ -8,10 +8,10 @@ import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 
-/** The commands of every module on the path, as far as they can be had. */
+/** The commands of all modules on the class path, except those that cannot be loaded. */
 final class Commands {
 
-    /** More broken providers than there are modules: the loader itself is going round in circles. */
+    /** More broken providers than there are modules mean that the loader is in an endless loop. */
     private static final int MAX_FAILURES = 32;
 
     private final List<NamedCommand> found = new ArrayList<>();
@@ -19,7 +19,7 @@ final class Commands {
 
     private Commands() {}
 
-    /** Those that {@link ServiceLoader} finds. A module that is broken costs its own commands. */
+    /** Returns the commands that {@link ServiceLoader} finds. A broken module loses only its own commands. */
     static Commands onPath() {
         return of(ServiceLoader.load(CommandGroup.class).iterator());
     }
@@ -43,7 +43,10 @@ final class Commands {
         return found.stream().anyMatch(command -> command.name().equals(name));
     }
 
-    /** Adds the command of a name below a program that has it not yet; one that cannot be made is a failure. */
+    /**
+     * Adds the command with this name to a program that does not have it yet; a command that cannot be made is a
+     * failure.
+     */
     void add(String name, Program program) {
         found.stream().filter(command -> command.name().equals(name)).forEach(command -> add(command, program));
     }
@@ -63,7 +66,10 @@ final class Commands {
         }
     }
 
-    /** Why some commands are missing, for people: those that were added, and all of groups that cannot be had. */
+    /**
+     * Returns the reasons for missing commands, in words for the user: of the commands that were added, and of all
+     * groups that failed to load.
+     */
     List<String> failures() {
         return List.copyOf(failures);
     }

@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Writes what a shell needs to complete this program's commands, options and their values. */
+/** Writes the completion script for this program's commands, options and values. */
 @Command(
         name = "completion",
         mixinStandardHelpOptions = true,

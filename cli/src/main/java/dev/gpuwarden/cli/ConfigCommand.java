@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Spec;
 
-/** Shows what every setting is and why. */
+/** Shows the value of each setting and its origin. */
 @Command(
         name = "config",
         mixinStandardHelpOptions = true,
@@ -45,9 +45,10 @@ final class ConfigCommand implements Callable<Integer> {
     }
 
     /**
-     * Lets this command take every setting that any other takes. Dear, so only once it is asked for.
+     * Adds every setting of all other commands to this command. This is slow, so it is done only on demand.
      *
-     * @param help whether descriptions will be shown: picocli reads the configuration for them, before it knows of `--config`
+     * @param help whether descriptions will be shown: picocli reads the configuration for them before it has parsed
+     *     `--config`
      */
     static void addSettings(CommandSpec config, Settings settings, boolean help) {
         for (Setting setting : settings.all()) {
@@ -60,7 +61,7 @@ final class ConfigCommand implements Callable<Integer> {
         }
     }
 
-    /** The default in words: a detached option has none that picocli could put in. */
+    /** Returns the default as text, since picocli cannot insert the default of a detached option. */
     private static String[] described(OptionSpec option) {
         String text = Matcher.quoteReplacement(String.join(Setting.SEPARATOR, declared(option)));
         return Arrays.stream(option.description())

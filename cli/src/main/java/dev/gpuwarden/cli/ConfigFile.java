@@ -16,24 +16,24 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
- * A YAML file that a person wrote, flattened: sections joined with dots, each key with the line that it stands on. Scalars stay
- * as they are written: what `010` means is up to whoever takes it.
+ * A YAML configuration file as a flat list: sections joined with dots, each key with its line. Scalars stay as they are
+ * written: the setting decides what `010` means.
  */
 public final class ConfigFile {
 
-    /** A section inside a section inside ... no setting is deeper; a file that is was not written by a person. */
+    /** Limit on nested sections. No setting is deeper, and a deeper file was not written by hand. */
     private static final int MAX_DEPTH = 16;
 
     /** One key. */
     public record Entry(String key, Value value, int line) {}
 
-    /** What stands behind a key. */
+    /** The value of a key. */
     public sealed interface Value {
         record Scalar(String text) implements Value {}
 
         record Many(List<String> texts) implements Value {}
 
-        /** The key stands there alone. */
+        /** A key without a value. */
         record Nothing() implements Value {}
     }
 
@@ -46,7 +46,9 @@ public final class ConfigFile {
         this.file = file;
     }
 
-    /** Reads a file. What is wrong with its form is in {@link #problems()}; the keys are not judged here. */
+    /**
+     * Reads a file. Errors of its form are in {@link #problems()}; this class does not check whether the keys exist.
+     */
     public static ConfigFile read(Path path) {
         ConfigFile file = new ConfigFile(path);
         try {

@@ -11,12 +11,12 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * The values that environment and configuration file give to settings, all of them checked: a mistake in one stops every
- * command that reads settings, so that a wrong file is found by whoever looks first and not by the restart at night.
+ * The values of settings from the environment and the configuration file, all of them checked. One mistake stops every
+ * command that reads settings, so that the first command finds it and not the restart at night.
  */
 final class Configuration {
 
-    /** The values of one setting; one value unless it takes many. */
+    /** The values of one setting: one value unless the setting takes a list. */
     record Given(Setting setting, List<String> values, Origin origin) {
         String joined() {
             return setting.joined(values);
@@ -32,12 +32,13 @@ final class Configuration {
     }
 
     /**
-     * Reads file and environment.
+     * Reads the file and the environment.
      *
-     * @param known asked where there is a file or a variable to judge: to know all settings, all commands must be made
+     * @param known called only where a file or a variable must be checked, since all commands must be made for it
      * @param named the file that a flag names
-     * @param lenience whether some commands are missing: then unknown keys may be theirs, and are doubts but no mistakes
-     * @throws UserError naming every mistake with its place
+     * @param lenience whether some commands are missing: unknown keys may then be theirs, and become doubts instead
+     *     of mistakes
+     * @throws UserError with every mistake and its place
      */
     static Configuration load(
             Supplier<Settings> known, SettingSources sources, Optional<Path> named, BooleanSupplier lenience) {
@@ -69,7 +70,7 @@ final class Configuration {
         return file;
     }
 
-    /** Unknown keys that may belong to commands which are missing. */
+    /** Returns unknown keys that may belong to missing commands. */
     List<String> doubts() {
         return doubts;
     }
@@ -102,7 +103,7 @@ final class Configuration {
         }
     }
 
-    /** Empty when nothing is wrong: a section whose keys are all commented out stands there alone. */
+    /** Returns the mistake; empty where there is none, as for a section whose keys are all commented out. */
     private static Optional<String> judgeUnknown(ConfigFile.Entry entry, Settings settings) {
         Optional<Setting> below = settings.firstIn(entry.key());
         if (below.isEmpty()) {

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 
 /**
  * Standard output or standard error, always in UTF-8: under systemd and in containers no locale is set, and Java would
- * write question marks. Knows whether a person is looking; any other {@link PrintWriter} is a test or a file.
+ * write question marks. It reports whether it writes to a terminal; any other {@link PrintWriter} is a test or a file.
  */
 public final class ConsoleWriter extends PrintWriter {
 
@@ -33,17 +33,20 @@ public final class ConsoleWriter extends PrintWriter {
         return new ConsoleWriter(FileDescriptor.err, 2);
     }
 
-    /** Whether text written here lands on a terminal. */
+    /** Returns whether the writer ends on a terminal. */
     public static boolean terminal(PrintWriter writer) {
         return writer instanceof ConsoleWriter console && console.terminal;
     }
 
-    /** Whether colour is wanted here: a terminal, and the user has not set NO_COLOR. */
+    /** Returns whether to write colours: the writer ends on a terminal, and NO_COLOR is not set. */
     public static boolean colour(PrintWriter writer) {
         return writer instanceof ConsoleWriter console && console.colour;
     }
 
-    /** System.console() would ask about standard input too, and changed its meaning in JDK 22. */
+    /**
+     * Returns whether the descriptor is a terminal. System.console() also depends on standard input, and its meaning
+     * changed in JDK 22.
+     */
     private static boolean isTerminal(int descriptor) {
         try {
             String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor))

@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.TypeConversionException;
 
-/** Durations as people write them: `15s`, `500ms`, `1h30m`. */
+/** A converter of durations with a unit: `15s`, `500ms`, `1h30m`. */
 public final class Durations {
 
     private static final Pattern PART = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
@@ -14,9 +14,9 @@ public final class Durations {
     private Durations() {}
 
     /**
-     * Parses one; every {@link Duration} option is read with this.
+     * Parses a duration. Every {@link Duration} option is read by this method.
      *
-     * @throws TypeConversionException when the text is no duration; a number without unit is none
+     * @throws TypeConversionException where the text is no duration; a number without a unit is none
      */
     public static Duration parse(String text) {
         return find(text)
@@ -24,7 +24,7 @@ public final class Durations {
                         new TypeConversionException("'" + text + "' is not a duration such as 500ms, 15s or 1h30m"));
     }
 
-    /** The same, empty where the text is no duration. */
+    /** Returns the duration; empty where the text is none. */
     public static Optional<Duration> find(String text) {
         if (text.equals("0")) {
             return Optional.of(Duration.ZERO);
@@ -47,7 +47,7 @@ public final class Durations {
         return end == 0 || end != text.length() ? Optional.empty() : Optional.of(sum);
     }
 
-    /** The shortest text that {@link #parse} reads back; whole milliseconds. */
+    /** Returns the shortest text that {@link #parse} reads back, in whole milliseconds. */
     public static String text(Duration duration) {
         long millis = duration.toMillis();
         if (millis == 0) {

@@ -7,12 +7,15 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 
-/** Why a file could not be read or written: the JDK's messages for the most frequent reasons are the file's name alone. */
+/**
+ * Reasons why a file could not be read or written. For the most frequent reasons the JDK's message is the file's name
+ * alone.
+ */
 public final class FileErrors {
 
     private FileErrors() {}
 
-    /** Without the file's name. */
+    /** Returns the reason without the file's name. */
     public static String why(IOException e) {
         if (e instanceof NoSuchFileException) {
             return "no such file";

@@ -5,10 +5,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Whether systemd's journal reads what this program writes. */
+/** The test whether systemd's journal reads what this program writes. */
 public final class JournalStream {
 
-    /** Before a line: an error, as syslog counts. */
+    /** Prefix of a line with the priority "error" of syslog. */
     static final String ERROR_PREFIX = "<3>";
 
     private JournalStream() {}
@@ -18,8 +18,8 @@ public final class JournalStream {
     }
 
     /**
-     * Whether the file is the stream that systemd.exec(5) names in JOURNAL_STREAM, "DEVICE:INODE". The variable alone is no proof:
-     * programs inherit it, and may have been given another standard error.
+     * Returns whether the file is the stream that systemd.exec(5) names in JOURNAL_STREAM, "DEVICE:INODE". The variable
+     * alone is no proof: child processes inherit it and may have another standard error.
      */
     static boolean reads(@Nullable String stream, Path file) {
         if (stream == null) {

@@ -19,7 +19,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a normal {@link Tree} as JSON, indented, in ASCII: nothing that a terminal would act on or hide. */
+/**
+ * A writer of a normal {@link Tree} as indented JSON in ASCII, without characters that a terminal would interpret or
+ * hide.
+ */
 final class Json {
 
     private static final JsonFactory FACTORY = new JsonFactoryBuilder()
@@ -33,12 +36,12 @@ final class Json {
         return write(tree, true);
     }
 
-    /** Without any line break. */
+    /** Returns the tree without line breaks. */
     static String writeLine(@Nullable Object tree) {
         return write(tree, false);
     }
 
-    /** Keeps some kilobytes of it at a time, and leaves the stream open. */
+    /** Writes the tree with a buffer of some kilobytes, and leaves the stream open. */
     static void writeLine(@Nullable Object tree, OutputStream out) throws IOException {
         try (JsonGenerator generator = FACTORY.createGenerator(out)) {
             generator.disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
@@ -93,7 +96,7 @@ final class Json {
         }
     }
 
-    /** DEL is ASCII, and JSON does not ask for its escape; terminals act on it. */
+    /** An escape for DEL: JSON does not require it, but terminals interpret the character. */
     private static final class EscapeDelete extends CharacterEscapes {
         private static final long serialVersionUID = 1L;
         private static final int[] ESCAPES = standardAsciiEscapesForJSON();

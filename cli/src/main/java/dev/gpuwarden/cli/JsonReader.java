@@ -38,12 +38,16 @@ public final class JsonReader {
         this.options = options;
     }
 
-    /** @param deepest levels of objects and lists; a deeper text is an error */
+    /**
+     * Returns a reader with this bound on depth.
+     *
+     * @param deepest number of levels of objects and lists; a deeper text is an error
+     */
     public static JsonReader ofDepth(int deepest) {
         return new JsonReader(factory(deepest, false), new Options(false, false, Set.of()));
     }
 
-    /** The same as {@link #ofDepth(int)}, but a field that occurs twice is an error. */
+    /** Returns the same reader as {@link #ofDepth(int)}, but a field that occurs twice is an error. */
     public static JsonReader refusingDuplicates(int deepest) {
         return new JsonReader(factory(deepest, true), new Options(false, false, Set.of()));
     }
@@ -72,7 +76,12 @@ public final class JsonReader {
         return new JsonReader(factory, new Options(options.exactNumbers, options.keepsNulls, Set.copyOf(names)));
     }
 
-    /** @throws IOException with the problem and its place, if the text is no JSON, ends early, or goes on after its end */
+    /**
+     * Reads one value.
+     *
+     * @throws IOException with the problem and its place, where the text is no JSON, ends early, or goes on after
+     *     its end
+     */
     public Object read(String text) throws IOException {
         try (JsonParser parser = factory.createParser(text)) {
             return whole(parser);

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** Finds every command on the path and runs the one that is asked for. */
+/** The main class: finds all commands on the class path and runs the one that the command line names. */
 @Command(
         name = "gpuwarden",
         mixinStandardHelpOptions = true,
@@ -39,17 +39,17 @@ public final class Main {
         Runtime.getRuntime().halt(code);
     }
 
-    /** The whole command line with this process's environment and configuration file. */
+    /** Returns the whole command line with this process's environment and configuration file. */
     public static CommandLine commandLine() {
         return new Program(new Main(), Commands.onPath(), SettingSources.ofProcess());
     }
 
-    /** The whole command line with other sources of settings. */
+    /** Returns the whole command line with other sources of settings. */
     public static CommandLine commandLine(SettingSources sources) {
         return new Program(new Main(), Commands.onPath(), sources);
     }
 
-    /** A command line of these groups alone. */
+    /** Returns a command line of these groups alone. */
     public static CommandLine commandLine(SettingSources sources, Iterator<CommandGroup> groups) {
         return new Program(new Main(), Commands.of(groups), sources);
     }

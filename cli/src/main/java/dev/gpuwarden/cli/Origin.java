@@ -2,7 +2,7 @@ package dev.gpuwarden.cli;
 
 import java.nio.file.Path;
 
-/** Where the value of a setting comes from; the earlier kinds win over the later ones. */
+/** The origin of a setting's value; the earlier kinds override the later ones. */
 sealed interface Origin {
 
     record Flag(String name) implements Origin {

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The `-o` of every command that shows something. Mix it in with {@code @Mixin}. */
+/** The option `-o` of every command that shows data. Add it with {@code @Mixin}. */
 public final class Output {
 
     /** Formats of `-o`. */
@@ -29,10 +29,11 @@ public final class Output {
     }
 
     /**
-     * Writes in the format asked for.
+     * Writes the data in the requested format.
      *
-     * @param tree maps (in order), lists, strings, numbers, booleans and nulls; NaN and infinities are written as null
-     * @param table writes the same for people
+     * @param tree maps (in order), lists, strings, numbers, booleans and nulls; NaN and infinities are written as
+     *     null
+     * @param table writes the same data as a table
      */
     public void write(PrintWriter out, Object tree, Consumer<PrintWriter> table) {
         switch (format) {
@@ -43,22 +44,22 @@ public final class Output {
         out.flush();
     }
 
-    /** JSON, indented, keys in the order of the maps. */
+    /** Returns indented JSON, with keys in the order of the maps. */
     public static String json(@Nullable Object tree) {
         return Json.write(tree);
     }
 
-    /** JSON in one line, for commands that write object after object while they work. */
+    /** Returns JSON in one line, for commands that write one object after the other while they run. */
     public static String jsonLine(@Nullable Object tree) {
         return Json.writeLine(tree);
     }
 
-    /** The same, bit by bit; does not close the stream. */
+    /** Writes JSON in one line with a small buffer, and does not close the stream. */
     public static void writeJsonLine(@Nullable Object tree, OutputStream out) throws IOException {
         Json.writeLine(tree, out);
     }
 
-    /** Block YAML, keys in the order of the maps; ends with a line break. */
+    /** Returns block YAML, with keys in the order of the maps and a line break at the end. */
     public static String yaml(@Nullable Object tree) {
         return Yaml.write(tree);
     }

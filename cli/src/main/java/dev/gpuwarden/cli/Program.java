@@ -8,7 +8,7 @@ import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** The whole command line, ready to run: commands of all modules, settings, and what to do about errors. */
+/** The whole command line: commands of all modules, settings, and the handling of errors. */
 final class Program extends CommandLine {
 
     private final Commands commands;
@@ -30,7 +30,10 @@ final class Program extends CommandLine {
         config = new CommandLine(new ConfigCommand(this::allSettings, defaults));
     }
 
-    /** Those of every command: a program that has one command alone makes another one that has all. */
+    /**
+     * Returns the settings of every command. A program with only one command makes a second program with all commands
+     * for it.
+     */
     private Settings allSettings() {
         Program whole = this;
         if (!complete) {
@@ -40,7 +43,7 @@ final class Program extends CommandLine {
         return Settings.of(whole);
     }
 
-    /** Adds the command that a command line begins with; all of them where it begins with none. */
+    /** Adds the command that the command line begins with, or all commands where it begins with none. */
     private void addCommands(String... args) {
         String first = args.length == 0 ? "" : args[0];
         if (commands.has(first)) {
@@ -68,13 +71,13 @@ final class Program extends CommandLine {
         addSubcommand(new CompletionCommand());
     }
 
-    /** A parser with the program's rules for a command that is not part of it. */
+    /** Returns a parser with the program's rules for a command that is not part of it. */
     static CommandLine parserOf(CommandSpec spec) {
         return configure(new CommandLine(spec));
     }
 
     private static CommandLine configure(CommandLine line) {
-        // An argument that starts with @ is an argument: pod names and paths may.
+        // An argument may start with @: names of pods and paths do.
         line.setExpandAtFiles(false);
         line.registerConverter(Duration.class, Durations::parse);
         return line;
@@ -92,7 +95,7 @@ final class Program extends CommandLine {
         return super.parseArgs(args);
     }
 
-    /** Runs and returns the exit code; nothing escapes, not even a missing class. */
+    /** Runs the command and returns the exit code. No exception leaves this method, not even for a missing class. */
     @Override
     public int execute(String... args) {
         try {
@@ -125,7 +128,7 @@ final class Program extends CommandLine {
         return new RunLast().execute(parsed);
     }
 
-    /** With every setting an option, the full synopsis would hide what a command is for. */
+    /** Shortens synopses: with every setting as an option, the full synopsis would hide the purpose of a command. */
     private static void abbreviateSynopses(CommandLine line) {
         line.getCommandSpec().usageMessage().abbreviateSynopsis(true);
         line.getSubcommands().values().forEach(Program::abbreviateSynopses);

@@ -6,13 +6,13 @@ import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * One setting: an option whose name holds a dot.
+ * A setting: an option whose name holds a dot.
  *
- * @param key the option's name without dashes in front, as the configuration file spells it: "web.listen-address"
+ * @param key the option's name without leading dashes, as the configuration file spells it: "web.listen-address"
  */
 record Setting(String key, OptionSpec option) {
 
-    /** The setting behind an option, if it is one. */
+    /** Returns the setting of an option; empty where the option is no setting. */
     static Optional<Setting> of(OptionSpec option) {
         for (String name : option.names()) {
             if (name.startsWith("--") && name.indexOf('.') > 0) {
@@ -26,7 +26,7 @@ record Setting(String key, OptionSpec option) {
         return "--" + key;
     }
 
-    /** The environment variable that gives its value. */
+    /** Returns the environment variable of this setting. */
     String variable() {
         return SettingSources.PREFIX
                 + key.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
@@ -36,16 +36,16 @@ record Setting(String key, OptionSpec option) {
         return option.isMultiValue();
     }
 
-    /** Whether two options may share this key: the same type in the same shape. */
+    /** Returns whether two options may share this key: both have the same type in the same shape. */
     boolean agreesWith(Setting other) {
         return option.type().equals(other.option.type()) && takesMany() == other.takesMany();
     }
 
-    /** The text that picocli splits into these values again. */
+    /** Returns the values joined to the text that picocli splits into them again. */
     String joined(List<String> values) {
         return String.join(SEPARATOR, values);
     }
 
-    /** Between the values of a setting that takes many, on the command line and in the environment. */
+    /** Separator of the values of a setting that takes a list, on the command line and in the environment. */
     static final String SEPARATOR = ",";
 }

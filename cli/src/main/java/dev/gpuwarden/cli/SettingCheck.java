@@ -7,12 +7,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
-/** Asks picocli whether an option would take a value, without the command that has the option. */
+/** A check by picocli whether an option accepts a value, without the command that has the option. */
 final class SettingCheck {
 
     private SettingCheck() {}
 
-    /** What is wrong with these values, in words that name the setting; empty when nothing is. */
+    /** Returns the problem with these values, with the name of the setting; empty where there is none. */
     static Optional<String> problem(Setting setting, List<String> values) {
         for (String value : values) {
             if (setting.takesMany() && value.contains(Setting.SEPARATOR)) {
@@ -35,7 +35,7 @@ final class SettingCheck {
                     .parseArgs(setting.flag() + "=" + value);
             return Optional.empty();
         } catch (ParameterException e) {
-            // picocli names the option as the command line spells it; the reader of a file looks for the key.
+            // picocli names the option as on the command line; the reader of a file looks for the key.
             return Optional.of(Table.escape(String.valueOf(e.getMessage())
                     .replace("option '" + setting.flag() + "'", setting.key())
                     .replace(
@@ -44,7 +44,7 @@ final class SettingCheck {
         }
     }
 
-    /** The same option, storing nowhere. */
+    /** Returns a copy of the option that stores its value nowhere. */
     static OptionSpec detached(OptionSpec option) {
         Object[] box = new Object[1];
         return OptionSpec.builder(option)

@@ -11,9 +11,9 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Gives the settings that no flag gives: from the environment, else from the file, else picocli takes the declared default.
- * picocli asks after it has read all arguments, so `--config` is known by then wherever it stood. File and environment are
- * read when the first setting is asked for: a command without settings pays nothing.
+ * Values of settings that no flag gives: from the environment, else from the file, else picocli takes the declared
+ * default. picocli calls this after it has read all arguments, so `--config` is known wherever it stood. The file and
+ * the environment are read at the first call, so a command without settings reads neither.
  */
 final class SettingDefaults implements IDefaultValueProvider {
 
@@ -35,21 +35,21 @@ final class SettingDefaults implements IDefaultValueProvider {
         this.lenient = lenient;
     }
 
-    /** Forgets what was read; for a command line that runs more than once. */
+    /** Discards all values, for a command line that runs more than once. */
     void reset() {
         configuration = null;
         failure = null;
     }
 
     /**
-     * What is wrong with the configuration, if anybody asked for a setting yet. Kept until a command is about to run, so that
-     * `--help` works with a broken file.
+     * Returns the problem with the configuration; empty where there is none or no setting was read yet. It is reported
+     * only before a command runs, so that `--help` works with a broken file.
      */
     Optional<UserError> failure() {
         return Optional.ofNullable(failure);
     }
 
-    /** Keys that nobody can judge now; empty as long as no setting was asked for. */
+    /** Returns keys that cannot be checked now; empty before the first setting is read. */
     List<String> doubts() {
         return configuration == null ? List.of() : configuration.doubts();
     }
@@ -83,7 +83,7 @@ final class SettingDefaults implements IDefaultValueProvider {
         try {
             return configuration()
                     .find(setting.get().key())
-                    // picocli would replace ${...} in a default; "$$" is how it spells a plain "$".
+                    // picocli replaces ${...} in a default, and "$$" by "$".
                     .map(given -> given.joined().replace("$", "$$"))
                     .orElse(null);
         } catch (UserError e) {

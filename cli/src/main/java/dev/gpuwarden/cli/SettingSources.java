@@ -8,19 +8,22 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * What gives settings their values besides the command line.
+ * The sources of settings besides the command line.
  *
- * @param defaultFile the configuration file that is read if it exists and no other is named
+ * @param defaultFile the configuration file that is read where it exists and no other file is named
  */
 public record SettingSources(Map<String, String> environment, Path defaultFile) {
 
-    /** Names the configuration file where no flag does. */
+    /** Variable that names the configuration file where no flag does. */
     static final String FILE_VARIABLE = "GPUWARDEN_CONFIG";
 
-    /** What begins so gives the value of a setting, but for {@link #OTHERS}. */
+    /** Prefix of the variables that give settings their values, except for {@link #OTHERS}. */
     static final String PREFIX = "GPUWARDEN_";
 
-    /** What start scripts, simulated drivers, tests and `checks.d` scripts are given under names of their own. */
+    /**
+     * Variables with this prefix that start scripts, simulated drivers, tests and `checks.d` scripts use for other
+     * purposes.
+     */
     private static final Set<String> OTHERS = Set.of(
             FILE_VARIABLE,
             "GPUWARDEN_ACCEPTANCE_COMMAND",
@@ -35,11 +38,11 @@ public record SettingSources(Map<String, String> environment, Path defaultFile) 
             "GPUWARDEN_SYSFS",
             "GPUWARDEN_TOOLS");
 
-    /** What Kubernetes gives each container for a Service whose name begins with gpuwarden. */
+    /** Variables that Kubernetes sets in each container for a Service whose name begins with gpuwarden. */
     private static final Pattern SERVICE = Pattern.compile(
             PREFIX + "(.*_)?(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)");
 
-    /** The variables that are there to give a setting its value, by name. An empty one counts as not set. */
+    /** Returns the variables that give settings their values, by name. An empty variable counts as not set. */
     SortedMap<String, String> variables() {
         SortedMap<String, String> variables = new TreeMap<>();
         environment.forEach((name, value) -> {
@@ -50,17 +53,17 @@ public record SettingSources(Map<String, String> environment, Path defaultFile) 
         return variables;
     }
 
-    /** Whether a name that no setting has may be there without anybody's mistake. */
+    /** Returns whether Kubernetes may have set a variable that matches no setting, so that it is no mistake. */
     static boolean namesService(String variable) {
         return SERVICE.matcher(variable).matches();
     }
 
-    /** Those of this process. */
+    /** Returns the sources of this process. */
     static SettingSources ofProcess() {
         return new SettingSources(System.getenv(), Path.of("/etc/gpuwarden/gpuwarden.yaml"));
     }
 
-    /** None, so that a test sees the same on every machine. */
+    /** Returns no sources, so that a test has the same result on every machine. */
     public static SettingSources none() {
         return new SettingSources(Map.of(), Path.of("/nonexistent/gpuwarden.yaml"));
     }

@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Every setting that any command knows, by key. */
+/** All settings of all commands, by key. */
 final class Settings {
 
     private final Map<String, Setting> byKey = new TreeMap<>();
@@ -17,9 +17,9 @@ final class Settings {
     private Settings() {}
 
     /**
-     * Collects the settings of a command line and of all commands below it.
+     * Returns the settings of a command line and of all commands below it.
      *
-     * @throws IllegalStateException when two commands contradict each other, which is a mistake in their code
+     * @throws IllegalStateException where two commands contradict each other, which is a bug in their code
      */
     static Settings of(CommandLine line) {
         Settings settings = new Settings();
@@ -64,19 +64,19 @@ final class Settings {
         return Optional.ofNullable(byVariable.get(name));
     }
 
-    /** The variable that an unknown one was probably meant to be. */
+    /** Returns the known variable that is spelled most like this unknown one. */
     Optional<String> nearestVariable(String name) {
         return Spelling.nearest(name, byVariable.keySet());
     }
 
-    /** The first setting below a section: "web" holds "web.listen-address". */
+    /** Returns the first setting of a section: "web" holds "web.listen-address". */
     Optional<Setting> firstIn(String section) {
         return byKey.values().stream()
                 .filter(s -> s.key().startsWith(section + "."))
                 .findFirst();
     }
 
-    /** The known key that an unknown one was probably meant to be. */
+    /** Returns the known key that is spelled most like this unknown one. */
     Optional<String> nearest(String key) {
         return Spelling.nearest(key, byKey.keySet());
     }

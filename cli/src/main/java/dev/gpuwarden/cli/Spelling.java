@@ -3,12 +3,12 @@ package dev.gpuwarden.cli;
 import java.util.Collection;
 import java.util.Optional;
 
-/** Finds the word that was meant. */
+/** A search for the known word that is nearest to a misspelled one. */
 public final class Spelling {
 
     private Spelling() {}
 
-    /** The candidate with the fewest edits, unless more than a third of the word would have to change. */
+    /** Returns the candidate with the fewest edits; empty where more than a third of the word would have to change. */
     public static Optional<String> nearest(String word, Collection<String> candidates) {
         String best = null;
         int fewest = Math.max(2, word.length() / 3) + 1;
@@ -22,7 +22,10 @@ public final class Spelling {
         return Optional.ofNullable(best);
     }
 
-    /** Insertions, deletions, replacements and swaps of neighbours between two words (optimal string alignment). */
+    /**
+     * Returns the number of insertions, deletions, replacements and swaps of neighbours between two words (optimal
+     * string alignment).
+     */
     static int edits(String a, String b) {
         int[][] d = new int[a.length() + 1][b.length() + 1];
         for (int i = 0; i <= a.length(); i++) {

@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Columns of text, aligned. Cells may hold anything: control characters are shown, never sent to the terminal. */
+/**
+ * A table with aligned columns. Cells may hold any text: control characters are shown, and never sent to the terminal.
+ */
 public final class Table {
 
     private record Cell(String text, int width, Style style) {
@@ -16,7 +18,7 @@ public final class Table {
         }
     }
 
-    /** How a cell looks where colour is wanted. */
+    /** The look of a cell on a terminal with colours. */
     public enum Style {
         NONE(""),
         GOOD("\u001b[32m"),
@@ -32,7 +34,7 @@ public final class Table {
         }
     }
 
-    /** A cell's text with its look; made by {@link #styled}. */
+    /** The text of a cell with its look; made by {@link #styled}. */
     public record Styled(String text, Style style) {
         @Override
         public String toString() {
@@ -53,7 +55,7 @@ public final class Table {
     /**
      * Adds a row; {@link #styled} cells have colour.
      *
-     * @throws IllegalArgumentException when it has more or fewer cells than the header
+     * @throws IllegalArgumentException where it has more or fewer cells than the header
      */
     public Table row(Object... cells) {
         if (cells.length != rows.get(0).length) {
@@ -67,12 +69,12 @@ public final class Table {
         return this;
     }
 
-    /** A cell that has colour where colour is wanted. */
+    /** Returns a cell with colour, which shows on a terminal only. */
     public static Styled styled(Style style, Object text) {
         return new Styled(String.valueOf(text), style);
     }
 
-    /** Prints; in colour where the writer is a terminal that wants it. */
+    /** Prints the table, in colour where the writer ends on a terminal that permits it. */
     public void print(PrintWriter out) {
         print(out, ConsoleWriter.colour(out));
     }
@@ -104,7 +106,7 @@ public final class Table {
         return colour && cell.style() != Style.NONE ? cell.style().start + cell.text() + "\u001b[0m" : cell.text();
     }
 
-    /** Makes text from outside safe for a terminal: control and format characters become `\\u....`. */
+    /** Returns untrusted text in a form that is safe for a terminal: control and format characters become `\\u....`. */
     public static String escape(String text) {
         StringBuilder safe = new StringBuilder(text.length());
         text.codePoints().forEach(c -> {
@@ -117,7 +119,7 @@ public final class Table {
         return safe.toString();
     }
 
-    /** Whether a terminal shows this character as itself, rather than acting on it or hiding it. */
+    /** Returns whether a terminal shows this character, and neither interprets nor hides it. */
     static boolean visible(int c) {
         return switch (Character.getType(c)) {
             case Character.CONTROL,
@@ -131,7 +133,7 @@ public final class Table {
         };
     }
 
-    /** How many columns of a terminal a text takes: none for marks on other characters, two for wide ones. */
+    /** Returns the number of terminal columns of a text: none for combining marks, two for wide characters. */
     static int columns(String text) {
         return text.codePoints().map(Table::columns).sum();
     }
@@ -141,7 +143,7 @@ public final class Table {
         if (type == Character.NON_SPACING_MARK || type == Character.ENCLOSING_MARK) {
             return 0;
         }
-        // The wide blocks of Unicode's EastAsianWidth.txt (version 15), coarsely.
+        // The wide blocks of Unicode's EastAsianWidth.txt (version 15), in coarse ranges.
         boolean wide = c >= 0x1100
                 && (c <= 0x115f
                         || c >= 0x2e80 && c <= 0x303e

@@ -10,17 +10,17 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Output as data: maps in their order, lists, strings, numbers, booleans and nulls. What JSON has no word for is settled here,
- * once for all formats.
+ * Output as data: maps in order, lists, strings, numbers, booleans and nulls. Values that JSON cannot express are
+ * converted here, once for all formats.
  */
 final class Tree {
 
     private Tree() {}
 
     /**
-     * The same tree of nothing but {@code Map<String, …>}, {@code List}, {@code String}, {@code Boolean}, {@code Number} and
-     * null. Infinite numbers and NaN become null, since neither format can be read back with them everywhere; halves of
-     * surrogate pairs become U+FFFD, since they are no characters.
+     * Returns the same tree with {@code Map<String, …>}, {@code List}, {@code String}, {@code Boolean}, {@code Number}
+     * and null alone. Infinite numbers and NaN become null, since not every reader accepts them. Halves of surrogate
+     * pairs become U+FFFD, since they are no characters.
      */
     static @Nullable Object normal(@Nullable Object node) {
         if (node instanceof Map<?, ?> map) {
@@ -42,7 +42,7 @@ final class Tree {
         return node == null || node instanceof Boolean ? node : wellFormed(node.toString());
     }
 
-    /** Whole numbers as {@code Long} or {@code BigInteger}, others as {@code BigDecimal}. */
+    /** Returns whole numbers as {@code Long} or {@code BigInteger}, others as {@code BigDecimal}. */
     private static @Nullable Number number(Number number) {
         if (number instanceof Double || number instanceof Float) {
             double value = number.doubleValue();

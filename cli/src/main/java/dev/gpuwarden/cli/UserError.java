@@ -1,6 +1,9 @@
 package dev.gpuwarden.cli;
 
-/** The user's input or configuration is wrong; the message says subject, expected and seen. Ends with exit code 2. */
+/**
+ * An error in the user's input or configuration. The message gives subject, expected value and seen value. The exit
+ * code is 2.
+ */
 public final class UserError extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -8,10 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.IVersionProvider;
 
-/** What `--version` reports: the program, the Java that runs it, the system below, and a class archive that is not in use. */
+/**
+ * The output of `--version`: the program, the Java runtime, the operating system, and a class archive that is not in
+ * use.
+ */
 public final class Version implements IVersionProvider {
 
-    /** The program's version, as the build wrote it. */
+    /** Returns the program's version, which the build wrote. */
     public static String program() {
         try (InputStream in = Version.class.getResourceAsStream("version.txt")) {
             return in == null ? "unknown" : new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();

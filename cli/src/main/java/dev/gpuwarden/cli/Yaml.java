@@ -5,7 +5,7 @@ import org.snakeyaml.engine.v2.api.Dump;
 import org.snakeyaml.engine.v2.api.DumpSettings;
 import org.snakeyaml.engine.v2.common.FlowStyle;
 
-/** Writes a normal {@link Tree} as YAML 1.2, block style; what is no plain ASCII is escaped. */
+/** A writer of a normal {@link Tree} as YAML 1.2 in block style. Characters outside ASCII are escaped. */
 final class Yaml {
 
     private static final DumpSettings SETTINGS = DumpSettings.builder()

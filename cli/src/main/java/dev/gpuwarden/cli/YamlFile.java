@@ -11,7 +11,7 @@ import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Node;
 
-/** Reads a YAML file into nodes with their lines. Scalars stay as they are written. */
+/** A reader of YAML files into nodes with their lines. Scalars stay as they are written. */
 final class YamlFile {
 
     private static final long LARGEST_BYTES = 1 << 20;

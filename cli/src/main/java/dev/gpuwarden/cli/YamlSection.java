@@ -40,7 +40,11 @@ public final class YamlSection {
         }
     }
 
-    /** @throws UserError where the file cannot be read, or is no mapping */
+    /**
+     * Returns the root mapping of a file.
+     *
+     * @throws UserError where the file cannot be read, or is no mapping
+     */
     public static YamlSection read(Path file) {
         Node root = YamlFile.read(file)
                 .orElseThrow(() -> new UserError(file + ": expected keys with values, but it is empty"));

@@ -1,2 +1,2 @@
-/** The command line: one main, output formats, exit codes, strict configuration. Knows no other module. */
+/** The command line: one main, output formats, exit codes, strict configuration. It uses core alone. */
 package dev.gpuwarden.cli;

@@ -8,15 +8,19 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The settings of a command that somebody gave: by flag, variable or file. */
+/** The settings of a command that a flag, a variable or the file gives. */
 public final class GivenSettings {
 
-    /** The path of a webhook's address is its password, more often than not. */
+    /** Matches addresses. The path of a webhook's address is often its password. */
     private static final Pattern ADDRESS = Pattern.compile("(\\w+://)(?:[^/@]*@)?([^/]*)/.+");
 
     private GivenSettings() {}
 
-    /** In one line, for the log; what may be a secret is left out. Of a command that was parsed with this program's settings. */
+    /**
+     * Returns the settings in one line for the log, without possible secrets.
+     *
+     * @param command parsed with this program's settings
+     */
     public static String line(CommandSpec command) {
         List<String> given = given(command);
         return given.isEmpty()

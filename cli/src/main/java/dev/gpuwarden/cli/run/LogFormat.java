@@ -14,25 +14,25 @@ import java.util.function.UnaryOperator;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 
-/** What a line of the log looks like. Pure. */
+/** The form of a log line. Pure. */
 enum LogFormat {
     /** `LEVEL part: message` */
     PLAIN,
-    /** The same after the time, in UTC. */
+    /** `TIME LEVEL part: message`, with the time in UTC. */
     TEXT,
-    /** An object in a line. */
+    /** One JSON object a line. */
     JSON,
-    /** `&lt;4&gt;part: message`: the journal has the time, and takes the priority from the prefix (sd-daemon(3)). */
+    /** `&lt;4&gt;part: message`: the journal adds the time, and reads the priority from the prefix (sd-daemon(3)). */
     JOURNALD;
 
     private static final String OURS = "dev.gpuwarden.";
 
-    /** One line, and for other formats than JSON a stack trace in lines of its own. Ends with a line break. */
+    /** Returns one line, and for formats other than JSON a stack trace in further lines. It ends with a line break. */
     String line(LogRecord record, UnaryOperator<String> words) {
         String message = words.apply(message(record)).replaceAll("\\R", " ");
         Throwable thrown = record.getThrown();
         if (thrown != null && String.valueOf(record.getLoggerName()).startsWith("io.grpc.")) {
-            // What a client sent: any number of them can come, and the trace is gRPC's own.
+            // A client causes this, any number of times, and the trace is gRPC's own.
             message += ": " + thrown.toString().replaceAll("\\R", " ");
             thrown = null;
         }
@@ -75,7 +75,9 @@ enum LogFormat {
         }
     }
 
-    /** The package of a class of ours, the name of a library: classes are of no use to who reads a log. */
+    /**
+     * Returns the package of a gpuwarden class or the name of a library: class names do not help the reader of a log.
+     */
     private static String part(LogRecord record) {
         String logger = String.valueOf(record.getLoggerName());
         String[] names = logger.split("\\.", -1);
@@ -87,7 +89,7 @@ enum LogFormat {
 
     private static String time(LogRecord record) {
         Instant time = record.getInstant().truncatedTo(ChronoUnit.MILLIS);
-        // Instant drops a fraction of zero: columns would not stand below each other.
+        // Instant drops a fraction of zero, and the columns would not align.
         return time.getNano() == 0 ? time.toString().replace("Z", ".000Z") : time.toString();
     }
 

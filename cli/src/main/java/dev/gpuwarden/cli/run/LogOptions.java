@@ -4,10 +4,10 @@ import dev.gpuwarden.cli.JournalStream;
 import java.util.logging.Level;
 import picocli.CommandLine.Option;
 
-/** The log of a program that runs until it is told to stop. */
+/** The log options of a long-running program. */
 public final class LogOptions {
 
-    /** Words as people write them. */
+    /** Names of formats as on the command line. */
     enum Form {
         auto,
         text,
@@ -15,7 +15,7 @@ public final class LogOptions {
         journald
     }
 
-    /** The least that is logged. */
+    /** The lowest level that is logged. */
     enum Least {
         error(Level.SEVERE),
         warning(Level.WARNING),
@@ -46,12 +46,16 @@ public final class LogOptions {
             description = "The least that is logged: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Least level = Least.info;
 
-    /** Logs so from now on. */
+    /** Applies the options to the log of this process. */
     public void install() {
         Logging.install(level.level, format(JournalStream.isStandardError()));
     }
 
-    /** @param journal whether standard error is the journal */
+    /**
+     * Returns the format that applies.
+     *
+     * @param journal whether standard error is the journal
+     */
     LogFormat format(boolean journal) {
         return switch (format) {
             case auto -> journal ? LogFormat.JOURNALD : LogFormat.TEXT;

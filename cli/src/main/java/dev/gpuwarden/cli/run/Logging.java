@@ -13,17 +13,23 @@ import java.util.logging.LogManager;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** Where {@link System.Logger} goes: standard error, a line each. */
+/** The backend of {@link System.Logger}: standard error, one record a line. */
 public final class Logging {
 
-    /** Libraries' own debugging would drown ours. Held here: the JDK keeps loggers by weak references. */
+    /**
+     * The logger of all gpuwarden classes; debug messages of libraries stay off. This field keeps the logger alive,
+     * since the JDK holds loggers by weak references.
+     */
     private static final Logger OURS = Logger.getLogger("dev.gpuwarden");
 
     private static volatile UnaryOperator<String> words = UnaryOperator.identity();
 
     private Logging() {}
 
-    /** For commands that end soon: this level and worse, without a time. An own `java.util.logging.config.file` is left alone. */
+    /**
+     * Logs this level and worse without a time, for commands that end soon. It does nothing where
+     * `java.util.logging.config.file` is set.
+     */
     public static void install(Level level) {
         install(level, LogFormat.PLAIN);
     }
@@ -43,7 +49,7 @@ public final class Logging {
     }
 
     /**
-     * Rewrites each message before it is written: names of parts as people know them. Until the next installation.
+     * Rewrites each message before it is written, to add names that users know. It applies until the next installation.
      *
      * @param rewrite called on the thread that logs, without a lock; must not block for long
      */
@@ -81,7 +87,7 @@ public final class Logging {
             // Each line is flushed.
         }
 
-        /** Standard error is not ours. */
+        /** Flushes only: other parts of the process use standard error too. */
         @Override
         public void close() {
             flush();

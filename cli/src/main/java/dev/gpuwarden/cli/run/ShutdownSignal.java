@@ -4,16 +4,21 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Tells a long-running command when to stop. */
+/** The request to stop a long-running command. */
 public interface ShutdownSignal {
 
     Registration register();
 
-    /** One command that runs. Closed when it has let go of everything. */
+    /** One running command. Close it after all resources are released. */
     interface Registration extends AutoCloseable {
         void await() throws InterruptedException;
 
-        /** Waits so long at most; returns whether it is to stop. */
+        /**
+         * Waits for the request.
+         *
+         * @param most longest time to wait
+         * @return whether the command must stop
+         */
         boolean await(Duration most) throws InterruptedException;
 
         @Override
@@ -21,8 +26,9 @@ public interface ShutdownSignal {
     }
 
     /**
-     * On SIGTERM and SIGINT, which Java answers by running shutdown hooks and ending when the last returns; on SIGHUP too, unless it
-     * is ignored from the start, as the launcher has it where no terminal is.
+     * Returns the signals that stop this process: SIGTERM and SIGINT. Java runs shutdown hooks on them and ends when
+     * the last hook returns. SIGHUP counts too, unless the process ignores it from the start, as the launcher arranges
+     * where there is no terminal.
      */
     static ShutdownSignal onSignal() {
         return () -> {
@@ -57,7 +63,8 @@ public interface ShutdownSignal {
     private static void awaitQuietly(CountDownLatch done) {
         try {
             if (done.await(3, TimeUnit.SECONDS)) {
-                // Main ends the process with the command's exit code meanwhile; returning first would make it 143.
+                // Main ends the process with the command's exit code during this wait; an earlier return would make it
+                // 143.
                 new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS);
             }
         } catch (InterruptedException e) {

@@ -1,2 +1,2 @@
-/** What programs share that run until they are told to stop. */
+/** Parts that long-running programs share: logging, closing, shutdown. */
 package dev.gpuwarden.cli.run;

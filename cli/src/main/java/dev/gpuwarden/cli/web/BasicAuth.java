@@ -12,23 +12,24 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Whether a name and a password are those of a user. A password costs a tenth of a second of a processor on purpose, so one is tried at a
- * time, and after one that was wrong none for half a second; a password that was right is known from then on. Thread-safe.
+ * Password checks for the users of `basic_auth_users`. A check costs a tenth of a second of processor time by design.
+ * So only one password is checked at a time, and none for half a second after a wrong one. A correct password is
+ * remembered. Thread-safe.
  */
 final class BasicAuth {
 
-    /** What a login comes to. */
+    /** The result of a login. */
     enum Verdict {
         KNOWN,
         WRONG,
-        /** Another password is being tried, or a wrong one was just now. */
+        /** Another password is being checked, or a wrong one was checked within the last half second. */
         NOT_NOW
     }
 
     private static final int MOST_KNOWN = 64;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** Bcrypt takes no more of a password into account. */
+    /** Bcrypt ignores further bytes of a password. */
     private static final int LONGEST_PASSWORD_BYTES = 72;
 
     private final Supplier<Map<String, String>> users;

@@ -3,7 +3,10 @@ package dev.gpuwarden.cli.web;
 import java.util.IdentityHashMap;
 import java.util.Map;
 
-/** The arrays that answers are written from; one that several clients get is held once. For the event loop's thread alone. */
+/**
+ * The quota of memory for answers that are being written. An array that several clients receive counts once. For the
+ * event loop's thread alone.
+ */
 final class BodyQuota {
 
     private final long most;
@@ -14,7 +17,12 @@ final class BodyQuota {
         this.most = most;
     }
 
-    /** False where there is no room; one that is larger than all room gets it when there is no other, a small one always. */
+    /**
+     * Takes memory from the quota. An array larger than the whole quota is accepted when it is the only one; a small
+     * array always.
+     *
+     * @return false where there is no room
+     */
     boolean take(byte[] body) {
         if (body.length <= HttpConnection.PIECE_BYTES) {
             return true;

@@ -8,24 +8,24 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Who is connected. Where there are too many, the connection that has waited longest without a request ends, so that clients that
- * only connect cannot keep others out. For the event loop's thread alone.
+ * The open connections. At the limit, the connection that has waited longest without a request is closed, so that idle
+ * clients cannot keep others out. For the event loop's thread alone.
  */
 final class Connections {
 
-    /** One client's. */
+    /** The connection of one client. */
     interface Connection {
         InetAddress peer();
 
-        /** Whether a request of it is being answered. */
+        /** Returns whether a request is being answered. */
         boolean busy();
 
-        /** Closes it, and removes it from here. */
+        /** Closes the connection and removes it from the list. */
         void evict();
     }
 
     private final WebLimits limits;
-    /** In the order in which they began to wait. */
+    /** Open connections, the longest idle first. */
     private final Set<Connection> open = new LinkedHashSet<>();
 
     private final Map<InetAddress, Integer> perPeer = new HashMap<>();
@@ -34,7 +34,11 @@ final class Connections {
         this.limits = limits;
     }
 
-    /** False where there are too many and all of them are busy. */
+    /**
+     * Adds a connection.
+     *
+     * @return false where the limit is reached and all connections are busy
+     */
     boolean admit(Connection connection) {
         InetAddress peer = connection.peer();
         boolean peerIsFull = perPeer.getOrDefault(peer, 0) >= limits.connectionsPerPeer();
@@ -59,14 +63,18 @@ final class Connections {
         return false;
     }
 
-    /** It begins to wait for its next request: all others have waited longer. */
+    /** Moves a connection to the end of the list: it begins to wait for its next request. */
     void waits(Connection connection) {
         if (open.remove(connection)) {
             open.add(connection);
         }
     }
 
-    /** False where it was not admitted, or has been removed. */
+    /**
+     * Removes a connection.
+     *
+     * @return false where it was not admitted, or was removed before
+     */
     boolean remove(Connection connection) {
         boolean there = open.remove(connection);
         if (there) {

@@ -8,10 +8,12 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.util.concurrent.TimeUnit;
 
-/** Writes to a connection from a thread that may wait: never further ahead of the client than a few pieces. */
+/** A stream to a connection, for a thread that may block. It is at most a few pieces ahead of the client. */
 final class FlowStream extends OutputStream {
 
-    /** A client that leaves is noticed by the connection; this is for one whose leaving nothing reports. */
+    /**
+     * Interval of the check whether the client is still connected. The connection reports most closed clients itself.
+     */
     private static final long LOOK_MILLIS = 200;
 
     private final Channel channel;
@@ -21,7 +23,7 @@ final class FlowStream extends OutputStream {
         this.channel = channel;
     }
 
-    /** The connection takes more, or has ended. */
+    /** Wakes the writer: the connection accepts more, or has ended. */
     void changed() {
         synchronized (writable) {
             writable.notifyAll();

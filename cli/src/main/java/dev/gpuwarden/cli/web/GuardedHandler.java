@@ -2,12 +2,12 @@ package dev.gpuwarden.cli.web;
 
 import java.util.Optional;
 
-/** A handler for those whom a guard admits. */
+/** A handler behind a guard, which refuses requests without permission. */
 public record GuardedHandler(HttpHandler handler, Guard guard) implements HttpHandler {
 
-    /** Decides who may see a handler. Thread-safe. */
+    /** A decision which requests the handler may answer. Thread-safe. */
     public interface Guard {
-        /** Why this request is not answered; empty where it may be. May wait for some seconds. */
+        /** Returns the refusal; empty where the request is permitted. It may block for some seconds. */
         Optional<HttpAnswer> refused(Request request) throws InterruptedException;
     }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A handler and the threads that answer for it: one that is busy or hangs holds up no other. No thread is kept without requests. */
+/** A handler with threads of its own, so that a busy or hanging handler does not delay others. Idle threads end. */
 final class HandlerExecutor implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(HandlerExecutor.class.getName());
@@ -31,7 +31,11 @@ final class HandlerExecutor implements AutoCloseable {
         return handler.has(path);
     }
 
-    /** False where too many wait. */
+    /**
+     * Queues a task.
+     *
+     * @return false where the queue is full
+     */
     boolean execute(Runnable task) {
         try {
             threads.execute(task);
@@ -41,16 +45,16 @@ final class HandlerExecutor implements AutoCloseable {
         }
     }
 
-    /** On a thread of this executor. */
+    /** Returns the handler's answer, or a 5xx for its failure. Called on a thread of this executor. */
     HttpAnswer answer(Request request) {
         try {
             return handler.answer(request);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return HttpAnswer.text(503, "the program ends\n");
+            return HttpAnswer.text(503, "the program is shutting down\n");
         } catch (RuntimeException e) {
             failed(e);
-            return HttpAnswer.text(500, "this could not be answered; the log says why\n");
+            return HttpAnswer.text(500, "internal server error; see the log\n");
         }
     }
 

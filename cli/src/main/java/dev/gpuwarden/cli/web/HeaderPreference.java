@@ -5,7 +5,7 @@ public final class HeaderPreference {
 
     private HeaderPreference() {}
 
-    /** The weight that a header gives a value by name; 0 where it is refused or not named. */
+    /** Returns the weight that a header gives a value; 0 where the header refuses the value or does not name it. */
     public static double of(String header, String value) {
         for (String item : header.split(",")) {
             String[] parts = item.trim().split(";", -1);

@@ -8,18 +8,21 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the server answers.
+ * A response.
  *
- * @param headers beside Content-Type
- * @param body nobody may change it any more
- * @param flow what comes instead of the body, bit by bit
+ * @param headers in addition to Content-Type
+ * @param body must not change after this
+ * @param flow streams the body instead, piece by piece
  */
 public record HttpAnswer(int status, String type, Map<String, String> headers, byte[] body, Optional<Flow> flow) {
 
     public static final String TEXT = "text/plain; charset=utf-8";
     public static final HttpAnswer NOT_FOUND = text(404, "not found\n");
 
-    /** Writes for {@link #LONGEST_SECONDS} at most, since the server cuts off what takes longer; keeps its thread so long. */
+    /**
+     * A streamed body. It may write for {@link #LONGEST_SECONDS} at most, since the server then closes the connection.
+     * It keeps its thread for that time.
+     */
     public interface Flow {
         void write(OutputStream out) throws IOException, InterruptedException;
     }
@@ -30,7 +33,7 @@ public record HttpAnswer(int status, String type, Map<String, String> headers, b
         return of(status, TEXT, body.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Of this moment: nobody may keep it. */
+    /** Returns JSON that no client may cache. */
     public static HttpAnswer json(String body) {
         return of(200, "application/json", body.getBytes(StandardCharsets.UTF_8))
                 .with("Cache-Control", "no-store");

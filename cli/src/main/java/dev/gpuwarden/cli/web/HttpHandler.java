@@ -1,23 +1,26 @@
 package dev.gpuwarden.cli.web;
 
-/** A part of what the server serves. Thread-safe: its requests come at the same time, on threads of its own. */
+/** A group of paths that the server serves. Thread-safe: requests arrive at the same time, on threads of its own. */
 public interface HttpHandler {
 
-    /** Whether a path is of this part. Called by the thread that serves all: must not wait. */
+    /** Returns whether this handler serves the path. Called on the event loop's thread; must not block. */
     boolean has(String path);
 
     /**
-     * Answers a request whose path is of this part. May wait for some seconds, and must end when its thread is interrupted. What it
-     * throws becomes a 500 without particulars.
+     * Returns the response to a request for a path of this handler. It may block for some seconds, and must end when
+     * its thread is interrupted. An exception becomes a 500 without details.
      */
     HttpAnswer answer(Request request) throws InterruptedException;
 
-    /** How many requests are answered at a time; others wait in a short queue. What an answer costs in memory, so often at most. */
+    /**
+     * Returns the number of requests that are answered at a time; others wait in a short queue. The memory of an answer
+     * is needed this many times at most.
+     */
     default int threads() {
         return 2;
     }
 
-    /** Whether it asks by itself who may see it. */
+    /** Returns whether the handler checks permissions itself. */
     default boolean isGuarded() {
         return false;
     }

@@ -7,12 +7,15 @@ import java.net.UnknownHostException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** `host:port`, `[IPv6]:port`, or `:port` for every address of the machine. Port 0 takes a free one. */
+/**
+ * An address to listen on: `host:port`, `[IPv6]:port`, or `:port` for every address of the machine. Port 0 takes a free
+ * port.
+ */
 public record ListenAddress(String host, int port) {
 
     private static final Pattern FORM = Pattern.compile("(?:\\[([0-9A-Fa-f:.%a-z]+)]|([^\\[\\]:]*)):([0-9]{1,5})");
 
-    /** Throws {@link UserError} when the text is none. */
+    /** @throws UserError where the text is no such address */
     public static ListenAddress parse(String text) {
         Matcher m = FORM.matcher(text);
         if (!m.matches() || Integer.parseInt(m.group(3)) > 65535) {

@@ -3,8 +3,8 @@ package dev.gpuwarden.cli.web;
 import java.util.Optional;
 
 /**
- * A handler for the users of `basic_auth_users`. A handler with a guard of its own also answers who shows that guard another proof, and a
- * request without any, which the guard judges.
+ * A handler for the users of `basic_auth_users`. Where the inner handler has a guard of its own, requests without a
+ * known user name go to that guard, with or without another credential.
  */
 record LoginHandler(HttpHandler handler, BasicAuth users) implements HttpHandler {
 
@@ -20,7 +20,7 @@ record LoginHandler(HttpHandler handler, BasicAuth users) implements HttpHandler
         }
         Optional<Request.Login> login = request.login().filter(users::has);
         if (login.isEmpty()) {
-            // Which names there are is no secret; a password of each stranger's name would cost a tenth of a second.
+            // Names are no secret, and a password check for each unknown name would cost a tenth of a second.
             return handler.isGuarded() ? handler.answer(request) : unknown();
         }
         return switch (users.check(login.get())) {

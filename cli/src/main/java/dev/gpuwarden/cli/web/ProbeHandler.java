@@ -2,18 +2,20 @@ package dev.gpuwarden.cli.web;
 
 import java.util.List;
 
-/** `/healthz`, whether the process answers, and `/readyz`, whether it can do its work. */
+/** The probes: `/healthz` succeeds while the process answers, `/readyz` while it can do its work. */
 public final class ProbeHandler implements HttpHandler {
 
-    /** What a program that is not ready lacks. */
+    /** The missing conditions of a program that is not ready. */
     public interface Pending {
-        /** One line for each thing; empty where nothing is lacking. May wait for some seconds. */
+        /**
+         * Returns one line for each missing condition; empty where the program is ready. It may block for some seconds.
+         */
         List<String> now() throws InterruptedException;
     }
 
-    /** What is wrong with a program that is ready nevertheless. */
+    /** A limitation of a program that is ready. */
     public interface Limitation {
-        /** For people; empty where nothing is wrong. */
+        /** Returns the limitation in words; empty where there is none. */
         String now();
     }
 

@@ -9,14 +9,15 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
- * A GET or HEAD.
+ * A GET or HEAD request.
  *
  * @param path decoded
- * @param parameters of the query, decoded; of one that is given twice the last
- * @param from who asks, or who asks for somebody
- * @param isSecure whether it came over TLS
- * @param isProven whether the client showed a certificate, or the password of a user, by which --web.config.file lets it in
- * @param header a header's values by its name, joined by commas; empty when it is not there
+ * @param parameters of the query, decoded; the last value of one that is given twice
+ * @param from address of the client or of its proxy
+ * @param isSecure whether the request came over TLS
+ * @param isProven whether the client proved its identity by a certificate or password that --web.config.file
+ *     accepts
+ * @param header returns a header's values by its name, joined by commas; empty where the header is missing
  */
 public record Request(
         String path,
@@ -33,20 +34,23 @@ public record Request(
             Pattern.compile("localhost|127(\\.[0-9]{1,3}){3}|\\[::1]", Pattern.CASE_INSENSITIVE);
 
     /**
-     * Whether the request came over loopback and its Host names loopback. A web page from elsewhere can make a browser send requests
-     * over loopback, but then Host has the name of that page.
+     * Returns whether the request came over loopback and its Host names loopback. A web page from elsewhere can make a
+     * browser send requests over loopback, but then Host has the name of that page.
      */
     public boolean isLocal() {
         String host = header.apply("Host").replaceFirst(":[0-9]{1,5}$", "");
         return from.isLoopbackAddress() && LOOPBACK.matcher(host).matches();
     }
 
-    /** The same request of a client that has proven who it is. */
+    /** Returns the same request as of a client with a proven identity. */
     Request proven() {
         return new Request(path, parameters, from, isSecure, true, header);
     }
 
-    /** What the client shows who it is with: a bearer's token, or the password of any name, which browsers ask for; empty without. */
+    /**
+     * Returns the client's credential: a bearer token, or the password of any user name, since browsers prompt for one;
+     * empty where there is none.
+     */
     public String token() {
         String authorization = header.apply("Authorization");
         return authorization.startsWith("Bearer ")
@@ -54,7 +58,7 @@ public record Request(
                 : login().map(Login::password).orElse("");
     }
 
-    /** What the client gives as Basic authentication (RFC 7617). */
+    /** Returns the Basic credentials (RFC 7617); empty where there are none. */
     public Optional<Login> login() {
         String authorization = header.apply("Authorization");
         if (!authorization.startsWith("Basic ")) {
@@ -70,7 +74,7 @@ public record Request(
         }
     }
 
-    /** A parameter that counts, between bounds; empty where it is not given or no such number. */
+    /** Returns a numeric parameter, limited to the bounds; empty where it is missing or no number. */
     public Optional<Long> number(String name, long least, long most) {
         String text = parameters.getOrDefault(name, "");
         if (!text.matches("[0-9]{1,18}")) {

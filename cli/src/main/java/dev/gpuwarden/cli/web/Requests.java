@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a message of HTTP asks for. Pure. */
+/** A converter from Netty's requests. Pure. */
 final class Requests {
 
     private static final int MOST_PARAMETERS = 64;
 
     private Requests() {}
 
-    /** Empty where the path or a parameter cannot be decoded. */
+    /** Returns the request; empty where the path or a parameter cannot be decoded. */
     static Optional<Request> of(HttpRequest message, InetAddress peer, boolean isSecure, boolean isProven) {
         try {
             QueryStringDecoder uri =
@@ -33,7 +33,7 @@ final class Requests {
         }
     }
 
-    /** Without scheme and host, which clients of proxies send (RFC 9112, section 3.2.2). */
+    /** Returns the path without scheme and host, which clients of proxies send (RFC 9112, section 3.2.2). */
     private static String origin(String uri) {
         if (uri.startsWith("/")) {
             return uri;

@@ -23,12 +23,16 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
-/** Makes a server's TLS of files. Nothing of TLS is loaded unless this class is used. */
+/** The TLS configuration of a server, made from files. No TLS class is loaded unless this class is used. */
 final class ServerTls {
 
     private ServerTls() {}
 
-    /** Throws with the file's name where it cannot be used. */
+    /**
+     * Returns the context.
+     *
+     * @throws IOException with the name of a file that cannot be used
+     */
     static SslContext context(WebConfig.Tls tls) throws IOException, GeneralSecurityException {
         try (InputStream certificate = open(tls.certificate());
                 InputStream key = open(tls.key())) {
@@ -80,7 +84,7 @@ final class ServerTls {
         return (X509ExtendedTrustManager) factory.getTrustManagers()[0];
     }
 
-    /** Clients that an authority signed, and of these the ones with an allowed name. */
+    /** Trust in clients that an authority signed and, of these, in the ones with an allowed name. */
     private static final class AllowedClients extends X509ExtendedTrustManager {
 
         private final X509ExtendedTrustManager signed;

@@ -7,36 +7,45 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** A page and the files that it is made of, which lie beside a class. Read when asked for, since few ever ask. */
+/**
+ * A page with its files, which are resources beside a class. They are read for each request, since requests are few.
+ */
 public final class StaticHandler implements HttpHandler {
 
     private static final String SCRIPT = "text/javascript; charset=utf-8";
     private static final String STYLE = "text/css; charset=utf-8";
     private static final String PAGE = "text/html; charset=utf-8";
 
-    /** Nothing from elsewhere, nothing in frames: what events say can never become code. Charts size themselves by style. */
+    /**
+     * A policy that permits no content from elsewhere and no frames, so that text of events can never run as code.
+     * Charts set their size by style attributes.
+     */
     private static final String POLICY =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;"
                     + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
     private record File(Class<?> beside, String resource, String type) {}
 
-    /** What there is: nothing else on the class path can be asked for. */
+    /** The served files; no other resource of the class path can be requested. */
     private final Map<String, File> files = new LinkedHashMap<>();
 
-    /** With what all pages have: their look, and small words for making elements. */
+    /** Serves the style and the script that all pages share. */
     public StaticHandler(Class<?> beside) {
         files.put("/", new File(beside, "index.html", PAGE));
         files.put("/page/style.css", new File(StaticHandler.class, "style.css", STYLE));
         files.put("/page/dom.js", new File(StaticHandler.class, "dom.js", SCRIPT));
     }
 
-    /** `/page/NAME`, from the class's folder. */
+    /** Adds `/page/NAME` from the class's folder. */
     public StaticHandler script(Class<?> beside, String name) {
         return file("/page/" + name, beside, name);
     }
 
-    /** @param resource relative to the class, or absolute with a slash */
+    /**
+     * Adds a file.
+     *
+     * @param resource relative to the class, or absolute with a slash
+     */
     public StaticHandler file(String path, Class<?> beside, String resource) {
         files.put(path, new File(beside, resource, SCRIPT));
         return this;

@@ -18,8 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Who may connect, and how, by the file of `--web.config.file`. The files are looked at again when a connection or a login comes, once
- * a second at most; new ones count at once, and what cannot be used leaves the old in force. Thread-safe.
+ * Access rules from the file of `--web.config.file`. The files are checked for changes when a connection or a login
+ * arrives, once a second at most. Valid changes apply immediately; files that cannot be used leave the old rules in
+ * force. Thread-safe.
  */
 final class WebAccess {
 
@@ -35,7 +36,7 @@ final class WebAccess {
     private Map<Path, Object> stamps = Map.of();
     private long lookedNanos;
 
-    /** Throws {@link UserError} where the file or one that it names cannot be used. */
+    /** @throws UserError where the file or a file that it names cannot be used */
     WebAccess(Optional<Path> file, LongSupplier nanoTime) {
         this.file = file;
         this.nanoTime = nanoTime;
@@ -54,13 +55,13 @@ final class WebAccess {
         return new WebAccess(Optional.empty(), System::nanoTime);
     }
 
-    /** For the next connection; empty: plain HTTP. */
+    /** Returns the TLS context of the next connection; empty for plain HTTP. */
     synchronized Optional<SslContext> tls() {
         look();
         return state.tls();
     }
 
-    /** Bcrypt hashes by name; empty where no name is asked for. */
+    /** Returns bcrypt hashes by user name; empty where no login is required. */
     synchronized Map<String, String> users() {
         look();
         return state.config().users();
@@ -95,7 +96,10 @@ final class WebAccess {
         return new State(config, tls);
     }
 
-    /** What changes with a file; a Kubernetes volume changes a link, which leads to a file of another inode. */
+    /**
+     * Returns values that change with the files. In a Kubernetes volume, a link changes and leads to a file with
+     * another inode.
+     */
     private static Map<Path, Object> stamps(Path file, WebConfig config) {
         List<Path> files = new ArrayList<>(List.of(file));
         config.tls().ifPresent(tls -> {

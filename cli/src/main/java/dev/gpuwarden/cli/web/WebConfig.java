@@ -13,11 +13,11 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What `--web.config.file` asks for, in the form of Prometheus's exporters
- * (prometheus/exporter-toolkit, docs/web-configuration.md).
+ * The content of `--web.config.file`, in the form of Prometheus's exporters (prometheus/exporter-toolkit,
+ * docs/web-configuration.md).
  *
- * @param tls absent: plain HTTP
- * @param users bcrypt hashes of passwords by name; empty: no name is asked for
+ * @param tls empty for plain HTTP
+ * @param users bcrypt hashes of passwords by user name; empty where no login is required
  */
 record WebConfig(Optional<Tls> tls, Map<String, String> users) {
 
@@ -37,19 +37,21 @@ record WebConfig(Optional<Tls> tls, Map<String, String> users) {
             "cipher_suites",
             "prefer_server_cipher_suites");
 
-    /** From the oldest. */
+    /** The supported versions, the oldest first. */
     private static final List<String> VERSIONS = List.of("TLS12", "TLS13");
 
-    /** Cost 14 takes more than a second of a processor for each password that is tried. */
+    /** A bcrypt hash. Cost 14 takes more than a second of processor time for each password check. */
     private static final Pattern HASH = Pattern.compile("\\$2[aby]\\$(0[4-9]|1[0-4])\\$[./A-Za-z0-9]{53}");
 
     private static final int MOST_USERS = 64;
 
     /**
-     * @param clientCa what signs clients' certificates; absent where none is asked for
-     * @param allowedSans of a client's certificate, one of them; empty: any
-     * @param protocols as Java names them
-     * @param ciphers as IANA and Java name them; empty: Java's choice
+     * TLS settings.
+     *
+     * @param clientCa certificates of authorities that sign clients' certificates; empty where none is required
+     * @param allowedSans a client's certificate must have one of these names; empty permits all
+     * @param protocols by Java's names
+     * @param ciphers by the names of IANA and Java; empty for Java's choice
      */
     record Tls(
             Path certificate,
@@ -60,7 +62,11 @@ record WebConfig(Optional<Tls> tls, Map<String, String> users) {
             List<String> protocols,
             List<String> ciphers) {}
 
-    /** Throws {@link UserError} with all that is wrong with the file. Files that it names are relative to its folder. */
+    /**
+     * Reads the file. Paths in it are relative to its folder.
+     *
+     * @throws UserError with all problems of the file
+     */
     static WebConfig read(Path path) {
         return new Reader(path).read();
     }
@@ -99,7 +105,7 @@ record WebConfig(Optional<Tls> tls, Map<String, String> users) {
             } else if (key.startsWith(TLS) && TLS_KEYS.contains(key.substring(TLS.length()))) {
                 tls(key.substring(TLS.length()), entry);
             } else if (!key.equals(HTTP2) && !(entry.value() instanceof ConfigFile.Value.Nothing)) {
-                // What is asked for and not done could be what protects the page.
+                // An unsupported setting could be the one that protects the page.
                 problem(
                         entry,
                         key + ": not supported; known are tls_server_config with " + sorted()

@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where a program is seen over HTTP. */
+/** The options of a program's HTTP server. */
 public final class WebOptions {
 
     @Option(
@@ -29,7 +29,7 @@ public final class WebOptions {
                             + " probes (default: none).")
     String probeAddress = "";
 
-    /** Words as people write them in YAML. */
+    /** Values as in YAML. */
     enum Switch {
         off,
         on
@@ -53,12 +53,16 @@ public final class WebOptions {
 
     private @Nullable WebAccess access;
 
-    /** Whether there is a page for people. */
+    /** Returns whether the page is served. */
     public boolean pages() {
         return pages == Switch.on;
     }
 
-    /** Throws {@link dev.gpuwarden.cli.UserError} where an address is none, or the file cannot be used. */
+    /**
+     * Checks the options.
+     *
+     * @throws dev.gpuwarden.cli.UserError where an address has another form, or the file cannot be used
+     */
     public void validate() {
         var unused = ListenAddress.parse(listenAddress);
         if (!probeAddress.isEmpty()) {
@@ -67,7 +71,7 @@ public final class WebOptions {
         var unusedEither = access();
     }
 
-    /** Read once: a certificate costs a tenth of a second. */
+    /** Returns the access rules, which are read once: a certificate costs a tenth of a second. */
     private WebAccess access() {
         if (access == null) {
             access = new WebAccess(Optional.ofNullable(configFile), System::nanoTime);
@@ -76,12 +80,12 @@ public final class WebOptions {
     }
 
     /**
-     * Serves the probes, on both addresses, and the handlers. Throws {@link dev.gpuwarden.cli.UserError} where an address cannot be
-     * had.
+     * Starts the servers: the probes on both addresses, and the handlers on the main one.
      *
-     * @param closer what is started is added to them
+     * @param closer receives the started servers
      * @param stats of both servers
      * @return the server of the handlers
+     * @throws dev.gpuwarden.cli.UserError where an address cannot be bound
      */
     public WebServer start(ProbeHandler probes, List<HttpHandler> handlers, Closer closer, WebStats stats) {
         if (!probeAddress.isEmpty()) {

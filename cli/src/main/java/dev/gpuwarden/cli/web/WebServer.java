@@ -24,8 +24,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Serves its handlers over HTTP, to read only. One thread takes requests and writes answers, in pieces and as fast as each client
- * takes them; handlers answer on threads of their own. {@link WebLimits} bounds what clients send and what they leave unread.
+ * A read-only HTTP server. One thread accepts requests and writes answers, in pieces and as fast as each client reads
+ * them. Handlers run on threads of their own. {@link WebLimits} bounds what clients send and what they leave unread.
  */
 public final class WebServer implements AutoCloseable {
 
@@ -59,7 +59,7 @@ public final class WebServer implements AutoCloseable {
         connections = new Connections(limits);
         bodies = new BodyQuota(limits.bodyBytes());
         loop = new MultiThreadIoEventLoopGroup(1, Threads.daemon("gpuwarden-http"), NioIoHandler.newFactory());
-        // A loop without anything scheduled looks each second whether it is still wanted.
+        // A loop without a scheduled task wakes up each second to check whether it may end.
         var unused = loop.next().scheduleAtFixedRate(() -> {}, 1, 1, TimeUnit.DAYS);
         try {
             listener = listen(address, option);
@@ -70,21 +70,26 @@ public final class WebServer implements AutoCloseable {
     }
 
     /**
-     * Starts serving. Throws {@link UserError} when the address cannot be had.
+     * Starts a server with the usual limits.
      *
-     * @param handlers asked in this order whether a path is theirs
+     * @param handlers the first one that serves a path answers it
+     * @throws UserError where the address cannot be bound
      */
     public static WebServer start(ListenAddress address, List<HttpHandler> handlers) {
         return start(address, handlers, WebAccess.open(), WebLimits.PAGES, new WebStats());
     }
 
-    /** With other limits, counted with others. */
+    /** Starts a server with other limits and counters. */
     static WebServer start(
             ListenAddress address, List<HttpHandler> handlers, WebAccess access, WebLimits limits, WebStats stats) {
         return new WebServer(address, "--web.listen-address", handlers, access, limits, stats);
     }
 
-    /** Serves probes on an address of their own. Throws {@link UserError} when the address cannot be had. */
+    /**
+     * Starts a server for the probes alone.
+     *
+     * @throws UserError where the address cannot be bound
+     */
     static WebServer probes(ListenAddress address, ProbeHandler handler, WebStats stats) {
         return new WebServer(
                 address, "--web.probe-address", List.of(handler), WebAccess.open(), WebLimits.PROBES, stats);
@@ -110,7 +115,7 @@ public final class WebServer implements AutoCloseable {
         var bound = bootstrap.bind(address.resolve()).awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new UserError("cannot listen on " + address + ": "
-                    + bound.cause().getMessage() + "; choose another " + option + ", or stop what holds it");
+                    + bound.cause().getMessage() + "; choose another " + option + ", or stop the program that uses it");
         }
         return bound.channel();
     }
@@ -123,17 +128,17 @@ public final class WebServer implements AutoCloseable {
                         .setMaxInitialLineLength(MOST_LINE_BYTES)
                         .setMaxHeaderSize(MOST_HEAD_BYTES)))
                 .addLast(new HttpObjectAggregator(MOST_REQUEST_BODY_BYTES, true))
-                // One request at a time, also of clients that send several at once.
+                // One request at a time, even where a client sends several together.
                 .addLast(new FlowControlHandler())
                 .addLast(new HttpConnection(this, tls.isPresent()));
     }
 
-    /** Where it listens, with the port that was taken where 0 was asked for. */
+    /** Returns the address, with the port that was taken where port 0 was requested. */
     public InetSocketAddress address() {
         return (InetSocketAddress) listener.localAddress();
     }
 
-    /** Where it listens, as people write it; `*` stands for every address of the machine. */
+    /** Returns the URL; `*` stands for every address of the machine. */
     public String url() {
         InetSocketAddress address = address();
         String host = address.getAddress().isAnyLocalAddress() ? "*" : address.getHostString();
@@ -181,7 +186,7 @@ public final class WebServer implements AutoCloseable {
         stats.held(bodies.bytes() - before);
     }
 
-    /** Stops at once; requests under way are cut off. */
+    /** Stops without waiting; requests in progress are cut off. */
     @Override
     public void close() {
         executors.forEach(HandlerExecutor::close);

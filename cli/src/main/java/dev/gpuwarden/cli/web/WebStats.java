@@ -7,19 +7,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts connections of one or more servers and what they refused, and logs refusals once a minute. Thread-safe. */
+/**
+ * Counters of one or more servers: connections, and requests that were refused. It logs refusals once a minute.
+ * Thread-safe.
+ */
 public final class WebStats {
 
     private static final System.Logger LOG = System.getLogger(WebStats.class.getName());
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** Why a client got no answer, or not all of it. */
+    /** The reason for which a client got no answer, or only a part of it. */
     public enum Refusal {
-        /** Too many connections, and none of them waits for a request. */
+        /** Too many connections, and none of them is idle. */
         CONNECTIONS,
-        /** A connection without a request made room for a newer one. */
+        /** An idle connection was closed for a new one. */
         EVICTED,
-        /** Too many requests wait for the same part. */
+        /** Too many requests wait for the same handler. */
         QUEUE,
         /** Too many bytes of answers are being written. */
         MEMORY,
@@ -61,17 +64,17 @@ public final class WebStats {
         if (now - last >= QUIET_NANOS && loggedNanos.compareAndSet(last, now)) {
             LOG.log(
                     Level.WARNING,
-                    "HTTP requests are refused: " + why.label() + ", the last of " + peer
+                    "HTTP requests are refused: " + why.label() + ", the last from " + peer
                             + "; gpuwarden_web_refused_total counts them, this is logged once a minute");
         }
     }
 
-    /** Open now. */
+    /** Returns the number of open connections. */
     public int connections() {
         return connections.get();
     }
 
-    /** Of answers that are being written now. */
+    /** Returns the bytes of answers that are being written. */
     public long bodyBytes() {
         return bodyBytes.get();
     }

@@ -1,2 +1,2 @@
-/** The HTTP server, and what a part that wants to be seen over it implements. */
+/** The HTTP server and the interface of its handlers. */
 package dev.gpuwarden.cli.web;

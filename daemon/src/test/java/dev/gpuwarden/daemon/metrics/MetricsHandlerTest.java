@@ -182,7 +182,7 @@ class MetricsHandlerTest {
         broken = true;
         HttpResponse<String> response = get("/metrics");
         assertThat(response.statusCode()).isEqualTo(500);
-        assertThat(response.body()).isEqualTo("this could not be answered; the log says why\n");
+        assertThat(response.body()).isEqualTo("internal server error; see the log\n");
         broken = false;
         assertThat(get("/metrics").statusCode()).isEqualTo(200);
     }
