@@ -5,7 +5,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Lets one place use a banned API (`.mvn/forbidden-apis.txt`); the value says why it must. */
+/** Permission to use a banned API (`.mvn/forbidden-apis.txt`) in one place; the value is the reason. */
 @Retention(RetentionPolicy.CLASS)
 @Target({ElementType.TYPE, ElementType.METHOD, ElementType.CONSTRUCTOR})
 public @interface SuppressForbidden {

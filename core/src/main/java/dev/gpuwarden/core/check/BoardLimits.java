@@ -8,21 +8,22 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Limits by board: the user's before the shipped ones, of each the row whose board says most of the GPU's product name.
+ * Limits by board. The user's rows come before the shipped ones. Among each, the row whose board matches most of the
+ * GPU's product name applies.
  *
- * <p>A name that no shipped row has is a mistake in the caller, and thrown; so is a limit that nothing can look up.
+ * <p>A name without a shipped row is a bug in the caller and is thrown; so is a limit that nothing can look up.
  */
 public final class BoardLimits implements Limits {
 
-    /** Any board, and the node itself. */
+    /** The board of rows for any board and for the node itself. */
     public static final String ANY = "*";
 
     /**
      * One limit.
      *
-     * @param board whole words that a product name begins with, as NVML says it: "NVIDIA A10" is neither "NVIDIA A100-SXM4-80GB"
-     *     nor "NVIDIA A10G"; or {@link #ANY}
-     * @param source file and line, and what stands there about where the value comes from
+     * @param board whole words at the beginning of the product name that NVML reports, or {@link #ANY}. "NVIDIA
+     *     A10" is neither "NVIDIA A100-SXM4-80GB" nor "NVIDIA A10G"
+     * @param source file and line, and the origin of the value as noted there
      */
     public record Row(String board, String name, double value, String source) {}
 
@@ -36,12 +37,12 @@ public final class BoardLimits implements Limits {
         this.names = new TreeSet<>(shipped.stream().map(Row::name).toList());
     }
 
-    /** The limits that gpuwarden brings along. */
+    /** Returns the shipped limits. */
     public static BoardLimits shipped() {
         return new BoardLimits(List.of(), LimitTable.shipped());
     }
 
-    /** These, and before them what the user wants. */
+    /** Returns these limits with the user's rows before them. */
     public BoardLimits overriddenBy(List<Row> rows) {
         rows.forEach(row -> known(row.name()));
         List<Row> all = new ArrayList<>(user);
@@ -49,12 +50,12 @@ public final class BoardLimits implements Limits {
         return new BoardLimits(all, shipped);
     }
 
-    /** Every name that there is, in alphabetical order. */
+    /** Returns all names in alphabetical order. */
     public Set<String> names() {
         return Set.copyOf(names);
     }
 
-    /** Every shipped row, as it stands in the table. */
+    /** Returns every shipped row, as in the table. */
     public List<Row> rows() {
         return shipped;
     }
@@ -83,7 +84,7 @@ public final class BoardLimits implements Limits {
         int most = -1;
         for (Row row : rows) {
             int said = row.name().equals(name) ? said(row.board(), product) : -1;
-            // Of two rows that say the same, the user's later one counts.
+            // Of two equal rows, the user's later one counts.
             if (said >= Math.max(most, 0)) {
                 most = said;
                 best = row;
@@ -92,7 +93,7 @@ public final class BoardLimits implements Limits {
         return Optional.ofNullable(best);
     }
 
-    /** How many characters of the product name the board says; -1 if it is another board. */
+    /** Returns the number of characters of the product name that the board matches; -1 for another board. */
     static int said(String board, String product) {
         if (board.equals(ANY)) {
             return 0;

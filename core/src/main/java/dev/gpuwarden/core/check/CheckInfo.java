@@ -6,18 +6,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a check is, for the runner and for people.
+ * The description of a check.
  *
  * @param id lower case with hyphens: on the command line, in settings and metrics
- * @param componentClass of the events: "GPU", "NIC", "NODE"
- * @param summary what it asks, in one line
- * @param every how often it runs
- * @param confirm so many bad looks in a row make a fault; 1 where one look is certain
- * @param proof so many good looks in a row lift a fault
+ * @param componentClass of its events: "GPU", "NIC", "NODE"
+ * @param summary its purpose in one line
+ * @param every interval between runs
+ * @param confirm number of failed runs in a row that make a fault; 1 where one run is certain
+ * @param proof number of passed runs in a row that clear a fault
  */
 public record CheckInfo(String id, String componentClass, String summary, Duration every, int confirm, int proof) {
 
-    /** A check of which one look is certain, every 15 s; lifted by two good looks. */
+    /** Returns a check whose single run is certain, every 15 s; two passes clear its fault. */
     public static CheckInfo of(String id, String componentClass, String summary) {
         return new CheckInfo(id, componentClass, summary, Duration.ofSeconds(15), 1, 2);
     }
@@ -26,12 +26,20 @@ public record CheckInfo(String id, String componentClass, String summary, Durati
         return new CheckInfo(id, componentClass, summary, period, confirm, proof);
     }
 
-    /** For values that come and go: so many bad looks in a row raise, so many good ones lift. */
+    /**
+     * Returns the same check with other damping, for values that fluctuate.
+     *
+     * @param confirmLooks failed runs in a row that raise a fault
+     * @param proofLooks passed runs in a row that clear it
+     */
     public CheckInfo damped(int confirmLooks, int proofLooks) {
         return new CheckInfo(id, componentClass, summary, every, confirmLooks, proofLooks);
     }
 
-    /** The check's name in events, and so the type of a Node condition: "gpu-remapped-rows" is "GpuRemappedRows". */
+    /**
+     * Returns the check's name in events, which is the type of a Node condition too: "gpu-remapped-rows" is
+     * "GpuRemappedRows".
+     */
     public String eventName() {
         return Stream.of(id.split("-"))
                 .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))

@@ -2,26 +2,26 @@ package dev.gpuwarden.core.check;
 
 import java.util.List;
 
-/** What the checks of this node said, and a way to have them run now. Thread-safe. */
+/** The checks of this node: their last results, and runs on demand. Thread-safe. */
 public interface CheckRegistry {
 
-    /** Every check that there is. */
+    /** Returns all checks. */
     List<CheckInfo> checks();
 
-    /** The last result of each check that has run, by id. Never waits. */
+    /** Returns the last result of each check that has run, by id. Does not block. */
     List<CheckResult> results();
 
-    /** What is between sound and faulty since the last round. Never waits. */
+    /** Returns the parts between healthy and faulty since the last round. Does not block. */
     default List<Damping> damping() {
         return List.of();
     }
 
     /**
-     * Runs these checks now, each bounded by its deadline, and returns their results. A check that is under way is waited
-     * for, not run twice.
+     * Runs these checks, each bounded by its deadline, and returns their results. It waits for a check that is already
+     * running, and does not start it twice.
      *
      * @param ids empty means all
-     * @throws IllegalArgumentException for an id that no check has
+     * @throws IllegalArgumentException for an unknown id
      */
     List<CheckResult> run(List<String> ids);
 }

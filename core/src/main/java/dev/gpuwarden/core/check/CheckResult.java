@@ -7,9 +7,9 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What a check said when it last ran.
+ * The result of a check's last run.
  *
- * @param findings as the check returned them, undamped
+ * @param findings as the check returned them, without damping
  * @param outcome the worst of them: FAIL, UNKNOWN, WARN, PASS, SKIPPED in this order
  */
 public record CheckResult(CheckInfo check, Instant at, Duration took, List<Finding> findings, Outcome outcome) {
@@ -21,7 +21,7 @@ public record CheckResult(CheckInfo check, Instant at, Duration took, List<Findi
         return new CheckResult(check, at, took, List.copyOf(findings), worst(findings));
     }
 
-    /** SKIPPED where there is nothing: the check does not apply. */
+    /** Returns the worst outcome; SKIPPED without findings, since the check does not apply. */
     public static Outcome worst(List<Finding> findings) {
         return WORST_FIRST.stream()
                 .filter(outcome -> findings.stream().anyMatch(f -> f.outcome() == outcome))

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What one check has seen of one part of the node lately, and the fault that was told of it. */
+/** The recent results of one check for one part of the node, and the fault that was reported for it. */
 final class DampedPart {
 
     static final Duration FLAPPING_WINDOW = Duration.ofMinutes(10);
@@ -23,9 +23,9 @@ final class DampedPart {
 
     private final Deque<Instant> changes = new ArrayDeque<>(4);
     private Subject subject;
-    /** The fault that others know of. */
+    /** The reported fault; null where there is none. */
     private @Nullable Meaning told;
-    /** The fault as it would be if nothing were held. */
+    /** The fault without damping; null where there is none. */
     private @Nullable Meaning seen;
 
     private boolean held;
@@ -39,7 +39,7 @@ final class DampedPart {
         this.subject = subject;
     }
 
-    /** Others know of this fault. What was seen here stays as it is: if that is well, it will be lifted. */
+    /** Marks this fault as reported. The results of the check stay as they are: passes will clear the fault. */
     void restore(Meaning meaning) {
         told = meaning;
         if (coming == null && goodSince == null) {
@@ -51,7 +51,7 @@ final class DampedPart {
         return Optional.ofNullable(told);
     }
 
-    /** Where it is between sound and faulty; empty where it is one of them. */
+    /** Returns the progress between healthy and faulty; empty where the part is one of them. */
     Optional<Damping> damping(CheckInfo check) {
         Meaning fault = told;
         if (fault != null && goodSince != null) {
@@ -141,13 +141,13 @@ final class DampedPart {
         }
     }
 
-    /** Could not be looked at: what is good must be proved anew, what is bad stays. */
+    /** Records a run that could not check the part: passes start again from zero, and failures stay. */
     void doubt() {
         good = 0;
         goodSince = null;
     }
 
-    /** Whether a look is a new one: a clock that went back makes it one. */
+    /** Returns whether a run counts as a new one; a run after the clock went back does. */
     private boolean counts(CheckInfo check, Instant at) {
         Instant last = counted;
         return last == null
@@ -162,7 +162,7 @@ final class DampedPart {
         changes.addLast(at);
     }
 
-    /** How often the fault came and went lately; 0 where that is no flapping. */
+    /** Returns how often the fault was raised and cleared lately; 0 where it does not flap. */
     private int flaps(Instant at) {
         forgetOld(at);
         return changes.size() >= FLAPPING_CHANGES ? changes.size() : 0;

@@ -17,31 +17,33 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides from the looks of checks which faults there are. A part of the node has at most one fault of each check.
+ * The decision which faults follow from the results of checks. A part of the node has at most one fault of each check.
  *
  * <ul>
- *   <li>WARN and FAIL raise a fault after as many looks as the check asks for; PASS lifts it after as many as proof takes.
- *   <li>UNKNOWN, SKIPPED and silence about a part raise nothing and are no proof; they begin a row of good looks anew.
- *   <li>A look soon after another, as when somebody asks, does not count again: it would see the same readings.
- *   <li>A fault that came and went three times within ten minutes is held until ten minutes were good.
- *   <li>A fault of a part that is not told of any more stays: a GPU that vanished is not mended. It is lifted by a PASS of
- *       anything that has one of its names, such as the GPU that replaced it in its slot; by a PASS of the node as a whole
- *       where the same check finds nothing else than health; and where only the driver's index was known of a GPU, once
- *       everything that the check tells of passes, since then that GPU has got a name.
+ *   <li>WARN and FAIL raise a fault after as many runs as the check requires; PASS clears it after as many as its proof takes.
+ *   <li>UNKNOWN, SKIPPED and no finding for a part raise nothing and prove nothing; the count of passes starts again from zero.
+ *   <li>A run soon after another one, as on demand, does not count again: it would read the same values.
+ *   <li>A fault that was raised and cleared three times within ten minutes is held until ten minutes have passed without a failure.
+ *   <li>The fault of a part without further findings stays: a GPU that vanished is not repaired. Three things clear it. The first is
+ *       a PASS of a subject with one of its names, such as the GPU that replaced it in its slot. The second is a PASS of the whole
+ *       node, where the same check finds no failure. The third applies to a GPU that was known by the driver's index alone: all
+ *       findings of the check pass, since that GPU then has a name.
  * </ul>
  *
  * <p>Pure but for its own state, which is bounded. Not thread-safe.
  */
 public final class Damper {
 
-    /** Parts that are not well, of all checks. */
+    /** Limit on unhealthy parts of all checks. */
     static final int MOST_PARTS = 4096;
 
     private final Map<String, Map<Entity, DampedPart>> byCheck = new HashMap<>();
     private final Map<String, CheckInfo> checks = new HashMap<>();
     private int parts;
 
-    /** A fault that is known from before, so that the first looks neither raise it again nor lift it without proof. */
+    /**
+     * Restores a fault from before a restart, so that the first runs neither raise it again nor clear it without proof.
+     */
     public void restore(CheckInfo check, Subject subject, Meaning meaning) {
         DampedPart part = part(check, subject);
         if (part != null) {
@@ -49,7 +51,7 @@ public final class Damper {
         }
     }
 
-    /** Somebody else lifted the fault: looks from now on are the first. */
+    /** Discards a fault that another source cleared: the next run is the first one. */
     public void forget(Told told) {
         Map<Entity, DampedPart> all = byCheck.get(told.check());
         if (all != null && all.remove(key(told.subject())) != null) {
@@ -57,7 +59,7 @@ public final class Damper {
         }
     }
 
-    /** The faults that were told and not lifted. */
+    /** Returns the faults that were reported and not cleared. */
     public List<Told> told() {
         List<Told> told = new ArrayList<>();
         byCheck.forEach((id, all) -> all.values()
@@ -65,7 +67,7 @@ public final class Damper {
         return told;
     }
 
-    /** Parts that are between sound and faulty now. */
+    /** Returns the parts between healthy and faulty. */
     public List<Damping> damping() {
         List<Damping> damping = new ArrayList<>();
         byCheck.forEach((id, all) -> {
@@ -77,10 +79,14 @@ public final class Damper {
         return damping;
     }
 
-    /** @param check the check's id */
+    /**
+     * A reported fault.
+     *
+     * @param check the check's id
+     */
     public record Told(String check, Subject subject, Meaning meaning) {}
 
-    /** What follows from one run of a check. */
+    /** Returns the changes of faults that follow from one run of a check. */
     public List<FaultChange> look(CheckResult result) {
         CheckInfo check = result.check();
         checks.put(check.id(), check);
@@ -114,7 +120,7 @@ public final class Damper {
         return changes;
     }
 
-    /** Parts that the run did not tell of. */
+    /** Handles parts that the run does not mention. */
     private void silent(CheckResult result, Set<DampedPart> told, List<FaultChange> changes) {
         List<Finding> findings = result.findings();
         boolean allPass = !findings.isEmpty() && findings.stream().allMatch(f -> f.outcome() == Outcome.PASS);
@@ -131,7 +137,7 @@ public final class Damper {
         }
     }
 
-    /** Those that a PASS of this subject speaks for. */
+    /** Returns the parts that a PASS of this subject proves healthy. */
     private List<DampedPart> named(CheckInfo check, Subject subject) {
         List<DampedPart> named = new ArrayList<>();
         DampedPart same = of(check).get(key(subject));
@@ -146,7 +152,7 @@ public final class Damper {
         return named;
     }
 
-    /** Null where there is no room for one more. */
+    /** Returns the part; null where there is no room for another one. */
     private @Nullable DampedPart part(CheckInfo check, Subject subject) {
         DampedPart known = of(check).get(key(subject));
         if (known != null || parts >= MOST_PARTS) {

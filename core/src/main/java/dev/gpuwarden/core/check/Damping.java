@@ -6,25 +6,26 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A part of the node between sound and faulty: why a fault is there though its check passes, or not yet there though it fails.
+ * The progress of a part between healthy and faulty. It explains a fault whose check passes, and a failing check
+ * without a fault.
  *
- * @param code the fault's
- * @param looks in a row so far; 0 where the fault is held
- * @param needed so many decide; 0 where the fault is held
+ * @param code of the fault
+ * @param looks runs in a row so far; 0 where the fault is held
+ * @param needed number of runs that decide; 0 where the fault is held
  */
 public record Damping(CheckInfo check, Subject subject, String code, Phase phase, int looks, int needed) {
 
-    /** Where to. */
+    /** The direction of the change. */
     public enum Phase {
-        /** Bad looks that are no fault yet. */
+        /** Failed runs that do not make a fault yet. */
         FAILING,
-        /** A fault, and good looks that do not lift it yet. */
+        /** A fault with passed runs that do not clear it yet. */
         RECOVERING,
-        /** A fault that came and went, and is lifted after ten good minutes. */
+        /** A flapping fault, which is cleared after ten minutes without a failure. */
         HELD
     }
 
-    /** For people: "recovering, 2 of 4 passes". */
+    /** Returns the progress in words: "recovering, 2 of 4 passes". */
     public String text() {
         return switch (phase) {
             case FAILING -> "failing, " + looks + " of " + needed;
@@ -33,7 +34,7 @@ public record Damping(CheckInfo check, Subject subject, String code, Phase phase
         };
     }
 
-    /** What is known of this fault; empty where it simply is there, or is no check's. */
+    /** Returns the progress of this fault; empty where it has none, or belongs to no check. */
     public static Optional<Damping> of(Fault fault, List<Damping> all) {
         if (!fault.key().agent().equals(FindingEvents.AGENT)) {
             return Optional.empty();

@@ -5,16 +5,17 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * What the user says that this node has. An empty one is not pinned, and nothing is compared with it.
+ * The user's expectations of this node. An empty one is not compared with anything.
  *
- * @param gpus so many GPUs, no fewer and no more
- * @param drivers the driver's version starts with one of these
- * @param products each GPU's product name holds one of these, whatever the case
- * @param vbios each GPU's VBIOS version starts with one of these, whatever the case
- * @param boardParts each GPU's board part number is one of these, whatever the case
- * @param nicPorts at least so many network ports are active
- * @param nicRateGbps only ports that are at least this fast count for {@code nicPorts}
- * @param untouchedNics RDMA devices of which no file is read: asking them makes some devices complain in the kernel log
+ * @param gpus exact number of GPUs
+ * @param drivers the driver's version must start with one of these
+ * @param products each GPU's product name must contain one of these, in any case
+ * @param vbios each GPU's VBIOS version must start with one of these, in any case
+ * @param boardParts each GPU's board part number must be one of these, in any case
+ * @param nicPorts least number of active network ports
+ * @param nicRateGbps least rate of a port that counts for {@code nicPorts}
+ * @param untouchedNics RDMA devices whose files are not read, since reading makes some devices log errors in the
+ *     kernel log
  */
 public record Expectations(
         OptionalInt gpus,

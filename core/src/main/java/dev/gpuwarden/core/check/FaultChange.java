@@ -7,26 +7,26 @@ import dev.gpuwarden.core.health.Subject;
 import java.time.Instant;
 
 /**
- * That a fault was raised, means something else now, or was lifted.
+ * A change of a fault: raised, changed in meaning, or cleared.
  *
- * @param subject under the names by which the fault was raised
- * @param finding the look that decided
- * @param flaps how often it came and went lately; 0 where it does not flap
+ * @param subject with the names under which the fault was raised
+ * @param finding of the deciding run
+ * @param flaps how often the fault was raised and cleared lately; 0 where it does not flap
  */
 public record FaultChange(
         Kind kind, CheckInfo check, Subject subject, Meaning meaning, Finding finding, int flaps, Instant at) {
 
-    /** What became of the fault. */
+    /** The kind of change. */
     public enum Kind {
         RAISED,
-        /** The same code, but fatality or action are others. */
+        /** The code is the same; fatality or action differ. */
         CHANGED,
-        /** It is well again, but comes and goes, and so is held. */
+        /** The part is healthy again, but the fault flaps and so is held. */
         HELD,
         LIFTED
     }
 
-    /** What a fault says, so that others act on it. */
+    /** The meaning of a fault, on which receivers act. */
     public record Meaning(String code, boolean fatal, RecommendedAction action) {
         static Meaning of(Finding finding) {
             boolean fatal = finding.outcome() == Outcome.FAIL && finding.action() != RecommendedAction.NONE;

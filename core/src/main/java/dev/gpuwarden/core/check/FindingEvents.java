@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What others are told when a fault comes, changes or goes. Pure. */
+/** Events for raised, changed and cleared faults. Pure. */
 public final class FindingEvents {
 
     /** The agent of every event that a check of this program makes. */
@@ -24,14 +24,14 @@ public final class FindingEvents {
     public static final String OUTCOME = "gpuwarden.dev/outcome";
     /** Metadata key: the check's id. */
     public static final String CHECK = "gpuwarden.dev/check";
-    /** Metadata key: what the finding calls its subject. */
+    /** Metadata key: the label of the finding's subject. */
     public static final String SUBJECT = "gpuwarden.dev/subject";
 
     private static final int MOST_TEXT = 2048;
     private static final int MOST_WORD = 200;
     private static final int MOST_REMEDY = 500;
     private static final int MOST_EVIDENCE = 16;
-    /** A GPU has two. */
+    /** Limit on names of a subject; a GPU has two. */
     private static final int MOST_NAMES = 8;
 
     private FindingEvents() {}
@@ -67,7 +67,7 @@ public final class FindingEvents {
         };
     }
 
-    /** The subject by no more names, and no longer ones, than an event has room for. */
+    /** Returns the subject with as many and as long names as an event has room for. */
     public static Subject bounded(Subject subject) {
         boolean fits = subject.entities().size() <= MOST_NAMES
                 && subject.entities().stream().allMatch(FindingEvents::fits)
@@ -108,7 +108,7 @@ public final class FindingEvents {
                 measurement.expected().isEmpty() ? value : value + ", expected " + measurement.expected(), MOST_WORD);
     }
 
-    /** Whole numbers without a fraction. */
+    /** Returns the number, without a fraction where it is whole. */
     static String number(double value) {
         return value == Math.rint(value) && Math.abs(value) < 1e15
                 ? Long.toString((long) value)

@@ -11,7 +11,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Reads tables of limits: board, name, value, source, separated by tabs; lines that begin with # are comments. */
+/**
+ * A reader of tables of limits: board, name, value and source, separated by tabs. Lines that begin with # are comments.
+ */
 final class LimitTable {
 
     private static final String SHIPPED = "limits.tsv";
@@ -30,7 +32,11 @@ final class LimitTable {
         }
     }
 
-    /** @throws IllegalStateException naming the line that is wrong */
+    /**
+     * Returns the rows.
+     *
+     * @throws IllegalStateException with the wrong line
+     */
     static List<BoardLimits.Row> read(String file, List<String> lines) {
         List<BoardLimits.Row> rows = new ArrayList<>();
         Set<String> seen = new HashSet<>();

@@ -6,18 +6,22 @@ import java.util.Optional;
 /** The limits that checks compare with. */
 public interface Limits {
 
-    /** The limit with this name for this GPU: the user's, else the board's, else the general one; empty where there is none. */
+    /**
+     * Returns the limit for this GPU: the user's, else the board's, else the general one; empty where there is none.
+     */
     Optional<Limit> of(String name, GpuIdentity gpu);
 
-    /** The limit with this name for the node. */
+    /** Returns the limit for the node; empty where there is none. */
     Optional<Limit> of(String name);
 
-    /** Knows no limit. */
+    /** No limits. */
     Limits NONE = new NoLimits();
 
     /**
-     * @param value in the unit that the name ends with, for example `temperature_margin_celsius`
-     * @param source where it comes from: the file and line, a datasheet, a header
+     * A limit.
+     *
+     * @param value in the unit at the end of the name, for example `temperature_margin_celsius`
+     * @param source origin of the value: file and line, a datasheet, a header
      */
     record Limit(String name, double value, String source) {}
 }

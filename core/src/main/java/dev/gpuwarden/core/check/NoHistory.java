@@ -6,7 +6,7 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import java.time.Duration;
 
-/** The history of a node that is looked at for the first time. */
+/** The history of a node in its first run: it is empty. */
 final class NoHistory implements GpuHistory {
 
     @Override
@@ -25,6 +25,6 @@ final class NoHistory implements GpuHistory {
     }
 
     private static <T> Reading<T> pending() {
-        return Reading.absent(Absence.PENDING, 0, "a rate needs more than one look");
+        return Reading.absent(Absence.PENDING, 0, "a rate needs more than one run");
     }
 }

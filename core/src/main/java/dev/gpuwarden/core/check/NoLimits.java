@@ -3,7 +3,7 @@ package dev.gpuwarden.core.check;
 import dev.gpuwarden.core.model.GpuIdentity;
 import java.util.Optional;
 
-/** For checks that compare with none. */
+/** An empty set of limits. */
 final class NoLimits implements Limits {
 
     @Override

@@ -7,10 +7,10 @@ import dev.gpuwarden.core.health.Verdict;
 import java.util.List;
 import java.util.Map;
 
-/** The labels of a node from which other schedulers read its health. Pure. */
+/** The labels of a node from which other schedulers learn its health. Pure. */
 public final class NodeLabels {
 
-    /** Autopilot's; CodeFlare's AppWrapper keeps work away from WARN and takes it away from EVICT. */
+    /** Autopilot's label. CodeFlare's AppWrapper avoids nodes with WARN, and moves work away from nodes with EVICT. */
     public static final String GPU_HEALTH = "autopilot.ibm.com/gpuhealth";
 
     private static final String PASS = "PASS";
@@ -20,9 +20,10 @@ public final class NodeLabels {
     private NodeLabels() {}
 
     /**
-     * Labels that the node must have now; one of ours that is not among them must go. EVICT for a fatal fault, WARN for any
-     * other that asks for something or is a check's own, PASS on evidence of health, and nothing where nobody could look: a
-     * node without evidence is not healthy, and work must not be moved off it for ignorance.
+     * Returns the labels that the node must have; another label of gpuwarden must be removed. EVICT stands for a fatal
+     * fault. WARN stands for any other fault that requests an action or comes from a check. PASS needs evidence of
+     * health. Without evidence there is no label: such a node is not healthy, and work must not be moved off it for
+     * missing knowledge.
      */
     public static Map<String, String> of(List<CheckResult> results, List<Fault> faults) {
         String health = "";
@@ -34,7 +35,7 @@ public final class NodeLabels {
             if (cause.fatal()) {
                 return Map.of(GPU_HEALTH, EVICT);
             }
-            // A user's program that crashed is in the kernel log too, and no reason to avoid the node.
+            // A crash of a user's program is in the kernel log too, and no reason to avoid the node.
             if (cause.action() != RecommendedAction.NONE || cause.agent().equals(FindingEvents.AGENT)) {
                 health = WARN;
             }

@@ -5,19 +5,19 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Verdict;
 import java.util.List;
 
-/** The verdict over a node from all that is known of it. Pure. */
+/** The verdict on a node from its check results and faults. Pure. */
 public final class NodeVerdict {
 
     private NodeVerdict() {}
 
-    /** From what checks just saw. */
+    /** Returns the verdict from check results alone. */
     public static Verdict of(List<CheckResult> results) {
         return Verdict.of(findings(results));
     }
 
     /**
-     * From what checks saw last and the faults that are current, whoever found them. A fault outweighs a good look: it may be
-     * of the kernel log, or wait for proof.
+     * Returns the verdict from the last check results and all current faults, whatever their source. A fault outweighs
+     * a pass: it may come from the kernel log, or wait for proof.
      */
     public static Verdict of(List<CheckResult> results, List<Fault> faults) {
         boolean fatal = faults.stream()

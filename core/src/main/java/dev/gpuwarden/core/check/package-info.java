@@ -1,2 +1,2 @@
-/** The contract of checks: they look and return findings, and write nothing. */
+/** The contract of checks: they read and return findings, and write nothing. */
 package dev.gpuwarden.core.check;

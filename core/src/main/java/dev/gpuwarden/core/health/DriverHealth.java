@@ -8,12 +8,14 @@ import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
 import java.util.List;
 
-/** Whether there is a driver that says which GPUs there are. A fault only where the bus shows a GPU that needs it. Pure. */
+/**
+ * The check for a driver that lists the GPUs. It fails only where the PCI bus shows a GPU that needs the driver. Pure.
+ */
 public final class DriverHealth {
 
     private DriverHealth() {}
 
-    /** One finding, about the node. */
+    /** Returns one finding, about the node. */
     public static Finding judge(NodeSnapshot node) {
         DriverState state = node.driver();
         if (state instanceof DriverState.Unavailable none) {
@@ -22,8 +24,8 @@ public final class DriverHealth {
         if (state instanceof DriverState.Silent silent) {
             boolean noGpu = node.pciGpus() instanceof Reading.Present<List<PciAddress>> p
                     && p.value().isEmpty();
-            String message = "the driver is loaded and does not say which GPUs there are: " + silent.detail();
-            String remedy = "look for the driver's messages in the kernel log; reload the driver or reboot";
+            String message = "the driver is loaded but does not list the GPUs: " + silent.detail();
+            String remedy = "read the driver's messages in the kernel log; reload the driver or reboot";
             return noGpu
                     ? unknown("driver-not-answering", message, remedy)
                     : fail("driver-not-answering", message, remedy);
@@ -31,7 +33,7 @@ public final class DriverHealth {
         if (state instanceof DriverState.Opening) {
             return unknown("driver-opening", "the driver is still being opened", "wait");
         }
-        return Finding.pass("driver-answering", Subject.NODE, "the driver says which GPUs there are");
+        return Finding.pass("driver-answering", Subject.NODE, "the driver lists the GPUs");
     }
 
     private static Finding unavailable(DriverState.Unavailable none, Reading<List<PciAddress>> pci) {
@@ -52,7 +54,9 @@ public final class DriverHealth {
         }
         if (pci instanceof Reading.Present<?> && reason != Reason.FAILED && reason != Reason.LIBRARY_UNUSABLE) {
             return unknown(
-                    "no-gpu", "no NVIDIA GPU: " + what(none) + "; " + busSays(pci), "doctor says where was looked");
+                    "no-gpu",
+                    "no NVIDIA GPU: " + what(none) + "; " + busSays(pci),
+                    "gpuwarden doctor lists the places that were searched");
         }
         return unknown(code(reason), seen, remedy(reason));
     }
@@ -104,11 +108,11 @@ public final class DriverHealth {
             case DRIVER_NOT_LOADED -> "load the kernel module: modprobe nvidia; see the kernel log if it fails";
             case VERSION_MISMATCH -> "reload the kernel modules or reboot";
             case NO_PERMISSION -> "run as root";
-            case FAILED -> "look for the driver's messages in the kernel log; reload the driver or reboot";
+            case FAILED -> "read the driver's messages in the kernel log; reload the driver or reboot";
         };
     }
 
-    /** The driver as a whole: reloading it takes every GPU of the node, as a reboot does. */
+    /** Returns a failure of the whole driver: a reload takes every GPU of the node, as a reboot does. */
     private static Finding fail(String code, String message, String remedy) {
         return Finding.fail(code, Subject.NODE, message, remedy, RecommendedAction.RESTART_BM);
     }

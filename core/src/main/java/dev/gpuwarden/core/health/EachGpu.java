@@ -7,20 +7,20 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** Asks the same of every GPU. Pure. */
+/** A check that runs for every GPU. Pure. */
 public final class EachGpu {
 
     private EachGpu() {}
 
     /**
-     * One finding for each GPU. One that does not answer is SKIPPED: the check `gpu-state` says why, and a dozen checks that
-     * say it again would bury it. No GPU, no findings.
+     * Returns one finding for each GPU; none without GPUs. A GPU that does not answer is SKIPPED: the check `gpu-state`
+     * reports it, and a dozen repetitions would hide that report.
      */
     public static List<Finding> answering(NodeSnapshot node, Function<GpuSnapshot, Finding> judge) {
         return where(node, gpu -> gpu.state() == GpuState.ANSWERING, judge);
     }
 
-    /** The same, where it depends on something else than the state whether a GPU can be asked. */
+    /** Returns the same findings, where another condition than the GPU's state decides whether it can be checked. */
     public static List<Finding> where(
             NodeSnapshot node, Predicate<GpuSnapshot> answers, Function<GpuSnapshot, Finding> judge) {
         return node.gpus().stream()
@@ -33,7 +33,7 @@ public final class EachGpu {
         return Finding.skipped(
                 "gpu-not-answering",
                 Subject.of(gpu.identity()),
-                label + ": could not be asked, its state is "
-                        + gpu.state().label().replace('_', ' ') + "; the check gpu-state says more");
+                label + ": could not be read, its state is "
+                        + gpu.state().label().replace('_', ' ') + "; see the check gpu-state");
     }
 }

@@ -4,13 +4,13 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import java.util.List;
 
 /**
- * One thing found.
+ * One finding of a check.
  *
  * @param code stable name in lower-case words, for example "gpu-lost"; documented in README
- * @param message subject, what was expected, what was seen
- * @param remedy what a person can do next; may be empty
- * @param action what a machine would have to do; NONE unless the outcome is FAIL
- * @param evidence the numbers behind it; may be empty
+ * @param message subject, expected value, seen value
+ * @param remedy next action for an operator; may be empty
+ * @param action for automation; NONE unless the outcome is FAIL
+ * @param evidence the measured numbers; may be empty
  */
 public record Finding(
         Outcome outcome,
@@ -37,12 +37,12 @@ public record Finding(
         return new Finding(Outcome.FAIL, code, subject, message, remedy, action, List.of());
     }
 
-    /** Could not look, and that is wrong. */
+    /** Returns a finding for a part that could not be checked and should have been. */
     public static Finding unknown(String code, Subject subject, String message, String remedy) {
         return new Finding(Outcome.UNKNOWN, code, subject, message, remedy, RecommendedAction.NONE, List.of());
     }
 
-    /** Could not look, and need not: the board has no such thing, or the check is switched off. */
+    /** Returns a finding for a part that need not be checked: the board lacks it, or the check is switched off. */
     public static Finding skipped(String code, Subject subject, String message) {
         return new Finding(Outcome.SKIPPED, code, subject, message, "", RecommendedAction.NONE, List.of());
     }

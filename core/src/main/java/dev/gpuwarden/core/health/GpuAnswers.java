@@ -5,7 +5,7 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 
-/** Whether each GPU answers. Pure. */
+/** The check whether each GPU answers. Pure. */
 public final class GpuAnswers {
 
     private GpuAnswers() {}
@@ -59,7 +59,7 @@ public final class GpuAnswers {
 
     private static Finding fault(
             GpuSnapshot gpu, String code, String message, String remedy, RecommendedAction action) {
-        // Whoever has the board replaced is asked for it.
+        // The board's supplier requires this before a replacement.
         String serial = gpu.identity()
                 .serial()
                 .asOptional()

@@ -12,14 +12,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 
-/** Whether the driver lists every GPU that the PCI bus shows. Pure. */
+/** The check whether the driver lists every GPU that the PCI bus shows. Pure. */
 public final class GpuCount {
 
     private GpuCount() {}
 
     /**
-     * One finding for each GPU that is listed or should be; one about the node where there is none, or no bus to compare with.
-     * Nothing without a driver. There is no PASS of the node: a GPU that was missing and then left the bus too is no better.
+     * Returns one finding for each GPU that is or should be listed, and one about the node where there is no GPU or no
+     * bus to compare with. It returns nothing without a driver. The node has no PASS: a GPU that was missing and then
+     * left the bus too is no better.
      */
     public static List<Finding> judge(NodeSnapshot node) {
         if (!(node.driver() instanceof DriverState.Running)) {
@@ -51,7 +52,10 @@ public final class GpuCount {
         return findings;
     }
 
-    /** GPUs on the bus that the driver does not list. One that it listed before is reported as itself, as gone. */
+    /**
+     * Returns GPUs on the bus that the driver does not list. A GPU that it listed before is reported under its name, as
+     * gone.
+     */
     private static List<Finding> missing(NodeSnapshot node) {
         TreeSet<PciAddress> unlisted = new TreeSet<>(node.pciGpus().asOptional().orElse(List.of()));
         int onBus = unlisted.size();
@@ -65,7 +69,7 @@ public final class GpuCount {
                 withoutAddress++;
             }
         }
-        // A GPU that does not tell its address may be any of the rest.
+        // A GPU without an address may be any of the rest.
         if (unlisted.size() <= withoutAddress) {
             return List.of();
         }

@@ -8,7 +8,7 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Whether a GPU that answers says anything that can be believed. Pure. */
+/** The check whether an answering GPU reports any plausible value. Pure. */
 public final class GpuReadings {
 
     private GpuReadings() {}

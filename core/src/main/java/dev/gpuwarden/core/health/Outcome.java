@@ -1,11 +1,11 @@
 package dev.gpuwarden.core.health;
 
-/** What a look at something found. Only PASS is evidence of health. */
+/** The outcome of a check for one part. Only PASS is evidence of health. */
 public enum Outcome {
     PASS,
     WARN,
     FAIL,
-    /** Could not look; never healthy, and never a hardware fault either. */
+    /** The part could not be checked; it counts neither as healthy nor as a hardware fault. */
     UNKNOWN,
     SKIPPED
 }

@@ -9,12 +9,14 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.List;
 
-/** Whether the driver asks for something to be done about a GPU (nvml.h 13.3, nvmlDeviceGpuRecoveryAction_t). Pure. */
+/**
+ * The check whether the driver requests a recovery action for a GPU (nvml.h 13.3, nvmlDeviceGpuRecoveryAction_t). Pure.
+ */
 public final class RecoveryAction {
 
     private RecoveryAction() {}
 
-    /** Of every GPU: one that is lost for all else may still say what it needs. */
+    /** Returns a finding for every GPU: a GPU that is lost otherwise may still report the action that it needs. */
     public static List<Finding> judge(NodeSnapshot node) {
         return EachGpu.where(
                 node,
@@ -22,7 +24,7 @@ public final class RecoveryAction {
                 RecoveryAction::judge);
     }
 
-    /** 0 is "nothing to do". Older drivers do not have the question. */
+    /** Returns the finding for one GPU. 0 means that no action is needed. Older drivers lack the query. */
     static Finding judge(GpuSnapshot gpu) {
         GpuFrame frame = gpu.frame();
         Subject subject = Subject.of(gpu.identity());
@@ -30,11 +32,11 @@ public final class RecoveryAction {
         if (frame.present(GpuMetric.RECOVERY_ACTION)) {
             long action = frame.raw(GpuMetric.RECOVERY_ACTION);
             return action == 0
-                    ? Finding.pass("no-recovery-action", subject, label + ": the driver asks for no recovery action")
+                    ? Finding.pass("no-recovery-action", subject, label + ": the driver requests no recovery action")
                     : Finding.fail(
                             "recovery-action",
                             subject,
-                            label + ": expected recovery action 0, but the driver asks for " + words(action) + " ("
+                            label + ": expected recovery action 0, but the driver requests " + words(action) + " ("
                                     + action + ")",
                             remedy(action),
                             recommended(action));

@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a finding is about.
+ * The subject of a finding.
  *
- * @param label for people: a GPU's UUID, a PCI address, a port, or "node"
- * @param entities the same for machines; empty for the node as a whole
+ * @param label a GPU's UUID, a PCI address, a port, or "node"
+ * @param entities the same subject for programs; empty for the node as a whole
  */
 public record Subject(String label, List<Entity> entities) {
 
@@ -20,8 +20,8 @@ public record Subject(String label, List<Entity> entities) {
     }
 
     /**
-     * A GPU, under every name that is known of it. One that tells neither address nor UUID goes by the driver's index: without
-     * any name it would be the whole node.
+     * Returns a GPU under all its known names. A GPU without address and UUID has the driver's index: without a name it
+     * would be the whole node.
      */
     public static Subject of(GpuIdentity gpu) {
         List<Entity> names = new ArrayList<>(2);
@@ -37,7 +37,7 @@ public record Subject(String label, List<Entity> entities) {
         return new Subject(part.value(), List.of(part));
     }
 
-    /** The same GPU, of which the address became known. */
+    /** Returns the same GPU with its address. */
     Subject at(Entity pci) {
         List<Entity> names = new ArrayList<>(entities);
         names.removeIf(name -> name.type().equals(Entity.GPU_INDEX));

@@ -3,16 +3,19 @@ package dev.gpuwarden.core.health;
 import java.util.List;
 import java.util.Locale;
 
-/** Whether work should run on this node, from all findings together. */
+/** The verdict whether work should run on this node, from all findings together. */
 public enum Verdict {
-    /** Something was looked at, everything that was looked at is in order. */
+    /** At least one part was checked, and all checked parts are healthy. */
     FIT,
     /** At least one fault. */
     NOT_FIT,
-    /** No fault, and something that decides could not be looked at. */
+    /** No fault, but a deciding part could not be checked. */
     UNDECIDED;
 
-    /** A fault outweighs ignorance, ignorance outweighs health; without any evidence of health nothing is fit. */
+    /**
+     * Returns the verdict. A fault outweighs an unknown, and an unknown outweighs a pass; without any pass the node is
+     * not fit.
+     */
     public static Verdict of(List<Finding> findings) {
         if (has(findings, Outcome.FAIL)) {
             return NOT_FIT;
@@ -24,12 +27,12 @@ public enum Verdict {
         return findings.stream().anyMatch(f -> f.outcome() == outcome);
     }
 
-    /** In words, for people: "not fit". */
+    /** Returns the verdict in words: "not fit". */
     public String text() {
         return label().replace('_', ' ');
     }
 
-    /** Lower case with underscores, for labels and JSON. */
+    /** Returns the verdict in lower case with underscores, for labels and JSON. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

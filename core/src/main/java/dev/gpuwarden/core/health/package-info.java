@@ -1,2 +1,2 @@
-/** Outcomes, findings and the decisions over them, as pure functions. */
+/** Outcomes, findings and the decisions about them, as pure functions. */
 package dev.gpuwarden.core.health;

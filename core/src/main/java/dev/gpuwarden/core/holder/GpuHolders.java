@@ -10,10 +10,10 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Who was given the GPUs of a node.
+ * The pods to which the GPUs of a node are allocated.
  *
- * @param asOf when the kubelet was asked: who came later is not in it
- * @param unlisted how many holders and unresolved devices found no room in the lists
+ * @param asOf time of the kubelet's answer; later pods are missing
+ * @param unlisted number of holders and unresolved devices that found no room in the lists
  */
 public record GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedDevice> unresolved, long unlisted) {
 
@@ -23,7 +23,7 @@ public record GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedD
             .thenComparing(GpuHolder::container)
             .thenComparing(GpuHolder::deviceId);
 
-    /** A pod by its name; whether it is still the same one only the API server knows. */
+    /** A pod by its name. Only the API server can tell whether it is still the same pod. */
     public record Pod(String namespace, String name) implements Comparable<Pod> {
         private static final Comparator<Pod> ORDER =
                 Comparator.comparing(Pod::namespace).thenComparing(Pod::name);
@@ -44,19 +44,19 @@ public record GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedD
         unresolved = List.copyOf(unresolved);
     }
 
-    /** Whether a GPU that nobody is listed for is surely nobody's. */
+    /** Returns whether a GPU without a listed holder certainly has none. */
     public boolean complete() {
         return unresolved.isEmpty() && unlisted == 0;
     }
 
-    /** Whether a pod is listed, for any GPU. */
+    /** Returns whether a pod holds any GPU. */
     public boolean isHolder(String namespace, String pod) {
         return holders.stream()
                 .anyMatch(
                         holder -> holder.pod().equals(pod) && holder.namespace().equals(namespace));
     }
 
-    /** Pods by the GPU that they have any part of. */
+    /** Returns the pods by the GPU of which they hold any part. */
     public Map<String, TreeSet<Pod>> podsByGpu() {
         return holders.stream()
                 .collect(Collectors.groupingBy(
@@ -67,12 +67,12 @@ public record GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedD
                                 Collectors.toCollection(TreeSet::new))));
     }
 
-    /** Pods that have any part of a GPU. */
+    /** Returns the pods that hold any part of a GPU. */
     public TreeSet<Pod> podsOf(String gpuUuid) {
         return podsByGpu().getOrDefault(canonical(gpuUuid), new TreeSet<>());
     }
 
-    /** Programs differ in the case of the digits. */
+    /** Returns the UUID in one form, since programs differ in the case of its digits. */
     private static String canonical(String uuid) {
         return "GPU-" + uuid.replaceFirst("^(?i)GPU-", "").toLowerCase(Locale.ROOT);
     }

@@ -1,10 +1,10 @@
 package dev.gpuwarden.core.holder;
 
 /**
- * What a container was given and may be a GPU or a part of one, nobody can say of which.
+ * A device of a container that may be a GPU or a part of one, but could not be resolved to a GPU.
  *
- * @param resource as pods ask for it, for example "nvidia.com/gpu"; of a claim "NAMESPACE/CLAIM"
- * @param why for people
+ * @param resource as pods request it, for example "nvidia.com/gpu"; for a claim "NAMESPACE/CLAIM"
+ * @param why the reason in words
  */
 public record UnresolvedDevice(
         String namespace, String pod, String container, String resource, String deviceId, String why) {}

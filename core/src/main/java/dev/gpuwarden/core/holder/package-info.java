@@ -1,2 +1,2 @@
-/** Which pods were given which GPUs, as their kubelet knows it. */
+/** The allocation of GPUs to pods, as the kubelet reports it. */
 package dev.gpuwarden.core.holder;

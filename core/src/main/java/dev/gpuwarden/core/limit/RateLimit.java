@@ -4,19 +4,21 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** How often something may happen for each of many: some times at once, then once in a while. Thread-safe. */
+/** A rate limit for each of many keys: a burst, then one event per interval. Thread-safe. */
 public final class RateLimit {
 
     private final int burst;
     private final long eachNanos;
     private final LongSupplier nanoTime;
-    /** When each will have all of its burst again; the one that was used least lately goes first. */
+    /** Time at which each key has its whole burst again; the least recently used key is dropped first. */
     private final Map<Object, Long> full;
 
     /**
-     * @param burst how often at once
-     * @param eachNanos after which one of it may happen again
-     * @param most of how many this is remembered
+     * Creates a rate limit.
+     *
+     * @param burst number of events without a pause
+     * @param eachNanos interval after which a further event is permitted
+     * @param most number of keys that are kept
      */
     public RateLimit(int burst, long eachNanos, int most, LongSupplier nanoTime) {
         this.burst = burst;
@@ -32,7 +34,11 @@ public final class RateLimit {
         };
     }
 
-    /** Whether it may happen now for this one, which counts then. */
+    /**
+     * Takes one event of the key.
+     *
+     * @return false where the limit is reached; the event then does not count
+     */
     public synchronized boolean take(Object who) {
         long missing = missingNanos(who);
         if (missing > (burst - 1) * eachNanos) {
@@ -42,12 +48,12 @@ public final class RateLimit {
         return true;
     }
 
-    /** The same without counting. */
+    /** Returns whether an event of the key is permitted, without counting one. */
     public synchronized boolean has(Object who) {
         return missingNanos(who) <= (burst - 1) * eachNanos;
     }
 
-    /** Whether it has not happened for this one lately. */
+    /** Returns whether the key has its whole burst. */
     public synchronized boolean isFull(Object who) {
         return missingNanos(who) == 0;
     }

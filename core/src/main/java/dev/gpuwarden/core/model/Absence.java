@@ -1,19 +1,19 @@
 package dev.gpuwarden.core.model;
 
 /**
- * Why a value is not there. The ordinal travels through native memory (see {@code GpuFrame}), so the order is part of the
- * sampler's contract: add at the end.
+ * The cause of a missing value. The ordinal is written to native memory (see {@code GpuFrame}), so the order is part of
+ * the sampler's contract: add new causes at the end.
  */
 public enum Absence {
-    /** Nobody looked yet, or a difference needs a second sample. */
+    /** Not read yet, or a difference needs a second sample. */
     PENDING("not read yet"),
-    /** Not an absence: the value is there. First among the causes only in that native code writes it as 1. */
+    /** No absence: the value is there. It is among the causes only because native code writes it as 1. */
     PRESENT(""),
-    /** The board or the driver cannot say (nvmlReturn 3). */
+    /** The board or the driver does not provide the value (nvmlReturn 3). */
     NOT_SUPPORTED("not supported by this board or driver"),
     /** The loaded library does not have the function. */
     NO_SYMBOL("the driver library does not have the function"),
-    /** The caller may not see it (nvmlReturn 4). */
+    /** The caller lacks the permission (nvmlReturn 4). */
     NO_PERMISSION("no permission"),
     /** The GPU no longer answers (nvmlReturn 15). */
     GPU_LOST("the GPU is lost"),
@@ -21,13 +21,13 @@ public enum Absence {
     RESET_REQUIRED("the GPU needs a reset"),
     /** The call failed with another code. */
     FAILED("the call failed"),
-    /** The library answered with a value that cannot be true; it was refused and counted. */
+    /** The library returned a value that cannot be true; it was refused and counted. */
     IMPLAUSIBLE("the value is implausible"),
-    /** The last value is too old to stand for the present, because the driver hangs or the worker is late. */
+    /** The last value is too old, because the driver hangs or the worker is late. */
     STALE("the last sample is too old"),
     /** The driver has no such data now (nvmlReturn 6, 21, 27). */
     NO_DATA("no data"),
-    /** A setting says that nobody is to ask for it. */
+    /** A setting disables the reading. */
     OFF("switched off by a setting");
 
     private static final Absence[] VALUES = values();
@@ -38,12 +38,12 @@ public enum Absence {
         this.text = text;
     }
 
-    /** The cause in words, for people. */
+    /** Returns the cause in words. */
     public String text() {
         return text;
     }
 
-    /** The cause as a metric label or JSON value: lower case with underscores. */
+    /** Returns the cause as a metric label or JSON value: lower case with underscores. */
     public String label() {
         return name().toLowerCase(java.util.Locale.ROOT);
     }
@@ -52,7 +52,7 @@ public enum Absence {
         return ordinal >= 0 && ordinal < VALUES.length ? VALUES[ordinal] : FAILED;
     }
 
-    /** The cause that an nvmlReturn stands for (nvml.h 13.3, nvmlReturn_t). 0 is PRESENT. */
+    /** Returns the cause for an nvmlReturn (nvml.h 13.3, nvmlReturn_t). 0 is PRESENT. */
     public static Absence ofNvmlReturn(int code) {
         return switch (code) {
             case 0 -> PRESENT;

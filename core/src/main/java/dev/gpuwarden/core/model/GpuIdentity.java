@@ -4,10 +4,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a GPU is, read once when it is enumerated.
+ * The identity of a GPU, read once when it is enumerated.
  *
- * @param index the driver's index, which follows PCI order and changes when a GPU falls off the bus; the UUID does not
- * @param uuid "GPU-" and 36 characters; absent when the GPU was lost before it could be asked
+ * @param index the driver's index, which follows PCI order and changes when a GPU falls off the bus; the UUID does
+ *     not
+ * @param uuid "GPU-" and 36 characters; absent where the GPU was lost before it was read
  * @param minor the N of /dev/nvidiaN
  * @param name the product name, for example "NVIDIA H100 80GB HBM3"
  * @param serial the board's serial number
@@ -15,8 +16,8 @@ import java.util.Optional;
  * @param boardPart board part number
  * @param computeCapability for example "9.0"
  * @param numaNode the NUMA node of the device
- * @param migMode true when the GPU is partitioned
- * @param mig the partitions, empty when there are none
+ * @param migMode true where the GPU is partitioned
+ * @param mig the partitions; empty where there are none
  */
 public record GpuIdentity(
         int index,
@@ -32,7 +33,11 @@ public record GpuIdentity(
         Reading<Boolean> migMode,
         List<MigDevice> mig) {
 
-    /** A GPU of which nothing but its place is known, and why. */
+    /**
+     * Returns a GPU with nothing known but its index.
+     *
+     * @param why cause of all absences
+     */
     public static GpuIdentity unknown(int index, Reading.Absent<?> why) {
         return new GpuIdentity(
                 index, same(why), same(why), same(why), same(why), same(why), same(why), same(why), same(why),
@@ -43,7 +48,10 @@ public record GpuIdentity(
         return Reading.absent(why.cause(), why.code(), why.detail());
     }
 
-    /** What people call this GPU: "GPU 4 (0000:89:00.0)"; with its UUID where the address is not known, with nothing where neither is. */
+    /**
+     * Returns the GPU's name in messages: "GPU 4 (0000:89:00.0)"; with the UUID where the address is unknown, with
+     * neither where both are.
+     */
     public String label() {
         return label(index, pci.asOptional(), uuid.asOptional());
     }
@@ -57,7 +65,7 @@ public record GpuIdentity(
                         .orElse("");
     }
 
-    /** UUID, else PCI address, else index: what programs know it by, and `nvidia-smi -i` takes. */
+    /** Returns UUID, else PCI address, else index: names that programs and `nvidia-smi -i` accept. */
     public String selector() {
         return uuid.asOptional()
                 .orElseGet(() -> pci.asOptional().map(PciAddress::toString).orElse(Integer.toString(index)));

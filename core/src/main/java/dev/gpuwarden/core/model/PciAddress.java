@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a device sits on the PCI bus. NVML writes the domain with eight digits, the kernel with four, some logs leave the
- * function out: all three parse to the same address, so compare addresses and never their texts.
+ * The address of a device on the PCI bus. NVML writes the domain with eight digits, the kernel with four, and some logs
+ * leave out the function. All three parse to the same address, so compare addresses and never their texts.
  */
 public record PciAddress(int domain, int bus, int device, int function) implements Comparable<PciAddress> {
 
@@ -15,7 +15,7 @@ public record PciAddress(int domain, int bus, int device, int function) implemen
     private static final Pattern FORM =
             Pattern.compile("(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\\.([0-7]))?");
 
-    /** Empty when the text is no PCI address. */
+    /** Returns the address; empty where the text is none. */
     public static Optional<PciAddress> parse(String text) {
         Matcher m = FORM.matcher(text.trim());
         if (!m.matches()) {
@@ -40,10 +40,10 @@ public record PciAddress(int domain, int bus, int device, int function) implemen
         return Integer.compare(mine, other.bus << 8 | other.device << 3 | other.function);
     }
 
-    /** The kernel's form, as `/sys/bus/pci/devices` names it: `0000:3b:00.0`. */
+    /** Returns the kernel's form, as in `/sys/bus/pci/devices`: `0000:3b:00.0`. */
     @Override
     public String toString() {
-        // Not String.format, which costs a kilobyte: every finding names its GPU by this.
+        // Not String.format, which allocates a kilobyte: every finding names its GPU by this text.
         int digits = (Integer.SIZE - Integer.numberOfLeadingZeros(domain) + 3) / 4;
         return HEX.toHexDigits(domain, Math.max(4, digits)) + ":" + HEX.toHexDigits((byte) bus) + ":"
                 + HEX.toHexDigits((byte) device) + "." + function;

@@ -4,21 +4,23 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A value that was looked for: there, or absent with its cause.
+ * A value that was read: present, or absent with its cause.
  *
  * @param <T> the value's type; its unit is named where the reading is declared
  */
 public sealed interface Reading<T> {
 
-    /** The value, as read. */
+    /** A present value. */
     record Present<T>(T value) implements Reading<T> {}
 
     /**
-     * No value. {@code code} is the driver's return code where one was given, otherwise 0; {@code detail} names the function or
-     * the reason and may be empty.
+     * A missing value.
+     *
+     * @param code the driver's return code; 0 where there was none
+     * @param detail the function or the reason; may be empty
      */
     record Absent<T>(Absence cause, int code, String detail) implements Reading<T> {
-        /** The cause in words, with code and detail where they say more. */
+        /** Returns the cause in words, with code and detail where they add information. */
         public String text() {
             String withCode = code == 0 ? cause.text() : cause.text() + " (code " + code + ")";
             return detail.isEmpty() ? withCode : detail + ": " + withCode;

@@ -1,2 +1,2 @@
-/** What things are: addresses, identities, readings and the causes of their absence. */
+/** Basic values: addresses, identities, readings and the causes of their absence. */
 package dev.gpuwarden.core.model;

@@ -9,17 +9,18 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 
-/** Who and where a GPU is that does not report it, as one that was lost before it was asked. Pure. */
+/** Identities of GPUs that report none, such as a GPU that was lost before it was read. Pure. */
 public final class GpuPlaces {
 
     private GpuPlaces() {}
 
     /**
-     * The same node, with what is certain of GPUs that do not report who they are: the address of the only one that reports none is
-     * the one address on the bus that no other claims; and names are those that it had before. As it was where nothing is certain.
+     * Returns the node with the certain identities of GPUs that report none. The only GPU without an address gets the
+     * only address on the bus that no other GPU has. Its names are those that it had before. Where nothing is certain,
+     * the node is returned unchanged.
      */
     public static NodeSnapshot located(NodeSnapshot node, KnownGpus known) {
-        // Nearly always, and this is done for each snapshot.
+        // The usual case, and this runs for each snapshot.
         if (node.gpus().stream().allMatch(gpu -> reportsItself(gpu.identity()))) {
             return node;
         }

@@ -12,24 +12,24 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which GPU sat where, as each last reported it: names for one that reports none now, never readings. A board that was replaced and
- * never reported since has the names of the one before. Immutable.
+ * The identities that GPUs last reported, by place: names for a GPU that reports none now, never readings. A replaced
+ * board that has not reported since has the names of the board before. Immutable.
  *
  * @param gpus one for each address and for each UUID; at most {@value #MOST}
  */
 public record KnownGpus(List<Known> gpus) {
 
-    /** No node has more, boards that were replaced included. */
+    /** Limit on GPUs; no node has more, even with replaced boards. */
     public static final int MOST = 256;
 
     public static final KnownGpus NONE = new KnownGpus(List.of());
 
     /**
-     * A GPU as it last reported itself.
+     * The last reported identity of a GPU.
      *
-     * @param index the driver's, then
-     * @param name the product; empty where it never reported one
-     * @param serial of the board; empty where it never reported one
+     * @param index the driver's index at that time
+     * @param name the product; empty where it was never reported
+     * @param serial of the board; empty where it was never reported
      */
     public record Known(int index, PciAddress pci, String uuid, Optional<String> name, Optional<String> serial) {}
 
@@ -37,7 +37,7 @@ public record KnownGpus(List<Known> gpus) {
         gpus = List.copyOf(gpus);
     }
 
-    /** These, and what GPUs report of themselves now; this very object where that is nothing new. */
+    /** Returns these identities with those that GPUs report now; this object where nothing is new. */
     public KnownGpus with(NodeSnapshot node) {
         KnownGpus known = this;
         for (GpuSnapshot gpu : node.gpus()) {
@@ -67,7 +67,7 @@ public record KnownGpus(List<Known> gpus) {
         return new KnownGpus(all.size() <= MOST ? all : all.subList(all.size() - MOST, all.size()));
     }
 
-    /** The same as identities, in which all else is absent. */
+    /** Returns the same GPUs as identities, in which all else is absent. */
     public List<GpuIdentity> identities() {
         Reading.Absent<?> pending = new Reading.Absent<>(Absence.PENDING, 0, "");
         return gpus.stream()
@@ -75,7 +75,10 @@ public record KnownGpus(List<Known> gpus) {
                 .toList();
     }
 
-    /** What is known of a GPU that does not report all of its names; empty where it reports them, or nothing certain is known. */
+    /**
+     * Returns the known identity of a GPU that reports an incomplete one; empty where its identity is complete or
+     * nothing certain is known.
+     */
     Optional<Known> of(GpuIdentity gpu, NodeSnapshot node) {
         if (gpu.uuid() instanceof Reading.Present<?>) {
             return Optional.empty();
@@ -83,14 +86,14 @@ public record KnownGpus(List<Known> gpus) {
         Optional<Known> known = gpu.pci() instanceof Reading.Present<PciAddress> pci
                 ? gpus.stream().filter(each -> each.pci().equals(pci.value())).findFirst()
                 : byOrder(gpu.index(), node);
-        // Whoever reports this UUID now is that GPU.
+        // The GPU that reports this UUID now is that GPU.
         return known.filter(each -> node.gpus().stream()
                 .noneMatch(other -> other.identity().uuid().asOptional().equals(Optional.of(each.uuid()))));
     }
 
     /**
-     * The driver's index follows the bus, and changes when a GPU leaves it. It names a GPU only where all others are where they
-     * were, and the address is still on the bus and free.
+     * Returns the GPU by the driver's index, which follows the bus and changes when a GPU leaves it. The index
+     * identifies a GPU only where all others kept their places, and the address is still on the bus and free.
      */
     private Optional<Known> byOrder(int index, NodeSnapshot node) {
         List<Known> named =

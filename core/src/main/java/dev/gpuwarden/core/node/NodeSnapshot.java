@@ -8,24 +8,24 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 
 /**
- * The node's GPUs at one moment: what tables, metrics and verdicts are made from.
+ * The node's GPUs at one moment: the source of tables, metrics and verdicts.
  *
- * @param driver the opened driver's facts, or why there is none
+ * @param driver the opened driver's facts, or the reason for a missing driver
  * @param pciGpus NVIDIA display and 3D controllers on the PCI bus; absent where the bus cannot be read
- * @param gpus in the driver's order; empty when there is no driver
+ * @param gpus in the driver's order; empty without a driver
  */
 public record NodeSnapshot(DriverState driver, Reading<List<PciAddress>> pciGpus, List<GpuSnapshot> gpus) {
 
-    /** What is known of the driver. */
+    /** The state of the driver. */
     public sealed interface DriverState {
-        /** Opening it has not ended yet and is not late: nothing is known so far. */
+        /** The driver is being opened, and is not late. */
         record Opening() implements DriverState {}
 
         record Running(DriverInfo info) implements DriverState {}
 
         record Unavailable(DriverOpening.Reason reason, int code, String detail) implements DriverState {}
 
-        /** The library is loaded and initialised, and the driver does not answer what GPUs there are. */
+        /** The library is loaded and initialised, but the driver does not list the GPUs. */
         record Silent(DriverInfo info, String detail) implements DriverState {}
     }
 }

@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What people call the parts of a node that events name. Pure. */
+/** Names of the node's parts for messages. Pure. */
 public record PartNames(List<Gpu> gpus) {
 
     /**
      * A GPU of the node.
      *
      * @param label "GPU 4 (0000:89:00.0)"
-     * @param names what events call it
+     * @param names its names in events
      */
     public record Gpu(String label, Set<Entity> names) {
 
@@ -49,7 +49,10 @@ public record PartNames(List<Gpu> gpus) {
                 node.gpus().stream().map(GpuSnapshot::identity).map(Gpu::of).toList());
     }
 
-    /** Each part once; a GPU that is not of the node by the name that the event has, and the node itself where none is named. */
+    /**
+     * Returns the names, each part once. A GPU that is not on the node keeps the event's name, and an event without
+     * entities names the node.
+     */
     public String of(List<Entity> entities) {
         if (entities.isEmpty()) {
             return "node";

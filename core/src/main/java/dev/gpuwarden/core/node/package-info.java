@@ -1,2 +1,2 @@
-/** The node as a whole at one moment. */
+/** The whole node at one moment. */
 package dev.gpuwarden.core.node;

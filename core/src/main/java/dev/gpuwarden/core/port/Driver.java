@@ -11,35 +11,38 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The GPU driver of this node, reached in this process.
+ * The GPU driver of this node, called in this process.
  *
- * <p>Every call may block for as long as the driver likes, without a way to interrupt it: call from a thread that may be lost.
- * All calls are thread-safe. Nothing here throws for what a driver may do; failures come back as absences.
+ * <p>Every call may block without limit and cannot be interrupted: call from a thread that may be lost. All calls are
+ * thread-safe. No method throws for a driver's failure; failures are returned as absences.
  */
 public interface Driver extends AutoCloseable {
 
-    /** Versions and origin, read once at start. */
+    /** Returns versions and origin, read once at start. */
     DriverInfo info();
 
-    /** Each optional function with what it is for and whether this library has it. */
+    /** Returns each optional function with its purpose, and whether this library has it. */
     List<Capability> capabilities();
 
-    /** Answers of the library that were refused because they contradict themselves, most recent last; bounded. */
+    /**
+     * Returns answers of the library that were refused because they contradict themselves, the most recent last;
+     * bounded.
+     */
     List<Refusal> refusals();
 
-    /** How many GPUs the driver lists. */
+    /** Returns the number of GPUs that the driver lists. */
     Reading<Integer> count();
 
     /**
-     * What the GPU with this index is. Asks this GPU alone, so that one that hangs does not hide the others; one that cannot be
-     * asked is described by its absences.
+     * Returns the identity of one GPU. It queries this GPU alone, so that a hanging GPU does not hide the others. A GPU
+     * that cannot be queried has absences.
      */
     GpuIdentity identify(int gpuIndex);
 
     /**
-     * Asks all GPUs, by index, what they are.
+     * Returns the identities of all GPUs by index.
      *
-     * @return absent when the driver cannot even count them
+     * @return absent where the driver cannot count them
      */
     default Reading<List<GpuIdentity>> enumerate() {
         return count().map(gpus ->
@@ -47,28 +50,31 @@ public interface Driver extends AutoCloseable {
     }
 
     /**
-     * Shuts the library down and initialises it again, so that GPUs that came back or went away are seen. Samplers
-     * stay valid and follow their GPU by its UUID, while indexes may come to mean other GPUs. Calls that are under way in other
-     * threads may fail once.
+     * Shuts the library down and initialises it again, so that it sees GPUs that came back or went away. Samplers stay
+     * valid and follow their GPU by its UUID, while indexes may change. Calls in progress in other threads may fail
+     * once.
      */
     Reading<Boolean> reinitialise();
 
-    /** A sampler for the GPU with this index. Not thread-safe: one per worker thread. */
+    /** Returns a sampler for the GPU with this index. It is not thread-safe: use one per worker thread. */
     Sampler sampler(int gpuIndex);
 
-    /** A sampler for one MIG partition: most readings are NOT_SUPPORTED there, memory is not. */
+    /** Returns a sampler for one MIG partition: most readings are NOT_SUPPORTED there, memory is not. */
     Sampler migSampler(int gpuIndex, int migIndex);
 
-    /** The processes that hold this GPU, MIG partitions and MPS clients included. Dear: takes a lock in the driver. */
+    /**
+     * Returns the processes that hold this GPU, with MIG partitions and MPS clients. The call is expensive: it takes a
+     * lock in the driver.
+     */
     Reading<List<GpuProcess>> processes(int gpuIndex);
 
-    /** Critical events, XIDs foremost. Absent where the driver has none (WSL, no permission). */
+    /** Returns critical events, mainly XIDs. Absent where the driver has none (WSL, no permission). */
     Reading<EventStream> events();
 
     @Override
     void close();
 
-    /** Takes one GPU's readings. */
+    /** A reader of one GPU's readings. */
     interface Sampler extends AutoCloseable {
         /**
          * Fills every slot of the cadence, and nothing else, with a value or an absence, then the header. Blocks in the driver.
@@ -80,9 +86,9 @@ public interface Driver extends AutoCloseable {
         void close();
     }
 
-    /** Events as they come. */
+    /** A stream of events. */
     interface EventStream extends AutoCloseable {
-        /** Waits at most this long; empty when nothing came. */
+        /** Waits for an event; empty after the timeout. */
         Optional<DriverEvent> await(Duration timeout);
 
         @Override

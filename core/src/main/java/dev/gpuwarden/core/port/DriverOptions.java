@@ -3,11 +3,11 @@ package dev.gpuwarden.core.port;
 import java.util.List;
 
 /**
- * How to open the driver.
+ * Options for opening the driver.
  *
- * @param libraryPaths files or folders to look in before the loader's own search; usually empty
- * @param samplerPath which way telemetry is read
- * @param profiling whether the slow sampling reads how busy the parts of a GPU are; else those readings are {@code OFF}
+ * @param libraryPaths files or folders that are searched before the loader's own search; usually empty
+ * @param samplerPath the way to read telemetry
+ * @param profiling whether the slow sampling reads the load of a GPU's parts; else those readings are {@code OFF}
  */
 public record DriverOptions(List<String> libraryPaths, SamplerPath samplerPath, boolean profiling) {
 
@@ -15,7 +15,7 @@ public record DriverOptions(List<String> libraryPaths, SamplerPath samplerPath, 
         this(libraryPaths, samplerPath, false);
     }
 
-    /** The two ways into the driver, which do the same work. */
+    /** The two ways to call the driver; both do the same work. */
     public enum SamplerPath {
         /** JNI where its library loads, otherwise JNA. */
         AUTO,

@@ -1,11 +1,11 @@
 package dev.gpuwarden.core.port;
 
-/** Opens a driver; found by {@link java.util.ServiceLoader}. */
+/** A factory of drivers, found by {@link java.util.ServiceLoader}. */
 public interface DriverProvider {
 
-    /** For example "nvml". */
+    /** Returns the provider's name, for example "nvml". */
     String name();
 
-    /** Loads the library and initialises it. Blocks in the driver. Never throws for what a node may be like. */
+    /** Loads the library and initialises it. Blocks in the driver. It does not throw for any state of a node. */
     DriverOpening open(DriverOptions options);
 }

@@ -1,2 +1,2 @@
-/** What gpuwarden needs from outside; adapters in other modules implement it. */
+/** The ports of gpuwarden; adapters in other modules implement them. */
 package dev.gpuwarden.core.port;

@@ -8,13 +8,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads `/proc/PID/cgroup`, of cgroup v1, v2 and both at once: whom a process belongs to.
+ * The owner of a process by `/proc/PID/cgroup`, of cgroup v1, v2 and both together.
  *
- * <p>The text is untrusted: whoever may create cgroups below his own may name them like another's pod. Ancestors are made by
- * kubelet, container engine or systemd, so the first name that says something decides, never the last. A cgroup of a plain
- * container that looks like a pod's counts as a pod: nodes in containers (kind) look just so.
+ * <p>The text is untrusted: a user who may create cgroups can name them like another user's pod. Ancestors are made by
+ * kubelet, container engine or systemd, so the first meaningful name decides, never the last. A cgroup of a plain
+ * container that looks like a pod's counts as a pod: nodes in containers (kind) look exactly so.
  *
- * @param path the path that decided, as the kernel wrote it; empty when there was none
+ * @param path the deciding path, as the kernel wrote it; empty where there was none
  */
 public record CgroupPath(String path, Owner owner) {
 
@@ -25,7 +25,7 @@ public record CgroupPath(String path, Owner owner) {
             "(?:[A-Za-z0-9_.]+-){0,8}kubepods(?:-burstable|-besteffort|-guaranteed)?-pod" + UID + "\\.slice");
     /** cgroupfs driver. */
     private static final Pattern POD_FOLDER = Pattern.compile("pod" + UID);
-    /** containerd's shim, where the path of the systemd driver was taken for a cgroupfs one: slice:prefix:id. */
+    /** containerd's shim, where it took the path of the systemd driver for a cgroupfs one: slice:prefix:id. */
     private static final Pattern POD_TRIPLE =
             Pattern.compile("(?:[A-Za-z0-9_.]+-){0,8}kubepods(?:-burstable|-besteffort|-guaranteed)?-pod" + UID
                     + "\\.slice:([a-z0-9-]{1,32}):([0-9a-f]{64})");
@@ -35,7 +35,11 @@ public record CgroupPath(String path, Owner owner) {
     private static final Pattern STEP = Pattern.compile("step_([0-9]{1,20}|batch|extern|interactive)");
     private static final int MAX_NAME = 255; // a cgroup is a folder: NAME_MAX of Linux
 
-    /** @param text the whole file; may be cut off */
+    /**
+     * Returns the owner.
+     *
+     * @param text the whole file; may be cut off
+     */
     public static CgroupPath parse(String text) {
         CgroupPath best = new CgroupPath("", new Owner.Unknown("no cgroup"));
         int bestRank = -1;
@@ -67,7 +71,7 @@ public record CgroupPath(String path, Owner owner) {
         return owner instanceof Owner.Unit ? 1 : 0;
     }
 
-    /** Hierarchies that every process is in on purpose come before those that only some managers use. */
+    /** Returns the rank of a hierarchy: those with every process come before those that only some managers use. */
     private static int preference(String controllers) {
         return switch (controllers) {
             case "" -> 4;
@@ -173,7 +177,10 @@ public record CgroupPath(String path, Owner owner) {
         return new Owner.SlurmJob(job.group(1), step.matches() ? step.group(1) : "");
     }
 
-    /** A user's own units keep his manager's name in front, so that none passes for a unit of the system. */
+    /**
+     * Returns the unit's name. A user's own units keep the manager's name in front, so that none looks like a unit of
+     * the system.
+     */
     private static String unit(String soFar, String name) {
         if (!name.endsWith(".service") && !name.endsWith(".scope")) {
             return soFar;

@@ -5,14 +5,15 @@ import dev.gpuwarden.core.model.Reading;
 import java.util.List;
 
 /**
- * Whose memory a GPU holds.
+ * The owners of a GPU's memory.
  *
- * @param uses one row per process (and MIG partition), absent when the process list could not be had
- * @param usedBytes what the GPU says is in use
- * @param unattributedBytes used memory that no process answers for: driver overhead, contexts of dead processes, clients of
- *     other PID namespaces. Never negative; absent when one of its two sides is
- * @param overattributedBytes what processes claim beyond the memory in use, because the two were read at different times or
- *     the driver counts shared memory twice; 0 as a rule, absent together with {@code unattributedBytes}
+ * @param uses one row per process (and MIG partition); absent where the process list could not be read
+ * @param usedBytes used memory as the GPU reports it
+ * @param unattributedBytes used memory of no process: driver overhead, contexts of dead processes, clients of other
+ *     PID namespaces. Never negative; absent where one of its two sides is
+ * @param overattributedBytes memory that processes claim beyond the used memory, because the two were read at
+ *     different times or the driver counts shared memory twice; usually 0, absent together with {@code
+ *     unattributedBytes}
  */
 public record GpuMemoryUse(
         GpuIdentity gpu,

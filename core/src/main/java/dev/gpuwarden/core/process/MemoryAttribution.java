@@ -11,15 +11,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
 
-/** Says whose memory a GPU holds, and what nobody answers for. Linear in the number of processes. */
+/** The attribution of a GPU's memory to owners, and the rest without an owner. Linear in the number of processes. */
 public final class MemoryAttribution {
 
     private MemoryAttribution() {}
 
     /**
+     * Returns the owners of the memory.
+     *
      * @param memory of the whole GPU
-     * @param processes as the driver lists them, over all partitions and ways of use; may name one process twice
-     * @param facts what is known of a pid
+     * @param processes as the driver lists them, over all partitions and kinds of use; one process may occur twice
+     * @param facts by pid
      */
     public static GpuMemoryUse attribute(
             GpuIdentity gpu, GpuMemory memory, Reading<List<GpuProcess>> processes, IntFunction<ProcessFacts> facts) {
@@ -63,7 +65,10 @@ public final class MemoryAttribution {
         return clientBytes.map(bytes -> bytes - claimed);
     }
 
-    /** One row per process and partition; the driver lists a process that computes and draws twice, with the same memory. */
+    /**
+     * Returns one row per process and partition. The driver lists a process that computes and draws twice, with the
+     * same memory.
+     */
     private static Map<Key, GpuProcess> distinct(List<GpuProcess> processes) {
         Map<Key, GpuProcess> rows = new LinkedHashMap<>();
         for (GpuProcess process : processes) {
@@ -102,7 +107,7 @@ public final class MemoryAttribution {
         }
     }
 
-    /** For processes that nobody looked up. */
+    /** Returns the facts of a process that was not looked up. */
     public static ProcessFacts unknown(String cause) {
         return new ProcessFacts(Reading.absent(Absence.NO_DATA, 0, cause), new Owner.Unknown(cause));
     }

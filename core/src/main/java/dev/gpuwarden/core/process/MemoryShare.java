@@ -9,27 +9,35 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * What one owner holds of one GPU.
+ * The share of one owner in one GPU's memory.
  *
- * @param bytes absent as soon as the driver does not tell the memory of one of the processes
- * @param processes how many
+ * @param bytes absent where the driver does not report the memory of one of the processes
+ * @param processes their number
  */
 public record MemoryShare(Owner owner, Reading<Long> bytes, int processes) {
 
     private static final Owner PODS = new Owner.Unit("(pods)");
     private static final Owner CONTAINERS = new Owner.Unit("(containers)");
 
-    /** Pods as wholes; who is in no pod stands for himself. Empty where the processes are not known. */
+    /**
+     * Returns shares by pod; processes outside a pod are listed individually. Empty where the processes are unknown.
+     */
     public static List<MemoryShare> byPod(GpuMemoryUse gpu) {
         return group(gpu, MemoryShare::pod);
     }
 
-    /** Containers, those of pods too; who is in no container stands for himself. Empty where the processes are not known. */
+    /**
+     * Returns shares by container, in pods or not; processes outside a container are listed individually. Empty where
+     * the processes are unknown.
+     */
     public static List<MemoryShare> byContainer(GpuMemoryUse gpu) {
         return group(gpu, owner -> owner);
     }
 
-    /** Units and jobs; all pods are one, all other containers are one. Empty where the processes are not known. */
+    /**
+     * Returns shares by unit and job; all pods are one share, and all other containers are one. Empty where the
+     * processes are unknown.
+     */
     public static List<MemoryShare> byUnit(GpuMemoryUse gpu) {
         return group(gpu, owner -> {
             if (owner instanceof Owner.Pod) {

@@ -2,7 +2,10 @@ package dev.gpuwarden.core.process;
 
 import dev.gpuwarden.core.model.Reading;
 
-/** Whom a process belongs to, as its cgroup says. Names come from the node and may be hostile: escape before printing. */
+/**
+ * The owner of a process, according to its cgroup. Names come from the node and may be hostile: escape them before
+ * printing.
+ */
 public sealed interface Owner {
 
     /**
@@ -28,9 +31,9 @@ public sealed interface Owner {
     /** A systemd unit, for example "jupyter.service" or "session-3.scope". */
     record Unit(String name) implements Owner {}
 
-    /** A batch job. */
+    /** A Slurm job. */
     record SlurmJob(String jobId, String step) implements Owner {}
 
-    /** Nobody could be named; the cause says why: process gone, no permission, foreign PID namespace. */
+    /** An unknown owner; the cause gives the reason: process gone, no permission, foreign PID namespace. */
     record Unknown(String cause) implements Owner {}
 }

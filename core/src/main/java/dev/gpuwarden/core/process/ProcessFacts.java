@@ -3,7 +3,7 @@ package dev.gpuwarden.core.process;
 import dev.gpuwarden.core.model.Reading;
 
 /**
- * What the node knows of one process.
+ * The node's facts about one process.
  *
  * @param command the process's short name, untrusted
  */

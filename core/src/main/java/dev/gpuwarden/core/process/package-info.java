@@ -1,2 +1,2 @@
-/** Who holds a GPU: processes, containers, pods and units. */
+/** The owners of GPU memory: processes, containers, pods and units. */
 package dev.gpuwarden.core.process;

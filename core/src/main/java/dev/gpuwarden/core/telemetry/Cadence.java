@@ -1,6 +1,6 @@
 package dev.gpuwarden.core.telemetry;
 
-/** How often a reading is taken. The ordinal is the number that native code receives. */
+/** The sampling interval of a reading. The ordinal is the number that native code receives. */
 public enum Cadence {
     /** Memory and health: every second by default. */
     FAST,

@@ -43,8 +43,8 @@ public final class GpuFrame {
     }
 
     /**
-     * A copy on the Java heap, for readers: direct memory would wait for a garbage collection that an idle daemon seldom has.
-     * No sampler can fill it.
+     * Returns a copy on the Java heap, for readers: direct memory would wait for a garbage collection, which an idle
+     * daemon runs rarely. No sampler can fill the copy.
      */
     public GpuFrame copy() {
         GpuFrame copy = new GpuFrame(ByteBuffer.allocate(BYTES));
@@ -60,7 +60,7 @@ public final class GpuFrame {
         return GpuMetric.count() + link * LinkMetric.count() + metric.ordinal();
     }
 
-    /** The memory itself, for the sampler that fills it. */
+    /** Returns the memory itself, for the sampler that fills it. */
     public ByteBuffer buffer() {
         return buffer;
     }
@@ -73,12 +73,12 @@ public final class GpuFrame {
         return buffer.getInt(at(slot) + 8) == Absence.PRESENT.ordinal();
     }
 
-    /** The raw value; meaningful only where {@link #present}. */
+    /** Returns the raw value; valid only where {@link #present}. */
     public long raw(int slot) {
         return buffer.getLong(at(slot));
     }
 
-    /** The driver's return code; 0 where there was none. */
+    /** Returns the driver's return code; 0 where there was none. */
     public int code(int slot) {
         return buffer.getInt(at(slot) + 12);
     }
@@ -91,7 +91,7 @@ public final class GpuFrame {
         return raw(slot(metric));
     }
 
-    /** The reading as a value for people: raw unit, or the cause of absence. Allocates. */
+    /** Returns the reading in its raw unit, or the cause of its absence. Allocates. */
     public Reading<Long> reading(GpuMetric metric) {
         return reading(slot(metric));
     }
@@ -114,24 +114,24 @@ public final class GpuFrame {
         buffer.putInt(at + 12, code);
     }
 
-    /** System.nanoTime when the cadence was last sampled to its end; 0 = never. */
+    /** Returns System.nanoTime of the end of the cadence's last complete sampling; 0 = never. */
     public long sampledAtNanos(Cadence cadence) {
         return buffer.getLong(HEADER_SAMPLED_AT + 8 * cadence.ordinal());
     }
 
-    /** How long the cadence's last sampling took, in nanoseconds. */
+    /** Returns the duration of the cadence's last sampling in nanoseconds. */
     public long durationNanos(Cadence cadence) {
         return buffer.getLong(HEADER_DURATION + 8 * cadence.ordinal());
     }
 
-    /** Called by a sampler when it has filled every slot of the cadence. */
+    /** Records a complete sampling; a sampler calls it after it has filled every slot of the cadence. */
     public void sampled(Cadence cadence, long startNanos, long endNanos, long calls) {
         buffer.putLong(HEADER_SAMPLED_AT + 8 * cadence.ordinal(), endNanos);
         buffer.putLong(HEADER_DURATION + 8 * cadence.ordinal(), endNanos - startNanos);
         buffer.putLong(HEADER_CALLS, calls);
     }
 
-    /** Driver calls of the last sampling. */
+    /** Returns the driver calls of the last sampling. */
     public long calls() {
         return buffer.getLong(HEADER_CALLS);
     }

@@ -1,8 +1,9 @@
 package dev.gpuwarden.core.telemetry;
 
 /**
- * Every reading of a whole GPU. The ordinal is the reading's slot in a {@link GpuFrame} and so in native memory; the order is
- * free to change, since both sides are told at start. Sources per reading stand beside the calls that fill them, in native.
+ * The readings of a whole GPU. The ordinal is the reading's slot in a {@link GpuFrame} and so in native memory. The
+ * order may change, since both sides receive it at start. Sources per reading stand beside the calls that fill them, in
+ * native.
  */
 public enum GpuMetric {
     // Memory. v1 `used` includes the reserved part; v2 (driver 535 and later) tells it apart.
@@ -15,7 +16,7 @@ public enum GpuMetric {
             0,
             1L << 44,
             "Frame buffer that the driver keeps for itself."),
-    MEMORY_FREE("memory_free", Unit.BYTES, Kind.GAUGE, Cadence.FAST, 0, 1L << 44, "Frame buffer that nobody holds."),
+    MEMORY_FREE("memory_free", Unit.BYTES, Kind.GAUGE, Cadence.FAST, 0, 1L << 44, "Free frame buffer memory."),
     MEMORY_USED("memory_used", Unit.BYTES, Kind.GAUGE, Cadence.FAST, 0, 1L << 44, "Frame buffer in use."),
     TEMPERATURE("temperature", Unit.CELSIUS, Kind.GAUGE, Cadence.FAST, -60, 200, "Temperature of the GPU's core."),
     POWER_USAGE("power_usage", Unit.MILLIWATTS, Kind.GAUGE, Cadence.FAST, 0, 5_000_000, "Power drawn by the board."),
@@ -84,7 +85,7 @@ public enum GpuMetric {
             Cadence.FAST,
             0,
             15,
-            "What the driver asks for: 0 nothing, 1 GPU reset, 2 node reboot, 3 drain P2P, 4 drain and reset, 5 recover IMEX domain."),
+            "Recovery action that the driver requests: 0 nothing, 1 GPU reset, 2 node reboot, 3 drain P2P, 4 drain and reset, 5 recover IMEX domain."),
     // Slower.
     ECC_MODE("ecc_mode", Unit.NONE, Kind.GAUGE, Cadence.SLOW, 0, 1, "1 if ECC is on."),
     ECC_MODE_PENDING(
@@ -611,12 +612,12 @@ public enum GpuMetric {
         this.help = help;
     }
 
-    /** The reading's name without unit: in metrics between `gpuwarden_gpu_` and the unit, in JSON as it is. */
+    /** Returns the reading's name without unit: in metrics between `gpuwarden_gpu_` and the unit, in JSON unchanged. */
     public String label() {
         return label;
     }
 
-    /** Unit of raw values. */
+    /** Returns the unit of raw values. */
     public Unit unit() {
         return unit;
     }
@@ -629,14 +630,14 @@ public enum GpuMetric {
         return cadence;
     }
 
-    /** One sentence for people. */
+    /** Returns the description for HELP. */
     public String help() {
         return help;
     }
 
     /**
-     * Whether a raw value can be true on any board known or near. Wide on purpose: it is there for a library that answers
-     * 808334905 percent (seen in the field), not to judge a GPU.
+     * Returns whether a raw value can be true on any board, present or near future. The bounds are wide by design: they
+     * catch a library that returns 808334905 percent (seen in the field), and do not judge a GPU.
      */
     public boolean plausible(long raw) {
         return raw >= min && raw <= max;

@@ -8,12 +8,12 @@ import java.util.List;
 /**
  * One GPU at one moment.
  *
- * @param detail what is behind the state, for people; empty when the GPU answers
- * @param frame a copy that nobody else changes; stale values in it are already marked {@code STALE}
- * @param ageNanos time since the last finished fast sampling; absent before the first
+ * @param detail the reason for the state in words; empty where the GPU answers
+ * @param frame a private copy; stale values in it are already marked {@code STALE}
+ * @param ageNanos time since the last complete fast sampling; absent before the first
  * @param processes absent while never listed, or with the driver's cause
  * @param refusedValues implausible values refused since start
- * @param mig the partitions, same order as in the identity
+ * @param mig the partitions, in the order of the identity
  */
 public record GpuSnapshot(
         GpuIdentity identity,
@@ -26,6 +26,6 @@ public record GpuSnapshot(
         long refusedValues,
         List<MigSnapshot> mig) {
 
-    /** One partition at one moment: memory, for the most part. */
+    /** One partition at one moment: mainly its memory. */
     public record MigSnapshot(GpuIdentity.MigDevice identity, GpuFrame frame) {}
 }

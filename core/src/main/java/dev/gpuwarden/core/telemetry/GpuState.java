@@ -1,20 +1,20 @@
 package dev.gpuwarden.core.telemetry;
 
-/** Whether a GPU answers. */
+/** The state of a GPU. */
 public enum GpuState {
-    /** No sampling has finished yet and none is late. */
+    /** No sampling has ended yet and none is late. */
     STARTING,
     ANSWERING,
-    /** A call has not returned within the deadline; readings are those from before, and stale. */
+    /** A call has not returned within the deadline; the readings are old and stale. */
     HUNG,
-    /** The driver says that the GPU is lost (nvmlReturn 15). */
+    /** The driver reports the GPU as lost (nvmlReturn 15). */
     LOST,
-    /** The driver says that the GPU answers nothing until it is reset (nvmlReturn 16). */
+    /** The driver reports that the GPU needs a reset before it answers (nvmlReturn 16). */
     RESET_REQUIRED,
-    /** The GPU was there and the driver no longer lists it. */
+    /** The driver listed the GPU before and no longer does. */
     GONE;
 
-    /** Lower case with underscores, for labels and JSON. */
+    /** Returns the state in lower case with underscores, for labels and JSON. */
     public String label() {
         return name().toLowerCase(java.util.Locale.ROOT);
     }

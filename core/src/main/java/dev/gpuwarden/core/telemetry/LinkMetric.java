@@ -1,8 +1,8 @@
 package dev.gpuwarden.core.telemetry;
 
-/** Every reading of one NVLink, taken at {@link Cadence#SLOW}. */
+/** The readings of one NVLink, sampled at {@link Cadence#SLOW}. */
 public enum LinkMetric {
-    /** 2 is a link that sleeps to save power (nvml.h 13.3, NVML_NVLINK_STATE_SLEEP): no fault. */
+    /** 2 is a link in its power-saving sleep (nvml.h 13.3, NVML_NVLINK_STATE_SLEEP): no fault. */
     STATE("state", Unit.NONE, Kind.GAUGE, 2, "1 if the link is up."),
     VERSION("version", Unit.NONE, Kind.GAUGE, 99, "NVLink version of the link, as NVML numbers it."),
     SPEED("speed", Unit.MEGABYTES_PER_SECOND, Kind.GAUGE, 1_000_000, "Speed of the link in one direction."),
@@ -30,7 +30,7 @@ public enum LinkMetric {
         this.help = help;
     }
 
-    /** The reading's name without unit: in metrics between `gpuwarden_nvlink_` and the unit. */
+    /** Returns the reading's name without unit: in metrics between `gpuwarden_nvlink_` and the unit. */
     public String label() {
         return label;
     }

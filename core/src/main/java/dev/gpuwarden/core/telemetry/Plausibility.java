@@ -2,7 +2,7 @@ package dev.gpuwarden.core.telemetry;
 
 import dev.gpuwarden.core.model.Absence;
 
-/** Refuses what cannot be true before anybody sees it. */
+/** A filter that refuses impossible values before they are used. */
 public final class Plausibility {
 
     private Plausibility() {}
@@ -31,7 +31,7 @@ public final class Plausibility {
         return refused;
     }
 
-    /** Used and free memory beyond the total: both are refused, since nobody can tell which one lies. */
+    /** Refuses used and free memory beyond the total, both, since it is unknown which one is wrong. */
     private static int refuseMemory(GpuFrame frame) {
         if (!frame.present(GpuMetric.MEMORY_TOTAL)) {
             return 0;
@@ -51,7 +51,10 @@ public final class Plausibility {
         GpuMetric.MEMORY_USED, GpuMetric.MEMORY_FREE, GpuMetric.MEMORY_RESERVED
     };
 
-    /** NVML answers state 0 and a struct of zeros where there is no fabric: no clique, and nothing that succeeded or is healthy. */
+    /**
+     * Marks fabric values as not supported where there is no fabric: NVML returns state 0 and a struct of zeros there,
+     * which would read as success and health.
+     */
     private static void leaveOutFabric(GpuFrame frame) {
         if (frame.present(GpuMetric.FABRIC_STATE) && frame.raw(GpuMetric.FABRIC_STATE) == 0) {
             for (GpuMetric part : FABRIC_PARTS) {

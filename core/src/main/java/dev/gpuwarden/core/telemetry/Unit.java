@@ -30,12 +30,15 @@ public enum Unit {
         this.divisor = divisor;
     }
 
-    /** The base unit's name as metric names end with it; empty for pure numbers. */
+    /** Returns the base unit's name, with which metric names end; empty for pure numbers. */
     public String base() {
         return base;
     }
 
-    /** Converts a raw value to the base unit. Divides rather than multiply by 0.001, which no double is: 41 W stay 41.0. */
+    /**
+     * Converts a raw value to the base unit. It divides instead of multiplying by 0.001, which no double represents: 41
+     * W stay 41.0.
+     */
     public double toBase(long raw) {
         return raw * multiplier / divisor;
     }

@@ -15,7 +15,11 @@ public final class Sha256 {
         return HexFormat.of().formatHex(digest().digest(text.getBytes(StandardCharsets.UTF_8)));
     }
 
-    /** @param digits from the beginning of the digest, 64 at most */
+    /**
+     * Returns the beginning of the digest.
+     *
+     * @param digits 64 at most
+     */
     public static String hex(String text, int digits) {
         return hex(text).substring(0, digits);
     }

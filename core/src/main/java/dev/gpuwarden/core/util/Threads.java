@@ -6,7 +6,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Daemon threads with names: they do not keep the program running, and a thread dump shows their purpose. */
 public final class Threads {
 
-    /** Stack of a thread that calls little: the default of a megabyte is only reserved, but some limits count reservations. */
+    /**
+     * Stack size of a thread with shallow calls. The default of a megabyte is only reserved, but some limits count
+     * reservations.
+     */
     public static final long SMALL_STACK_BYTES = 256 * 1024;
 
     private Threads() {}

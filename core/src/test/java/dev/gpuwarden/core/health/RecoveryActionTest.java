@@ -32,7 +32,7 @@ class RecoveryActionTest {
         Finding finding = RecoveryAction.judge(node).get(0);
         assertThat(finding.code()).isEqualTo("recovery-action");
         assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
-        assertThat(finding.message()).endsWith("asks for " + words + " (" + action + ")");
+        assertThat(finding.message()).endsWith("requests " + words + " (" + action + ")");
     }
 
     @Test
