@@ -8,19 +8,19 @@ import dev.gpuwarden.api.v1.NodeReport;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
-/** Whether a person's token opens a node's page, between node and aggregator. */
+/** The codec of questions whether a user's token permits access to a node's page, between node and aggregator. */
 public final class AccessCodec {
 
-    /** What tokens must be for: what a node is shown must be of no use at the API server. */
+    /** The audience that tokens must have, so that a token shown to a node is of no use at the API server. */
     public static final String AUDIENCE = "gpuwarden-page";
 
-    /** Questions of one stream that are not answered yet. */
+    /** Limit on unanswered questions of one stream. */
     public static final int MOST_OPEN = 4;
 
-    /** How long somebody waits for an answer. */
+    /** Limit on the wait for an answer. */
     public static final Duration PATIENCE = Duration.ofSeconds(3);
 
-    /** A ServiceAccount's has about 1.5 KiB. */
+    /** Limit on a token in characters; a ServiceAccount's has about 1.5 KiB. */
     private static final int LONGEST_TOKEN = 8192;
 
     private static final int LONGEST_REASON_BYTES = 300;
@@ -28,24 +28,35 @@ public final class AccessCodec {
 
     private AccessCodec() {}
 
-    /** Whether this can be a Kubernetes token: a JSON web token, not too long. What is none is not asked about. */
+    /**
+     * Returns whether this has the form of a Kubernetes token: a JSON web token within the limit. Other texts are not
+     * sent.
+     */
     public static boolean isToken(String text) {
         return text.length() <= LONGEST_TOKEN && TOKEN.matcher(text).matches();
     }
 
-    /** Whether a node may ask this. */
+    /** Returns whether the question is valid. */
     public static boolean isGood(AccessReview review) {
         return HoldingsCodec.isId(review.getId()) && isToken(review.getToken());
     }
 
-    /** @param token one that {@link #isToken} */
+    /**
+     * Returns the question.
+     *
+     * @param token one that {@link #isToken} accepts
+     */
     public static NodeReport report(String id, String token) {
         return NodeReport.newBuilder()
                 .setAccessReview(AccessReview.newBuilder().setId(id).setToken(token))
                 .build();
     }
 
-    /** @param reason cut, and without what moves a terminal */
+    /**
+     * Returns the answer.
+     *
+     * @param reason is truncated, and characters that control a terminal are replaced
+     */
     public static Acknowledgement verdict(String id, AccessOutcome outcome, String reason) {
         return Acknowledgement.newBuilder()
                 .setAccessVerdict(AccessVerdict.newBuilder()
@@ -55,7 +66,7 @@ public final class AccessCodec {
                 .build();
     }
 
-    /** Why not, as it can be shown. */
+    /** Returns the reason of a refusal, safe to display. */
     public static String reason(AccessVerdict said) {
         return Utf8.shown(said.getReason(), LONGEST_REASON_BYTES);
     }

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Checks and what they say between core and the wire. */
+/** The codec of checks and their results between core and the wire. */
 public final class CheckCodec {
 
     private CheckCodec() {}
@@ -52,7 +52,9 @@ public final class CheckCodec {
     }
 
     /**
-     * @param check the one that the result names
+     * Returns the result.
+     *
+     * @param check the check that the result names
      * @throws java.time.DateTimeException where a time is outside of what the format allows
      */
     public static CheckResult fromWire(dev.gpuwarden.api.v1.CheckResult wire, CheckInfo check) {
@@ -80,7 +82,7 @@ public final class CheckCodec {
         return wire.build();
     }
 
-    /** What a check's parts are between; phases that this version does not know are left out. */
+    /** Returns the parts between healthy and faulty; phases that this version does not know are left out. */
     public static List<Damping> damping(Check wire) {
         CheckInfo check = fromWire(wire);
         return wire.getDampingList().stream()
@@ -145,7 +147,7 @@ public final class CheckCodec {
         };
     }
 
-    /** UNKNOWN for an outcome that this version does not know. */
+    /** Returns the outcome; UNKNOWN for one that this version does not know. */
     public static Outcome fromWire(dev.gpuwarden.api.v1.Outcome wire) {
         return switch (wire) {
             case OUTCOME_PASS -> Outcome.PASS;
@@ -164,7 +166,7 @@ public final class CheckCodec {
         };
     }
 
-    /** UNDECIDED for a verdict that this version does not know. */
+    /** Returns the verdict; UNDECIDED for one that this version does not know. */
     public static Verdict fromWire(dev.gpuwarden.api.v1.Verdict wire) {
         return switch (wire) {
             case VERDICT_FIT -> Verdict.FIT;

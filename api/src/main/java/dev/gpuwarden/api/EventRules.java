@@ -13,9 +13,10 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * What a stranger's events must be like to be taken. Pure. One event that breaks a rule refuses the call: its sender is told
- * which and why, and taking the rest would leave him to guess what arrived. No fault is refused for what goes with it: metadata and
- * message are cut, an empty code or part of a node has {@link #EMPTY} as its name.
+ * The rules for events from untrusted senders. Pure. One event that breaks a rule refuses the whole call: the sender
+ * receives the event and the reason, and a partial acceptance would leave open which events arrived. No fault is
+ * refused for its details: metadata and message are truncated, and an empty code or part of a node gets the name {@link
+ * #EMPTY}.
  */
 public final class EventRules {
 
@@ -23,59 +24,70 @@ public final class EventRules {
     public static final int MAX_ENTITIES = 64;
     public static final int MAX_CODES = 64;
     public static final int MAX_METADATA = 64;
-    /** UTF-8 bytes of one key with its value. */
+    /** Limit on one key with its value, in UTF-8 bytes. */
     public static final int MAX_METADATA_BYTES = 1024;
-    /** UTF-8 bytes; what is longer is cut, and so is what does not fit beside the event's other texts. */
+    /**
+     * Limit on a message in UTF-8 bytes. A longer message is truncated, as is one that does not fit beside the event's
+     * other texts.
+     */
     public static final int MAX_MESSAGE_BYTES = EventLimits.CHARACTERS;
-    /** UTF-8 bytes of a name, a code, an id or an entity. */
+    /** Limit on a name, a code, an id or an entity, in UTF-8 bytes. */
     public static final int MAX_NAME_BYTES = 256;
-    /** Faults that one call may raise. */
+    /** Limit on faults that one call may raise. */
     public static final int MAX_FAULTS = 4096;
 
-    /** Metadata key of an event whose message was cut: how many bytes it had. */
+    /** Metadata key of an event with a truncated message: its length in bytes before. */
     public static final String MESSAGE_CUT = "gpuwarden.dev/message-cut-from-bytes";
 
-    /** Metadata key of an event whose metadata are not all that was sent: how many pairs were cut or left out. */
+    /** Metadata key of an event with incomplete metadata: the number of pairs that were truncated or left out. */
     public static final String METADATA_CUT = "gpuwarden.dev/metadata-cut";
 
-    /** Stands for a code, an entity's type or its value that its sender left empty: none at all would mean each of them. */
+    /** Name of a code, an entity's type or its value that the sender left empty: no name would match all of them. */
     public static final String EMPTY = "(empty)";
 
-    /** RFC 1123, as Kubernetes takes it for names. */
+    /** A node name by RFC 1123, as Kubernetes requires. */
     public static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
 
-    /** Room for saying that a message was cut. */
+    /** Room for the metadata of a truncated message. */
     private static final int CUT_NOTE = MESSAGE_CUT.length() + 10;
 
-    /** Of a message, metadata leave this much room. */
+    /** The least room that metadata leave for a message. */
     private static final int LEAST_MESSAGE = 4096;
 
     private EventRules() {}
 
-    /** What became of a call. */
+    /** The result of a call. */
     public sealed interface Judgement {}
 
-    /** @param events as they shall be kept: with this node's name, a time, and text that can be shown */
+    /**
+     * An accepted call.
+     *
+     * @param events as they are stored: with this node's name, a time, and text that is safe to display
+     */
     public record Taken(List<HealthEvent> events) implements Judgement {}
 
     /**
-     * @param otherNode an event speaks for a node that is not this one; otherwise it breaks a limit
-     * @param why for the sender: index, field, what was expected and seen. Without the sender's own text
+     * A refused call.
+     *
+     * @param otherNode whether an event is about another node; otherwise it breaks a limit
+     * @param why for the sender: index, field, expected and seen, without the sender's own text
      */
     public record Refused(boolean otherNode, String why) implements Judgement {}
 
     /**
-     * @param nodeName this node's
-     * @param now for events that do not say when they were made
+     * Judges a call about this node.
+     *
+     * @param nodeName this node's name
+     * @param now for events without a time
      */
     public static Judgement judge(HealthEvents call, String nodeName, Instant now) {
         return judge(call, Optional.of(nodeName), now);
     }
 
     /**
-     * Of a sender who may speak for any node; each event must say for which.
+     * Judges a call from a sender that may report for any node; each event must name its node.
      *
-     * @param now for events that do not say when they were made
+     * @param now for events without a time
      */
     public static Judgement judgeOfAnyNode(HealthEvents call, Instant now) {
         return judge(call, Optional.empty(), now);
@@ -210,7 +222,7 @@ public final class EventRules {
         return name.isBlank() ? EMPTY : name;
     }
 
-    /** Characters of all that is never cut. */
+    /** Returns the number of characters that are never truncated. */
     private static int names(HealthEvent event, List<String> codes, List<dev.gpuwarden.core.event.Entity> entities) {
         return event.id().length()
                 + event.agent().length()

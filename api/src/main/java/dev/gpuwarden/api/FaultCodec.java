@@ -8,7 +8,7 @@ import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.time.Instant;
 
-/** Faults and stored events between core and the wire. */
+/** The codec of faults and stored events between core and the wire. */
 public final class FaultCodec {
 
     private FaultCodec() {}

@@ -15,7 +15,7 @@ import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import dev.gpuwarden.core.telemetry.Unit;
 
-/** GPUs to the wire, in base units. */
+/** The codec of GPUs to the wire, in base units. */
 public final class GpuCodec {
 
     private static final String[] GPU_NAMES = new String[GpuMetric.count()];
@@ -68,7 +68,7 @@ public final class GpuCodec {
         return wire.build();
     }
 
-    /** A reading's name as it travels, for example "memory_used_bytes". */
+    /** Returns a reading's name on the wire, for example "memory_used_bytes". */
     public static String name(GpuMetric metric) {
         return GPU_NAMES[metric.ordinal()];
     }
@@ -86,7 +86,7 @@ public final class GpuCodec {
                 .setGpuInstance(ReadingCodec.integer(identity.gpuInstance()))
                 .setComputeInstance(ReadingCodec.integer(identity.computeInstance()));
         for (int i = 0; i < GPU_NAMES.length; i++) {
-            // Of a partition the driver tells little else than its memory: what nobody ever asks for is left out.
+            // The driver reports little but memory for a partition: readings that are never queried are left out.
             if (partition.frame().absence(i) != Absence.PENDING) {
                 wire.addReadings(reading(
                         GPU_NAMES[i], partition.frame(), i, GpuMetric.of(i).unit()));
@@ -95,7 +95,7 @@ public final class GpuCodec {
         return wire.build();
     }
 
-    /** A link that the GPU lacks is not supported in every respect. */
+    /** Returns whether any reading of the link was read; a link that the GPU lacks has none. */
     private static boolean read(GpuFrame frame, int link) {
         for (int i = 0; i < LINK_NAMES.length; i++) {
             Absence cause = frame.absence(GpuFrame.slot(LinkMetric.of(i), link));

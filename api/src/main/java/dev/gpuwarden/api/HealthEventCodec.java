@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Health events between core and the wire. Loses nothing in either direction but numbers of enums that this version does not
- * know. Does not judge: what comes from strangers goes through {@link EventRules}.
+ * The codec of health events between core and the wire. It loses nothing in either direction, except enum numbers that
+ * this version does not know. It does not validate: events of untrusted senders must pass {@link EventRules}.
  */
 public final class HealthEventCodec {
 
@@ -37,7 +37,7 @@ public final class HealthEventCodec {
                 .setId(event.id())
                 .setCustomRecommendedAction(event.customAction());
         event.entities().forEach(entity -> wire.addEntitiesImpacted(toWire(entity)));
-        // Absent means neither; leaving it out says the same in fewer bytes.
+        // Absent means neither, in fewer bytes.
         if (!event.quarantine().equals(Overrides.NONE)) {
             wire.setQuarantineOverrides(toWire(event.quarantine()));
         }
@@ -48,6 +48,8 @@ public final class HealthEventCodec {
     }
 
     /**
+     * Returns the event.
+     *
      * @param otherwise the time where the event has none, or one outside of what the format allows
      */
     public static HealthEvent fromWire(dev.gpuwarden.api.datamodels.HealthEvent wire, Instant otherwise) {
@@ -107,7 +109,7 @@ public final class HealthEventCodec {
         return number >= 0 && number < known.length ? known[number] : ProcessingStrategy.UNSPECIFIED;
     }
 
-    /** A list that does not hold the message that it came with. */
+    /** Returns a copy, which does not keep the message in memory. */
     private static List<String> strings(ProtocolStringList wire) {
         return List.copyOf(wire);
     }

@@ -15,27 +15,34 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** Who holds a node's GPUs, between node and aggregator. */
+/** The codec of the holders of a node's GPUs, between node and aggregator. */
 public final class HoldingsCodec {
 
     public static final int MOST_HOLDERS = 2048;
     public static final int MOST_UNRESOLVED = 256;
     public static final int LONGEST_ID = 64;
 
-    /** Of holders, half of what the aggregator takes. */
+    /** Limit on holders in bytes: half of what the aggregator accepts. */
     private static final int MOST_BYTES = 1 << 20;
 
-    /** Names of pods have 253 characters at most, device ids and reasons are anybody's. */
+    /**
+     * Limit on one text in bytes. Names of pods have 253 characters at most; device ids and reasons have no limit of
+     * their own.
+     */
     private static final int LONGEST_BYTES = 256;
 
     private HoldingsCodec() {}
 
-    /** A question's name that may be asked: no more than a UUID needs. */
+    /** Returns whether this is a valid id of a question: no longer than a UUID needs. */
     public static boolean isId(String text) {
         return !text.isEmpty() && text.length() <= LONGEST_ID && text.chars().allMatch(c -> c > ' ' && c <= '~');
     }
 
-    /** @param now for an answer that says that nothing is known */
+    /**
+     * Returns the answer.
+     *
+     * @param now time of an answer without data
+     */
     public static NodeReport report(String id, Instant now, Reading<GpuHolders> seen) {
         Holdings.Builder holdings = Holdings.newBuilder().setId(id).setAsOf(Timestamps.toWire(now));
         if (seen instanceof Reading.Present<GpuHolders> present) {
@@ -96,14 +103,14 @@ public final class HoldingsCodec {
 
     // ---- what came over the wire ----
 
-    /** What a node said; absent with its words where it knows nothing. Its texts are untrusted. */
+    /** Returns the node's answer; absent, with the node's reason, where it has no data. Its texts are untrusted. */
     public static Reading<GpuHolders> parse(Holdings said) {
         Optional<Instant> asOf = said.hasAsOf() ? Timestamps.parse(said.getAsOf()) : Optional.empty();
         if (!said.getError().isEmpty()) {
             return Reading.absent(Absence.FAILED, 0, said.getError());
         }
         if (asOf.isEmpty()) {
-            return Reading.absent(Absence.IMPLAUSIBLE, 0, "the node does not say as of when");
+            return Reading.absent(Absence.IMPLAUSIBLE, 0, "the node's answer has no time");
         }
         List<GpuHolder> holders = said.getHoldersList().stream()
                 .limit(MOST_HOLDERS)
@@ -117,7 +124,7 @@ public final class HoldingsCodec {
         return Reading.of(new GpuHolders(asOf.get(), holders, unresolved, left + Math.max(0, said.getUnlisted())));
     }
 
-    /** Empty of a kind that this version does not know. */
+    /** Returns the holder; empty for a kind that this version does not know. */
     private static Optional<GpuHolder> holder(Holder said) {
         Optional<Kind> kind = Arrays.stream(Kind.values())
                 .filter(one -> kind(one) == said.getKind())

@@ -7,24 +7,29 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What is kept of an event's metadata: what is too long is cut, what cannot be kept is left out, and the fault stays. Pure. */
+/**
+ * The part of an event's metadata that is stored. Long values are truncated, pairs without room are left out, and the
+ * fault stays. Pure.
+ */
 final class KeptMetadata {
 
     private static final String OURS = "gpuwarden.dev/";
 
-    /** Below this a value says nothing any more. */
+    /** The least length of a useful value. */
     private static final int LEAST_VALUE = 16;
 
     private KeptMetadata() {}
 
     /**
-     * @param given by a stranger
-     * @param room characters that keys and values may take together
-     * @return with {@link EventRules#METADATA_CUT} where it is not all that was given
+     * Returns the metadata to store.
+     *
+     * @param given by an untrusted sender
+     * @param room characters for all keys and values together
+     * @return with {@link EventRules#METADATA_CUT} where pairs were truncated or left out
      */
     static Map<String, String> of(Map<String, String> given, int room) {
         List<Map.Entry<String, String>> pairs = new ArrayList<>(given.entrySet());
-        // What this program acts on must not give way to what it does not know.
+        // Keys on which this program acts come before unknown ones.
         pairs.sort(Comparator.comparing(pair -> !pair.getKey().startsWith(OURS)));
         Map<String, String> kept = new LinkedHashMap<>();
         int changed = 0;

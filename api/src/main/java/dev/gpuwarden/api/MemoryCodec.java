@@ -12,7 +12,7 @@ import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
 import java.util.List;
 
-/** Whose memory a GPU holds, to the wire. */
+/** The codec of the owners of GPU memory to the wire. */
 public final class MemoryCodec {
 
     private MemoryCodec() {}

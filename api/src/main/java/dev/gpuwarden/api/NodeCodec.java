@@ -10,7 +10,7 @@ import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverOpening;
 import java.util.List;
 
-/** The node's driver and bus between core and the wire. */
+/** The codec of the node's driver and bus between core and the wire. */
 public final class NodeCodec {
 
     private NodeCodec() {}
@@ -32,7 +32,7 @@ public final class NodeCodec {
         return wire.build();
     }
 
-    /** Unavailable, saying so, for a state that this version does not know. */
+    /** Returns the state; Unavailable, with a reason, for one that this version does not know. */
     public static DriverState fromWire(Driver wire) {
         return switch (wire.getStateCase()) {
             case OPENING -> new DriverState.Opening();
@@ -47,11 +47,11 @@ public final class NodeCodec {
                         wire.getUnavailable().getDetail());
             case STATE_NOT_SET ->
                 new DriverState.Unavailable(
-                        DriverOpening.Reason.FAILED, 0, "the daemon tells a state that this version does not know");
+                        DriverOpening.Reason.FAILED, 0, "the daemon reports a state that this version does not know");
         };
     }
 
-    /** Addresses that cannot be read are left out. */
+    /** Returns the GPUs on the bus; addresses that cannot be parsed are left out. */
     public static Reading<List<PciAddress>> pciGpus(PciGpus wire) {
         return wire.hasAbsent()
                 ? ReadingCodec.absent(wire.getAbsent())
@@ -91,7 +91,7 @@ public final class NodeCodec {
                 wire.getSampler());
     }
 
-    /** FAILED for a reason that this version does not know. */
+    /** Returns the reason; FAILED for one that this version does not know. */
     private static DriverOpening.Reason fromWire(Driver.Reason wire) {
         return switch (wire) {
             case LIBRARY_MISSING -> DriverOpening.Reason.LIBRARY_MISSING;

@@ -8,7 +8,7 @@ import dev.gpuwarden.api.v1.TextReading;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 
-/** Readings between core and the wire: the value, or the cause of its absence. */
+/** The codec of readings between core and the wire: the value, or the cause of its absence. */
 public final class ReadingCodec {
 
     private ReadingCodec() {}
@@ -55,7 +55,7 @@ public final class ReadingCodec {
         return wire.hasValue() ? Reading.of(wire.getValue()) : absent(wire.getAbsent());
     }
 
-    /** The cause of a reading that is not there. */
+    /** Returns the cause of a missing reading. */
     static dev.gpuwarden.api.v1.Absence absent(Reading<?> reading) {
         Reading.Absent<?> absent = (Reading.Absent<?>) reading;
         return absent(absent.cause(), absent.code(), absent.detail());
@@ -90,7 +90,7 @@ public final class ReadingCodec {
         };
     }
 
-    /** FAILED for a cause that this version does not know. */
+    /** Returns the cause; FAILED for one that this version does not know. */
     static Absence fromWire(AbsenceCause cause) {
         return switch (cause) {
             case ABSENCE_CAUSE_PENDING -> Absence.PENDING;

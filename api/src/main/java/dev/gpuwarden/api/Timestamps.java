@@ -5,7 +5,7 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Instants on the wire. */
+/** The codec of instants on the wire. */
 final class Timestamps {
 
     // timestamp.proto: years 1 to 9999
@@ -21,7 +21,7 @@ final class Timestamps {
                 .build();
     }
 
-    /** Empty where the fields are outside of what timestamp.proto allows. */
+    /** Returns the instant; empty where the fields are outside of what timestamp.proto allows. */
     static Optional<Instant> parse(Timestamp time) {
         boolean allowed = time.getSeconds() >= FIRST_SECOND
                 && time.getSeconds() <= LAST_SECOND
@@ -30,7 +30,11 @@ final class Timestamps {
         return allowed ? Optional.of(Instant.ofEpochSecond(time.getSeconds(), time.getNanos())) : Optional.empty();
     }
 
-    /** @throws DateTimeException where {@link #parse} is empty */
+    /**
+     * Returns the instant.
+     *
+     * @throws DateTimeException where {@link #parse} is empty
+     */
     static Instant fromWire(Timestamp time) {
         return parse(time).orElseThrow(() -> new DateTimeException("no timestamp of the years 1 to 9999"));
     }

@@ -10,28 +10,28 @@ import java.time.Instant;
 import java.util.Iterator;
 import java.util.Optional;
 
-/** What a node says to its aggregator. */
+/** The codec of a node's reports to its aggregator. */
 public final class UplinkCodec {
 
     public static final int PROTOCOL_VERSION = 1;
 
-    /** Of faults in a page. */
+    /** Limit on faults of a page. */
     public static final int PAGE_FAULTS = 500;
 
-    /** Of faults in a page, where more than one are in it: a quarter of what gRPC takes unless told otherwise. */
+    /** Limit on a page with more than one fault, in bytes: a quarter of gRPC's default limit. */
     public static final int PAGE_BYTES = 1 << 20;
 
-    /** Of faults that are sent ahead of their events, and whose events were not sent yet. */
+    /** Limit on faults that were sent ahead of their events, while these events are not sent. */
     public static final int MOST_AHEAD = 256;
 
     private UplinkCodec() {}
 
-    /** The first words, to which the caller adds who speaks. */
+    /** Returns the first message, to which the caller adds its identity. */
     public static Hello.Builder hello(Instant now) {
         return Hello.newBuilder().setProtocolVersion(PROTOCOL_VERSION).setNow(Timestamps.toWire(now));
     }
 
-    /** When the node said it, in its clock; empty where it says no time, or none that there is. */
+    /** Returns the time of the message by the node's clock; empty where it has none, or an invalid one. */
     public static Optional<Instant> said(Hello hello) {
         return hello.hasNow() ? Timestamps.parse(hello.getNow()) : Optional.empty();
     }
@@ -44,7 +44,7 @@ public final class UplinkCodec {
         return NodeReport.newBuilder().setEvent(FaultCodec.toWire(event)).build();
     }
 
-    /** A fatal fault, ahead of its event. */
+    /** Returns a fatal fault, to be sent ahead of its event. */
     public static NodeReport ahead(Fault fault) {
         return NodeReport.newBuilder().setAhead(FaultCodec.toWire(fault)).build();
     }
@@ -56,7 +56,7 @@ public final class UplinkCodec {
                 .build();
     }
 
-    /** All faults, page by page, each made when it is asked for. There is always one, which may be empty. */
+    /** Returns all faults in pages, each made on demand. There is at least one page, which may be empty. */
     public static Iterator<NodeReport> pages(long generation, long asOfSequence, Iterable<Fault> faults) {
         return new Pages(generation, asOfSequence, faults.iterator());
     }

@@ -1,13 +1,13 @@
 package dev.gpuwarden.api;
 
-/** Text from strangers: its size on the wire, and whether it can be shown. */
+/** Untrusted text: its size on the wire, and its safe display. */
 final class Utf8 {
 
     private static final char REPLACEMENT = '\uFFFD';
 
     private Utf8() {}
 
-    /** Bytes in UTF-8, without making them. */
+    /** Returns the number of bytes in UTF-8, without encoding the text. */
     static int length(String text) {
         int bytes = 0;
         for (int i = 0; i < text.length(); i++) {
@@ -16,7 +16,7 @@ final class Utf8 {
         return bytes;
     }
 
-    /** The longest beginning that has at most so many bytes; no character is cut apart. */
+    /** Returns the longest beginning within the limit of bytes; no character is split. */
     static String head(String text, int maxBytes) {
         int bytes = 0;
         for (int i = 0; i < text.length(); i++) {
@@ -31,7 +31,7 @@ final class Utf8 {
         return text;
     }
 
-    /** Each half of a surrogate pair counts two of its four bytes. */
+    /** Returns the bytes of one char: each half of a surrogate pair counts two of four bytes. */
     private static int bytes(String text, int at) {
         char c = text.charAt(at);
         if (c < 0x80) {
@@ -40,7 +40,7 @@ final class Utf8 {
         return c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
     }
 
-    /** Index of the first character that no name may have; -1 where there is none. */
+    /** Returns the index of the first character that no name may have; -1 where there is none. */
     static int firstUnprintable(String text) {
         for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {
             if (!printable(text.codePointAt(i))) {
@@ -55,7 +55,10 @@ final class Utf8 {
         return shown(head(text, maxBytes));
     }
 
-    /** The text with what would move a terminal's cursor or turn its reading order replaced; line ends and tabs stay. */
+    /**
+     * Returns the text without characters that move a terminal's cursor or change its reading order, each replaced;
+     * line ends and tabs stay.
+     */
     static String shown(String text) {
         int bad = firstUnprintable(text);
         if (bad < 0) {

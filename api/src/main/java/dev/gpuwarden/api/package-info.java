@@ -1,2 +1,5 @@
-/** Wire contracts between node, cluster and clients: codecs between generated messages and core, and rules for what strangers send. */
+/**
+ * The wire contracts between node, cluster and clients: codecs between generated messages and core, and rules for
+ * untrusted input.
+ */
 package dev.gpuwarden.api;

@@ -8,8 +8,8 @@ import java.util.Map;
  * A condition of a Node.
  *
  * @param status "True" is a fault, the reverse of Kubernetes' own `Ready`
- * @param transition since when the status is what it is
- * @param heartbeat when it was last confirmed
+ * @param transition time since which the status is unchanged
+ * @param heartbeat time of the last confirmation
  */
 public record Condition(
         String type, String status, String reason, String message, Instant transition, Instant heartbeat) {
@@ -28,12 +28,15 @@ public record Condition(
         return new Condition(type, FALSE, reason(check, true), NO_FAILURES, transition, heartbeat);
     }
 
-    /** NVSentinel's word for what became of a check. */
+    /** Returns NVSentinel's reason for a check's state. */
     static String reason(String check, boolean healthy) {
         return check + (healthy ? HEALTHY : NOT_HEALTHY);
     }
 
-    /** Whether it is what this program, NVSentinel and others after it say of a check with this name. */
+    /**
+     * Returns whether this condition has the form in which this program, NVSentinel and programs like it report a check
+     * with this name.
+     */
     boolean tellsHealthOf(String check) {
         return reason.equals(reason(check, true)) || reason.equals(reason(check, false));
     }
@@ -42,7 +45,7 @@ public record Condition(
         return status.equals(TRUE);
     }
 
-    /** Whether both say the same, whenever they say it. */
+    /** Returns whether both have the same content, apart from their times. */
     public boolean says(Condition other) {
         return status.equals(other.status) && reason.equals(other.reason) && message.equals(other.message);
     }

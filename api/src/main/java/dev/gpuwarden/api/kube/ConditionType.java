@@ -5,21 +5,21 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Under which type a check is told: its own name. A name that Kubernetes itself uses, that somebody else uses on this node, or that
- * is no name of a condition, goes below {@link #PREFIX}, since check names come from whoever may report events: one called
- * `Ready` must not take a node out of service or put it back.
+ * The condition type of a check: its own name. A name goes below {@link #PREFIX} where Kubernetes uses it, where
+ * another program uses it on this node, or where it is no valid type. Check names come from untrusted reporters: a
+ * check called `Ready` must not take a node out of service or put it back.
  */
 public final class ConditionType {
 
     public static final String PREFIX = "gpuwarden.dev/";
-    /** For all that find no room. */
+    /** The type for all checks that find no room. */
     static final String OTHERS = PREFIX + "OtherChecks";
 
     private static final int LONGEST = 63;
-    /** meta/v1, Condition: the pattern of its type, here with one name of a domain at most. */
+    /** The pattern of a type in meta/v1, Condition, here with at most one domain name. */
     private static final Pattern VALID = Pattern.compile(
             "(?:[a-z0-9](?:[-a-z0-9.]{0,200}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
-    /** core/v1, NodeConditionType, with those of old and of cloud providers. */
+    /** The types in core/v1, NodeConditionType, with old ones and those of cloud providers. */
     private static final Set<String> KUBERNETES = Set.of(
             "ready",
             "memorypressure",
@@ -45,7 +45,7 @@ public final class ConditionType {
                 || domain.endsWith("k8s.io");
     }
 
-    /** The name as far as it is one. */
+    /** Returns the valid part of a name. */
     static String word(String check) {
         String word = check.replaceAll("[^A-Za-z0-9_.-]+", "-");
         if (word.length() > LONGEST) {
@@ -55,7 +55,7 @@ public final class ConditionType {
         return word.isEmpty() ? "unnamed" : word;
     }
 
-    /** The name of the check in a type, for reasons. */
+    /** Returns the name of the check in a type, for reasons. */
     public static String check(String type) {
         return type.startsWith(PREFIX) ? type.substring(PREFIX.length()) : type;
     }

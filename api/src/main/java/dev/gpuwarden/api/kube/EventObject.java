@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * An Event of Kubernetes, core/v1, that stands for one event of this node or for several that are alike. Its name follows from the
- * first of them, so that the same one told again is the same object.
+ * A Kubernetes Event, core/v1, for one event of this node or for several similar ones. Its name follows from the first
+ * of them, so that a repetition changes the same object.
  *
- * @param count how often it was told
+ * @param count number of occurrences
  * @param several whether it stands for more than one event of this node
  */
 public record EventObject(
@@ -30,15 +30,15 @@ public record EventObject(
     private static final String NORMAL = "Normal";
     private static final int LONGEST_MESSAGE = 1024;
     private static final int LONGEST_REASON = 128;
-    /** RFC 1123 names in Kubernetes end at 253 characters; 17 are for the number. */
+    /** Limit on the node's name in an Event's name: names end at 253 characters, and the number needs 17. */
     private static final int LONGEST_NODE = 230;
 
-    /** More than so many at once are told by check, not by GPU and code. */
+    /** Limit on separate Events: more events together are grouped by check, not by GPU and code. */
     static final int MOST_AT_ONCE = 10;
 
     private record Alike(String check, boolean healthy, boolean fatal, List<String> codes, List<?> entities) {}
 
-    /** As few objects as say it all, in the order of the first of each. */
+    /** Returns as few objects as possible for all events, in the order of the first event of each. */
     public static List<EventObject> of(List<StoredEvent> events, String node) {
         Map<Alike, List<StoredEvent>> alike = group(events, true);
         if (alike.size() > MOST_AT_ONCE) {
@@ -84,7 +84,9 @@ public record EventObject(
                 : FaultText.of(event);
     }
 
-    /** NVSentinel's contract for what is not fatal is the check's name; for the rest, which it does not tell, Kubernetes' own. */
+    /**
+     * Returns the type: NVSentinel uses the check's name for what is not fatal, and the rest has Kubernetes' own types.
+     */
     private static String type(HealthEvent event) {
         if (event.healthy()) {
             return NORMAL;
@@ -96,20 +98,24 @@ public record EventObject(
         return time.truncatedTo(ChronoUnit.SECONDS);
     }
 
-    /** Under which name an Event of this node with this number is known. */
+    /** Returns the name of the Event for this node and number. */
     public static String name(String node, long sequence) {
         String cut =
                 node.length() > LONGEST_NODE ? node.substring(0, LONGEST_NODE).replaceAll("[-.]+$", "") : node;
         return cut + "." + Long.toHexString(sequence);
     }
 
-    /** @param component the name of the program that tells it */
+    /**
+     * Returns the body of a new Event.
+     *
+     * @param component the reporting program
+     */
     public Map<String, Object> body(String node, String component) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("apiVersion", "v1");
         body.put("kind", "Event");
         body.put("metadata", Map.of("name", name, "namespace", "default"));
-        // The uid is the name by kubelet's habit, and `kubectl describe node` asks for it.
+        // By kubelet's convention the uid is the name, and `kubectl describe node` searches for it.
         body.put("involvedObject", Map.of("apiVersion", "v1", "kind", "Node", "name", node, "uid", node));
         body.put("type", type);
         body.put("reason", reason);
@@ -121,7 +127,7 @@ public record EventObject(
         return body;
     }
 
-    /** What changes when it is told again. */
+    /** Returns the fields that change with a repetition. */
     public Map<String, Object> told() {
         return Map.of("message", message, "count", count, "lastTimestamp", last.toString());
     }

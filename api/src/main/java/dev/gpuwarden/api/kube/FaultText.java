@@ -15,25 +15,31 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Faults and events as NVSentinel writes them into conditions and Events, which others' tools take apart at `;`. Bounded. */
+/**
+ * Texts of faults and events in the form in which NVSentinel writes them into conditions and Events; other tools split
+ * them at `;`. Bounded.
+ */
 public final class FaultText {
 
-    /** Every watcher of the node gets every change of it: enough for a person to start with, far from the 32 KiB of others. */
+    /**
+     * Limit on a text. Every watcher of the node receives each change, so it is enough for a first look, and far below
+     * the 32 KiB of other programs.
+     */
     static final int LONGEST = 2048;
 
     private static final int LONGEST_MESSAGE = 512;
     private static final int LONGEST_NAME = 128;
     private static final int MOST_NAMES = 16;
 
-    /** By the number of the event; what the disk does not take has none yet, and is the youngest. */
+    /** Order by the event's number; an event that is not on disk yet has none, and is the newest. */
     static final Comparator<Fault> OLDEST_FIRST =
             Comparator.comparingLong(fault -> fault.sequence() == 0 ? Long.MAX_VALUE : fault.sequence());
 
     private FaultText() {}
 
     /**
-     * One item for each event that raised faults, of what is still current of it; the oldest first. Whatever the order of the
-     * faults, which a restart changes, the text is the same.
+     * Returns one item for each event that raised faults, with its current ones, the oldest first. The text does not
+     * depend on the order of the faults, which a restart changes.
      *
      * @param named whether the items must name their check, since the condition does not
      */
@@ -58,7 +64,7 @@ public final class FaultText {
         return text.toString();
     }
 
-    /** What an event says. */
+    /** Returns the text of one event. */
     public static String of(HealthEvent event) {
         return item(event, event.keys(), false);
     }
@@ -94,12 +100,12 @@ public final class FaultText {
         }
     }
 
-    /** Of strangers: no line breaks, no `;`, and not longer than this. */
+    /** Returns untrusted text without line breaks and `;`, within the limit. */
     private static String clean(String text, int most) {
         return line(text.replace(';', '.'), most);
     }
 
-    /** One line, not longer than this. */
+    /** Returns the text in one line, within the limit. */
     public static String line(String text, int most) {
         return Text.truncate(text.replaceAll("[\\p{Cntrl}\\s]+", " ").strip(), most);
     }

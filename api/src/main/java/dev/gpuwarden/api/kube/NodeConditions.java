@@ -10,21 +10,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Which conditions a Node must have, from the faults that are current and from what is there. Pure. */
+/** The conditions that a Node must have, from its current faults and its present conditions. Pure. */
 public final class NodeConditions {
 
-    /** Every one of them is sent to every watcher of the node whenever one changes. */
+    /** Limit on conditions: all of them are sent to every watcher of the node whenever one changes. */
     static final int MOST = 32;
 
-    /** A condition that stands is confirmed so often, and no more often: each time is a change of the Node. */
+    /** Interval in which an unchanged condition is confirmed; each confirmation changes the Node. */
     static final Duration HEARTBEAT = Duration.ofMinutes(30);
 
     private NodeConditions() {}
 
     /**
-     * All conditions of ours as they must be, if anything must be written at all.
+     * Returns all conditions of gpuwarden; empty where nothing must be written.
      *
-     * @param complete whether every check has looked since the writer began; before, no condition is called well
+     * @param complete whether every check has run since the writer began; before, no condition is reported as
+     *     healthy
      */
     public static Optional<List<Condition>> change(List<Fault> faults, boolean complete, NodeView there, Instant now) {
         Instant second = now.truncatedTo(ChronoUnit.SECONDS);
@@ -42,7 +43,10 @@ public final class NodeConditions {
                 && !(wanted.bad() && is.heartbeat().plus(HEARTBEAT).isBefore(now));
     }
 
-    /** Those of faults first; then those of ours that have no fault any more, of which the oldest go when there are many. */
+    /**
+     * Returns the conditions of faults, then those of gpuwarden without a fault; the oldest of these are dropped where
+     * there are too many.
+     */
     private static List<Condition> wanted(List<Fault> faults, boolean complete, NodeView there, Instant now) {
         List<Condition> wanted = new ArrayList<>();
         byType(faults, there).forEach((type, ofType) -> wanted.add(faulty(type, ofType, there, now)));
@@ -94,7 +98,7 @@ public final class NodeConditions {
         return a.isBefore(b) ? a : b;
     }
 
-    /** The body of a server-side apply. */
+    /** Returns the body of a server-side apply. */
     public static Map<String, Object> body(String node, List<Condition> conditions) {
         return Map.of(
                 "apiVersion",

@@ -10,10 +10,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What the API server has of this node, as far as it concerns anybody here.
+ * The part of a Node that gpuwarden uses, as the API server stores it.
  *
  * @param conditions by type
- * @param own types of the conditions that this manager made, as the API server noted at the time: nobody has to remember them
+ * @param own types of the conditions that this manager made, as the API server recorded them
+ * @param labels by name
  */
 public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<String, String> labels) {
 
@@ -21,8 +22,10 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
     private static final String KEY_AFTER = "\"}";
 
     /**
-     * @param node as the API server's JSON has it; what is not there, or of another kind, is empty
-     * @param manager under which name the reader applies conditions
+     * Returns the view.
+     *
+     * @param node the API server's JSON; a field that is missing or of another kind counts as empty
+     * @param manager the field manager under which conditions are applied
      */
     public static NodeView of(Map<?, ?> node, String manager) {
         Map<String, Condition> conditions = new LinkedHashMap<>();
@@ -46,7 +49,7 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
         return new NodeView(conditions, own, labels);
     }
 
-    /** Server-side apply's own record, see kubernetes.io, "Field Management". */
+    /** Returns the types from server-side apply's record, see kubernetes.io, "Field Management". */
     private static Set<String> own(List<Map<?, ?>> managers, String name) {
         Set<String> own = new LinkedHashSet<>();
         for (Map<?, ?> manager : managers) {
@@ -93,17 +96,17 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
         }
     }
 
-    /** With another's conditions. */
+    /** Returns a view with another view's conditions. */
     public NodeView withConditionsOf(NodeView other) {
         return new NodeView(other.conditions, other.own, labels);
     }
 
-    /** With another's labels. */
+    /** Returns a view with another view's labels. */
     public NodeView withLabelsOf(NodeView other) {
         return new NodeView(conditions, own, other.labels);
     }
 
-    /** Those of ours, the last changed first. */
+    /** Returns gpuwarden's conditions, the last changed first. */
     public List<Condition> ownConditions() {
         List<Condition> ours = new ArrayList<>();
         for (String type : own) {
@@ -116,7 +119,9 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
         return ours;
     }
 
-    /** Whether somebody else keeps a condition of this type for another purpose, so that it must be left alone. */
+    /**
+     * Returns whether another program uses a condition of this type for another purpose, so that it must be left alone.
+     */
     public boolean foreign(String type) {
         Condition there = conditions.get(type);
         return there != null && !own.contains(type) && !there.tellsHealthOf(type);

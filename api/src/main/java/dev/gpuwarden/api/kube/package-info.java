@@ -1,2 +1,2 @@
-/** What a Node and its Events say of faults, whoever writes them: the words and conditions of NVSentinel. Pure. */
+/** The content of Node conditions and Events about faults, for every writer: names and forms of NVSentinel. Pure. */
 package dev.gpuwarden.api.kube;
