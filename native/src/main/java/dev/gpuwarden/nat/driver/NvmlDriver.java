@@ -24,7 +24,7 @@ import dev.gpuwarden.nat.telemetry.Samplers;
 import dev.gpuwarden.nat.telemetry.Target;
 import java.util.List;
 
-/** NVIDIA's driver behind the port. Everything that lasts is in the session; this class only puts the parts together. */
+/** NVIDIA's driver as an implementation of the port. The session holds all state; this class only joins the parts. */
 final class NvmlDriver implements Driver {
 
     // nvml.h 13.3, NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE, NVML_SYSTEM_NVML_VERSION_BUFFER_SIZE.
@@ -122,7 +122,7 @@ final class NvmlDriver implements Driver {
         session.stop();
     }
 
-    /** 12040 is 12.4. */
+    /** Returns the CUDA version; 12040 is 12.4. */
     private Reading<String> cudaVersion() {
         try (NativeMemory out = NativeMemory.allocate(8)) {
             int code = library.call(NvmlSymbol.CUDA_VERSION, "p", out.address());

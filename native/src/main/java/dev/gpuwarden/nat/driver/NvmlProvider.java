@@ -16,10 +16,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Opens NVIDIA's management library. */
+/** A factory of drivers on NVIDIA's management library. */
 public final class NvmlProvider implements DriverProvider {
 
-    /** Without these there is no GPU to ask. */
+    /** Functions without which no GPU can be read. */
     private static final List<NvmlSymbol> NEEDED = List.of(NvmlSymbol.COUNT, NvmlSymbol.HANDLE_BY_INDEX);
 
     private static final Path KERNEL_DRIVER = Path.of("/proc/driver/nvidia/version");
@@ -70,7 +70,12 @@ public final class NvmlProvider implements DriverProvider {
         return new Opened(NvmlDriver.of(session, options));
     }
 
-    /** What a failed start means; the last two arguments say what the node itself knows about its driver. */
+    /**
+     * Returns the reason for a failed start.
+     *
+     * @param kernelDriver whether the kernel driver is loaded
+     * @param controlDevice whether the control device exists
+     */
     static Unavailable unavailable(int code, String answered, boolean kernelDriver, boolean controlDevice) {
         if (code == NvmlReturn.DRIVER_NOT_LOADED && kernelDriver && !controlDevice) {
             return new Unavailable(

@@ -1,2 +1,2 @@
-/** NVIDIA's driver behind the port: puts session, readers and samplers together. */
+/** NVIDIA's driver as an implementation of the port: session, readers and samplers together. */
 package dev.gpuwarden.nat.driver;

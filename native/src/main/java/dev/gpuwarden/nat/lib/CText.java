@@ -5,7 +5,7 @@ import dev.gpuwarden.core.SuppressForbidden;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Text that a library wrote: perhaps unterminated, perhaps not UTF-8. */
+/** Text that a library wrote. It may be unterminated or not UTF-8. */
 public final class CText {
 
     /** Longest text that is read from a pointer of unknown extent. */
@@ -13,7 +13,7 @@ public final class CText {
 
     private CText() {}
 
-    /** The bytes up to NUL or to the end, as UTF-8 with U+FFFD for what is none; control characters become U+FFFD too. */
+    /** Returns the bytes up to NUL or to the end as UTF-8. Invalid bytes and control characters become U+FFFD. */
     public static String decode(ByteBuffer from, int at, int bytes) {
         byte[] text = new byte[bytes];
         int length = 0;
@@ -24,7 +24,7 @@ public final class CText {
         return clean(new String(text, 0, length, StandardCharsets.UTF_8));
     }
 
-    /** Text behind a {@code const char *}; empty for NULL. */
+    /** Returns the text of a {@code const char *}; empty for NULL. */
     @SuppressForbidden("reads text that a library returned by pointer")
     public static String at(long address) {
         if (address == 0) {
@@ -39,7 +39,7 @@ public final class CText {
         return clean(new String(text, 0, length, StandardCharsets.UTF_8));
     }
 
-    /** Whether every character is printable ASCII, as identifiers are. */
+    /** Returns whether every character is printable ASCII, as in identifiers. */
     public static boolean isPlain(String text) {
         return text.chars().allMatch(c -> c >= 0x20 && c < 0x7f);
     }

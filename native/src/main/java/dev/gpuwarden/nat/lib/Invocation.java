@@ -5,8 +5,8 @@ import dev.gpuwarden.core.SuppressForbidden;
 import java.nio.ByteBuffer;
 
 /**
- * One function with memory for its arguments, set once and called often. A call allocates nothing and costs one JNI transition.
- * Not thread-safe.
+ * One function with memory for its arguments, which is set once and used for many calls. A call allocates nothing and
+ * costs one JNI transition. Not thread-safe.
  */
 @SuppressForbidden("calls a function by its address through JNA's libffi")
 public final class Invocation {
@@ -20,8 +20,10 @@ public final class Invocation {
     private final long argumentsAddress;
 
     /**
-     * @param memory lent until the last call has returned
-     * @param at where in the memory this invocation's {@link #bytes} begin, a multiple of 8
+     * Creates an invocation.
+     *
+     * @param memory must stay open until the last call has returned
+     * @param at offset of this invocation's {@link #bytes} in the memory, a multiple of 8
      */
     public Invocation(Signature signature, long function, NativeMemory memory, int at) {
         if (function == 0) {
@@ -40,7 +42,7 @@ public final class Invocation {
         }
     }
 
-    /** Memory that an invocation of this signature needs. */
+    /** Returns the memory that an invocation of this signature needs, in bytes. */
     public static int bytes(Signature signature) {
         return 16 * signature.count() + 8;
     }
@@ -49,7 +51,7 @@ public final class Invocation {
         memory.putLong(cellsAt + 8 * argument, word);
     }
 
-    /** Calls; the result's lower 32 bits. */
+    /** Calls the function and returns the lower 32 bits of its result. */
     public int callInt() {
         Native.ffi_call(callInterface, function, resultAddress, argumentsAddress);
         return memory.getInt(resultAt);
@@ -60,7 +62,7 @@ public final class Invocation {
         return memory.getLong(resultAt);
     }
 
-    /** A single call with memory of its own: for what is not called every second. */
+    /** Makes a single call with memory of its own, for functions that are not called every second. */
     public static long once(Signature signature, long function, long... arguments) {
         try (NativeMemory memory = NativeMemory.allocate(bytes(signature))) {
             Invocation invocation = new Invocation(signature, function, memory, 0);

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Zeroed memory outside the heap with a fixed address. Freed by {@link #close} and by nothing else: whoever lends it to a
- * library closes it only once the library's call has returned.
+ * Zeroed memory outside the heap with a fixed address. Only {@link #close} frees it: a caller that passes it to a
+ * library must close it only after the library's call has returned.
  */
 @SuppressForbidden("the one place that asks for native memory")
 public final class NativeMemory implements AutoCloseable {
@@ -35,7 +35,7 @@ public final class NativeMemory implements AutoCloseable {
         return address;
     }
 
-    /** The memory itself; not to be touched after {@link #close}. */
+    /** Returns the memory itself, which must not be used after {@link #close}. */
     public ByteBuffer buffer() {
         return buffer;
     }

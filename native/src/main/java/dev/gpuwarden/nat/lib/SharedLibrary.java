@@ -6,16 +6,16 @@ import dev.gpuwarden.core.SuppressForbidden;
 import java.util.Optional;
 
 /**
- * A loaded shared library. Loaded with the system's own dlopen, so that the loader's own words say what is wrong with a file,
- * and never unloaded, since a call may be stuck in it.
+ * A loaded shared library. It is loaded by the system's dlopen, whose error names the problem of a file. It is never
+ * unloaded, since a call may hang in it.
  */
 public final class SharedLibrary {
 
     private static final Signature OPEN = Signature.of("pu");
     private static final Signature NOTHING = Signature.of("");
     /**
-     * The loader's words name the file. Others are about something that the JVM linked in this thread between dlopen and dlerror, a
-     * class that it loaded from a jar, say; the next time it has done so already.
+     * Attempts to read the loader's error. An error of dlopen names the file. Any other error is about a class that the
+     * JVM linked in this thread between dlopen and dlerror; at the next attempt that class is linked already.
      */
     private static final int ATTEMPTS = 3;
 
@@ -33,7 +33,7 @@ public final class SharedLibrary {
         this.path = path;
     }
 
-    /** What came of loading: a library, or the loader's words. */
+    /** The result of loading: a library, or the loader's error. */
     public sealed interface Loading {
         record Loaded(SharedLibrary library) implements Loading {}
 
@@ -41,7 +41,9 @@ public final class SharedLibrary {
     }
 
     /**
-     * @param name a path, or a SONAME for the loader to search
+     * Loads a library.
+     *
+     * @param name a path, or a SONAME that the loader searches
      */
     public static Loading load(String name) {
         byte[] bytes = name.getBytes(java.nio.charset.StandardCharsets.UTF_8);
@@ -58,16 +60,16 @@ public final class SharedLibrary {
                     return new Loading.Refused(why);
                 }
             }
-            return new Loading.Refused(name + ": cannot be loaded, and the loader does not say why");
+            return new Loading.Refused(name + ": cannot be loaded, and the loader gives no reason");
         }
     }
 
-    /** The file that the loader took. */
+    /** Returns the file that the loader took. */
     public String path() {
         return path;
     }
 
-    /** The function's address, or 0 when the library does not export it. */
+    /** Returns the function's address; 0 where the library does not export it. */
     public long symbol(String name) {
         byte[] bytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         try (NativeMemory text = NativeMemory.allocate(bytes.length + 1)) {
@@ -109,8 +111,8 @@ public final class SharedLibrary {
         }
 
         /**
-         * The functions of this process. JNA would first run ldconfig to learn folders to search, which it is never asked to do
-         * here; it does not where this property is set.
+         * Returns the functions of this process. Without this property JNA would first run ldconfig for folders to
+         * search, which nothing here needs.
          */
         private static NativeLibrary process() {
             boolean ours = System.getProperty(JNA_FOLDERS) == null;
@@ -127,8 +129,8 @@ public final class SharedLibrary {
         }
 
         /**
-         * The JVM links a native method at its first call, by dlsym in the calling thread, and that wipes dlerror's text. So whatever
-         * is called between dlopen and the reading of that text is called once before.
+         * Calls once each function that is used between dlopen and dlerror. The JVM links a native method at its first
+         * call by dlsym in the calling thread, and that erases dlerror's text.
          */
         private static void linkEverything() {
             try (NativeMemory text = NativeMemory.allocate(8)) {

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A C signature, prepared once for libffi. Arguments: {@code p} a pointer or 64-bit word, {@code u} a 32-bit word. The result
- * is read as a 64-bit word, of which an {@code int} function fills the lower half (little-endian machines, the only ones with
- * these drivers).
+ * A C signature, prepared once for libffi. Arguments: {@code p} is a pointer or a 64-bit word, {@code u} is a 32-bit
+ * word. The result is read as a 64-bit word; an {@code int} function fills its lower half (little-endian machines, the
+ * only ones with these drivers).
  */
 @SuppressForbidden("prepares call interfaces of libffi, which JNA carries")
 public final class Signature {
@@ -36,7 +36,7 @@ public final class Signature {
         callInterface = Native.ffi_prep_cif(defaultAbi(), arguments.length(), WORD_TYPE, types);
     }
 
-    /** The same object for the same text; what it holds in native memory stays for the life of the process. */
+    /** Returns the same object for the same text; its native memory stays for the life of the process. */
     public static Signature of(String arguments) {
         return PREPARED.computeIfAbsent(arguments, Signature::new);
     }

@@ -1,2 +1,2 @@
-/** Shared libraries by path, their functions by address, and calls of them without a generated class per function. */
+/** Shared libraries by path, their functions by address, and calls without a generated class per function. */
 package dev.gpuwarden.nat.lib;

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads which GPUs there are and what they are. */
+/** A reader of the list and the identities of GPUs. */
 public final class GpuReader {
 
     // nvml.h 13.3: NVML_DEVICE_UUID_V2_BUFFER_SIZE, NAME_V2, SERIAL, VBIOS_VERSION, PART_NUMBER.
@@ -23,10 +23,10 @@ public final class GpuReader {
     private static final int VBIOS_BYTES = 32;
     private static final int PART_BYTES = 80;
 
-    /** More GPUs than any machine has: a count beyond it is a lie and would cost a call each. */
+    /** Limit on GPUs, above that of any machine: a larger count is false and would cost a call for each. */
     private static final int MAX_GPUS = 1024;
 
-    /** More than any GPU can be split into (7 in nvml.h 13.3, with room). */
+    /** Limit on partitions, above that of any GPU (7 in nvml.h 13.3). */
     private static final int MAX_MIG = 64;
 
     private final NvmlSession session;
@@ -46,7 +46,10 @@ public final class GpuReader {
                 : GpuIdentity.unknown(index, (Absent<Long>) handle);
     }
 
-    /** A UUID that is no plain text is refused, since everything else is keyed by it. Names are only shown, and shown cleaned. */
+    /**
+     * Returns the UUID. One with other than printable ASCII is refused, since all other data has the UUID as its key.
+     * Names are only displayed, after cleaning.
+     */
     Reading<String> uuid(long device, String subject) {
         Reading<String> uuid = library.text(NvmlSymbol.UUID, device, UUID_BYTES);
         if (uuid instanceof Present<String> present && !CText.isPlain(present.value())) {
@@ -56,12 +59,12 @@ public final class GpuReader {
         return uuid;
     }
 
-    /** Whether this GPU is partitioned now. */
+    /** Returns whether this GPU is partitioned. */
     Reading<Boolean> migMode(long device) {
         return pair(NvmlSymbol.MIG_MODE, device).map(modes -> modes[0] == 1);
     }
 
-    /** The partitions; holes in the numbering are skipped, as the library means them. */
+    /** Returns the partitions; gaps in the numbering are skipped, as the library requires. */
     List<MigDevice> migDevices(long device) {
         List<MigDevice> found = new ArrayList<>();
         int slots =
@@ -146,7 +149,10 @@ public final class GpuReader {
                 profile(device));
     }
 
-    /** The name ends with the profile ("NVIDIA A100-SXM4-40GB MIG 1g.5gb"); the attributes give it where it does not. */
+    /**
+     * Returns the profile from the end of the name ("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), or from the attributes where
+     * the name lacks it.
+     */
     private Reading<String> profile(long device) {
         Optional<String> name =
                 library.text(NvmlSymbol.NAME, device, NAME_BYTES).asOptional();

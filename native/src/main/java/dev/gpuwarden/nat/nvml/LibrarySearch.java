@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where libnvidia-ml.so.1 is looked for. The unsuffixed name is a development link and says nothing about the driver. */
+/** The search for libnvidia-ml.so.1. The name without suffix is a development link and no evidence of a driver. */
 public final class LibrarySearch {
 
     public static final String SONAME = "libnvidia-ml.so.1";
 
-    /** Where drivers, container toolkits, GKE and the GPU operator put it when the loader's own search does not reach there. */
+    /** Folders of drivers, container toolkits, GKE and the GPU operator that the loader's own search may miss. */
     private static final List<String> FOLDERS = List.of(
             "/usr/lib/x86_64-linux-gnu",
             "/usr/lib/aarch64-linux-gnu",
@@ -31,14 +31,16 @@ public final class LibrarySearch {
     public sealed interface Found {
         record Library(SharedLibrary library) implements Found {}
 
-        /** Files that are there and cannot be loaded, with the loader's words. */
+        /** Files that exist but cannot be loaded, with the loader's errors. */
         record Unusable(List<String> why) implements Found {}
 
         record Nothing(List<String> looked) implements Found {}
     }
 
     /**
-     * @param first files or folders to look in before the loader's own search
+     * Searches for the library.
+     *
+     * @param first files or folders that are searched before the loader's own search
      */
     public static Found search(List<String> first) {
         List<String> unusable = new ArrayList<>();

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Events of all GPUs that can be registered. Waits in slices, so that closing is seen, and registers anew after a restart of the
- * library, which forgets its sets. One thread waits; any may close.
+ * The events of all GPUs that can be registered. It waits in slices, so that it notices a close. It registers again
+ * after a restart of the library, which discards its sets. One thread waits; any thread may close.
  */
 public final class NvmlEvents implements EventStream {
 
@@ -74,7 +74,10 @@ public final class NvmlEvents implements EventStream {
         releaseUnlessInUse();
     }
 
-    /** Frees the set. Who waits in it does that when its wait is over: the driver may hang there, and then nobody does. */
+    /**
+     * Frees the set. A thread that waits in the set frees it at the end of its wait: where the driver hangs, the set is
+     * never freed.
+     */
     private void releaseUnlessInUse() {
         if (inUse.tryLock()) {
             try {
@@ -112,7 +115,7 @@ public final class NvmlEvents implements EventStream {
         return TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
     }
 
-    /** Registers every GPU that will be registered; absent when none is. */
+    /** Registers every GPU that accepts it; absent where none does. */
     private Reading<Boolean> register(int gpuCount) {
         generation = session.generation();
         uuids.clear();
@@ -172,8 +175,8 @@ public final class NvmlEvents implements EventStream {
             if (code == NvmlReturn.TIMEOUT) {
                 return Optional.empty();
             }
-            // Not a timeout, so it may have come at once, and may come again at once: a lost GPU, or a library shut
-            // down meanwhile.
+            // Not a timeout, so the call may return immediately again and again: a lost GPU, or a library that was shut
+            // down.
             if (code == NvmlReturn.UNINITIALIZED || code == NvmlReturn.INVALID_ARGUMENT) {
                 set = 0;
             }

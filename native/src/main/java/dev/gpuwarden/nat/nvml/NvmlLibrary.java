@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The loaded library with the address of each function that it has. Thread-safe: holds nothing that changes. */
+/** The loaded library with the address of each function that it exports. Immutable and thread-safe. */
 public final class NvmlLibrary {
 
     private static final NvmlSymbol[] SYMBOLS = NvmlSymbol.values();
@@ -35,12 +35,12 @@ public final class NvmlLibrary {
         return address(symbol) != 0;
     }
 
-    /** The function's address; 0 where the library lacks it. */
+    /** Returns the function's address; 0 where the library lacks it. */
     public long address(NvmlSymbol symbol) {
         return addresses[symbol.ordinal()];
     }
 
-    /** The symbol or the nearest of its fall-backs that the library has. */
+    /** Returns the symbol, or the nearest of its fall-backs that the library exports. */
     public Optional<NvmlSymbol> best(NvmlSymbol symbol) {
         Optional<NvmlSymbol> candidate = Optional.of(symbol);
         while (candidate.isPresent() && !has(candidate.get())) {
@@ -49,28 +49,31 @@ public final class NvmlLibrary {
         return candidate;
     }
 
-    /** Calls a function once; {@link NvmlReturn#FUNCTION_NOT_FOUND}, as the library itself would say, where it is missing. */
+    /**
+     * Calls a function once. Returns {@link NvmlReturn#FUNCTION_NOT_FOUND} where it is missing, as the library itself
+     * would.
+     */
     public int call(NvmlSymbol symbol, String signature, long... arguments) {
         return has(symbol)
                 ? (int) Invocation.once(Signature.of(signature), address(symbol), arguments)
                 : NvmlReturn.FUNCTION_NOT_FOUND;
     }
 
-    /** The text that a call leaves in a buffer of this size: {@code f(char *, unsigned length)}. */
+    /** Returns the text that a call writes to a buffer of this size: {@code f(char *, unsigned length)}. */
     public Reading<String> text(NvmlSymbol symbol, int bytes) {
         try (NativeMemory memory = NativeMemory.allocate(bytes + 1)) {
             return read(symbol, call(symbol, "pu", memory.address(), bytes), memory, bytes);
         }
     }
 
-    /** The same of a device: {@code f(device, char *, unsigned length)}. */
+    /** Returns such a text of a device: {@code f(device, char *, unsigned length)}. */
     public Reading<String> text(NvmlSymbol symbol, long device, int bytes) {
         try (NativeMemory memory = NativeMemory.allocate(bytes + 1)) {
             return read(symbol, call(symbol, "ppu", device, memory.address(), bytes), memory, bytes);
         }
     }
 
-    /** A 32-bit number of a device: {@code f(device, unsigned *)}. */
+    /** Returns a 32-bit number of a device: {@code f(device, unsigned *)}. */
     public Reading<Integer> number(NvmlSymbol symbol, long device) {
         try (NativeMemory out = NativeMemory.allocate(8)) {
             int code = call(symbol, "pp", device, out.address());
@@ -78,7 +81,7 @@ public final class NvmlLibrary {
         }
     }
 
-    /** The absence that a return code of this function stands for. */
+    /** Returns the absence for a return code of this function. */
     public <T> Reading<T> absent(NvmlSymbol symbol, int code) {
         if (!has(symbol)) {
             return Reading.absent(Absence.NO_SYMBOL, 0, symbol.symbol());
@@ -86,7 +89,7 @@ public final class NvmlLibrary {
         return Reading.absent(Absence.ofNvmlReturn(code), code, symbol.symbol());
     }
 
-    /** A return code in the library's words, with its number. */
+    /** Returns the library's text for a return code, with its number. */
     public String describe(int code) {
         long text = has(NvmlSymbol.ERROR_STRING)
                 ? Invocation.once(Signature.of("u"), address(NvmlSymbol.ERROR_STRING), code)

@@ -1,6 +1,8 @@
 package dev.gpuwarden.nat.nvml;
 
-/** Return codes that decide something here (nvml.h 13.3, nvmlReturn_t); causes of absence are in {@code Absence}. */
+/**
+ * The return codes that need special handling (nvml.h 13.3, nvmlReturn_t); causes of absence are in {@code Absence}.
+ */
 public final class NvmlReturn {
 
     public static final int SUCCESS = 0;

@@ -5,12 +5,12 @@ import dev.gpuwarden.nat.lib.NativeMemory;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The library between its start and its end, which may come several times: GPUs that came back are seen only by a new start.
- * Handles belong to one start; {@link #generation} tells whether one is still good.
+ * The library between its start and its end. It may start several times, since only a new start sees GPUs that came
+ * back. Handles belong to one start; {@link #generation} shows whether one is still valid.
  */
 public final class NvmlSession {
 
-    // nvml.h 13.3, NVML_INIT_FLAG_NO_GPUS: a node that has lost all its GPUs still starts, and then counts none.
+    // nvml.h 13.3, NVML_INIT_FLAG_NO_GPUS: a node that has lost all its GPUs still starts, and then reports zero GPUs.
     private static final int NO_GPUS = 1;
 
     private final NvmlLibrary library;
@@ -25,12 +25,12 @@ public final class NvmlSession {
         return library;
     }
 
-    /** Grows with every start. */
+    /** Returns a number that grows with every start. */
     public int generation() {
         return generation;
     }
 
-    /** Starts the library. Blocks in the driver; a second caller waits. */
+    /** Starts the library. Blocks in the driver, and a second caller waits. */
     public synchronized int start() {
         int code = initialise();
         if (code == NvmlReturn.SUCCESS) {

@@ -4,8 +4,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every function of libnvidia-ml.so.1 that is ever called, with what it is for. Each is looked up on its own, so that one that a
- * driver lacks costs one feature. A newer function names the older one that serves where it is missing.
+ * The functions of libnvidia-ml.so.1 that are called, with their purposes. Each is looked up separately, so that a
+ * missing function costs one feature. A newer function names the older one that replaces it where it is missing.
  */
 public enum NvmlSymbol {
     INIT_V2("nvmlInit_v2", "starting the library"),
@@ -54,7 +54,7 @@ public enum NvmlSymbol {
     REGISTER_EVENTS("nvmlDeviceRegisterEvents", "XIDs as events"),
 
     MEMORY_INFO("nvmlDeviceGetMemoryInfo", "GPU memory"),
-    MEMORY_INFO_V2("nvmlDeviceGetMemoryInfo_v2", "GPU memory, with the driver's own share told apart", MEMORY_INFO),
+    MEMORY_INFO_V2("nvmlDeviceGetMemoryInfo_v2", "GPU memory, with the driver's own share separate", MEMORY_INFO),
     BAR1_MEMORY("nvmlDeviceGetBAR1MemoryInfo", "BAR1 aperture"),
     UTILIZATION("nvmlDeviceGetUtilizationRates", "utilisation"),
     ENCODER("nvmlDeviceGetEncoderUtilization", "video encoder load"),
@@ -116,17 +116,17 @@ public enum NvmlSymbol {
         this.fallback = fallback;
     }
 
-    /** The name as the library exports it. */
+    /** Returns the exported name. */
     public String symbol() {
         return symbol;
     }
 
-    /** What it is for, in the user's words. */
+    /** Returns the purpose in the user's words. */
     public String feature() {
         return feature;
     }
 
-    /** The older function that serves in its place. */
+    /** Returns the older function that replaces this one. */
     public Optional<NvmlSymbol> fallback() {
         return Optional.ofNullable(fallback);
     }

@@ -25,16 +25,19 @@ public final class ProcessLists {
 
     /** Kernel limit of process ids (PID_MAX_LIMIT on 64-bit kernels). */
     private static final int MAX_PID = 1 << 22;
-    /** A count beyond it is a lie; memory for it is not asked for. */
+    /** Limit on entries: a larger count is false, and no memory is allocated for it. */
     private static final int MAX_ENTRIES = 1 << 16;
-    /** Same bound as for the memory readings of a GPU. */
+    /** The same bound as for the memory readings of a GPU. */
     private static final long MAX_BYTES = 1L << 44;
-    /** Entries that may come on top between asking how many there are and asking for them. */
+    /** Room for entries that are added between the count and the list. */
     private static final int SLACK = 8;
 
     private static final int ATTEMPTS = 5;
 
-    /** In order of what a process is called when several lists name it: an MPS client is listed as compute process too. */
+    /**
+     * Kinds in the order of precedence where several lists contain a process: an MPS client is listed as a compute
+     * process too.
+     */
     private static final List<Kind> KINDS = List.of(
             new Kind(NvmlSymbol.MPS_PROCESSES_V3, Type.MPS),
             new Kind(NvmlSymbol.COMPUTE_PROCESSES_V3, Type.COMPUTE),
@@ -83,13 +86,13 @@ public final class ProcessLists {
             }
         }
         Optional<Absent<List<GpuProcess>>> failed = collect(device, "GPU " + gpuIndex, Optional.empty(), found);
-        // Of a partitioned GPU the lists are privileged; the partitions have answered for their processes already.
+        // On a partitioned GPU these lists need privileges; the partitions have returned their processes already.
         boolean answeredByPartitions = !partitions.isEmpty()
                 && failed.filter(a -> a.code() == NvmlReturn.NO_PERMISSION).isPresent();
         return failed.isPresent() && !answeredByPartitions ? failed.get() : Reading.of(List.copyOf(found.values()));
     }
 
-    /** Adds what the three lists of a device say; returns the failure that makes them incomplete. */
+    /** Adds the entries of a device's three lists; returns the failure that makes them incomplete. */
     private Optional<Absent<List<GpuProcess>>> collect(
             long device, String subject, Optional<MigDevice> partition, Map<Key, GpuProcess> into) {
         for (Kind kind : KINDS) {
@@ -109,7 +112,10 @@ public final class ProcessLists {
         return Optional.empty();
     }
 
-    /** Boards without graphics or MPS say so; only the compute list must be there. */
+    /**
+     * Returns whether a list may be missing: boards without graphics or MPS return an error, and only the compute list
+     * is required.
+     */
     private static boolean optional(Type type, Absent<List<GpuProcess>> absent) {
         boolean none = absent.cause() == Absence.NOT_SUPPORTED || absent.cause() == Absence.NO_SYMBOL;
         return none && type != Type.COMPUTE;
@@ -190,7 +196,7 @@ public final class ProcessLists {
         return id == NO_INSTANCE ? Reading.absent(Absence.NOT_SUPPORTED) : Reading.of(id);
     }
 
-    /** A list of a partition need not repeat which one it is. */
+    /** Returns the process with its partition, which the entry may lack. */
     private static GpuProcess place(GpuProcess process, MigDevice partition) {
         return new GpuProcess(
                 process.pid(),
@@ -200,7 +206,10 @@ public final class ProcessLists {
                 known(process.computeInstance(), partition.computeInstance()));
     }
 
-    /** One process in two lists: named as in the first, with the larger of two numbers for the same memory. */
+    /**
+     * Returns one process of two lists: with the kind from the first, and the larger of two numbers for the same
+     * memory.
+     */
     private static GpuProcess merge(GpuProcess first, GpuProcess second) {
         Reading<Long> used = known(first.usedBytes(), second.usedBytes());
         if (first.usedBytes() instanceof Present<Long> a && second.usedBytes() instanceof Present<Long> b) {

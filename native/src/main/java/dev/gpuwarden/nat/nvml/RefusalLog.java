@@ -7,7 +7,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Answers that contradict themselves, the last few of them; all are counted. Thread-safe. */
+/** A log of the last answers that contradict themselves, with a count of all. Thread-safe. */
 public final class RefusalLog {
 
     private static final int KEPT = 64;

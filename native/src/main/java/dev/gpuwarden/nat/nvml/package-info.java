@@ -1,2 +1,2 @@
-/** NVIDIA's management library: its functions and structures as data, a session with it, and what is read from it. */
+/** NVIDIA's management library: its functions and structures as data, a session, and readers. */
 package dev.gpuwarden.nat.nvml;

@@ -9,7 +9,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import java.util.Optional;
 
-/** Signals through pidfds, which stand for a process and not for a number. Needs Linux 5.3. */
+/** Signals through pidfds, which identify a process and not a number. Needs Linux 5.3. */
 @SuppressForbidden("system calls that Java has not")
 public final class LinuxSignals implements ProcessSignals {
 
@@ -67,7 +67,7 @@ public final class LinuxSignals implements ProcessSignals {
             try {
                 var unused = function("close").invokeInt(new Object[] {(int) fd});
             } catch (LastErrorException e) {
-                // It is closed by then.
+                // The descriptor is closed already.
             }
         }
     }

@@ -1,2 +1,2 @@
-/** What Java cannot do with other processes. */
+/** Calls for other processes that Java lacks. */
 package dev.gpuwarden.nat.process;

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
-/** The plan of one cadence as one library can carry it out. */
+/** The plan of one cadence with the functions of one library. */
 public final class BoundPlan {
 
     private final NvmlLibrary library;
@@ -47,7 +47,7 @@ public final class BoundPlan {
         return new BoundPlan(library, List.copyOf(steps), slots, openings);
     }
 
-    /** Every slot of a cadence; links belong to the slow one. */
+    /** Returns every slot of a cadence; links belong to the slow one. */
     public static int[] slotsOf(Cadence cadence) {
         BitSet slots = new BitSet(GpuFrame.SLOTS);
         for (int i = 0; i < GpuMetric.count(); i++) {
@@ -63,7 +63,7 @@ public final class BoundPlan {
         return numbers;
     }
 
-    /** Adds the slots that a step can give a value. */
+    /** Adds the slots that a step can fill. */
     public static void addSlotsOf(Step step, BitSet to) {
         if (step instanceof Step.Call call) {
             for (Take take : call.takes()) {
@@ -104,7 +104,7 @@ public final class BoundPlan {
         return slots[i];
     }
 
-    /** What slot i says until a step fills it: nothing yet, or that no function here could. */
+    /** Returns the absence of slot i before any step fills it: pending, or not supported by this library. */
     Absence opening(int i) {
         return openings[i];
     }

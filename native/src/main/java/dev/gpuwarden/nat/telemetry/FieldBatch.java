@@ -10,7 +10,7 @@ import dev.gpuwarden.nat.nvml.NvmlStructs;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** nvmlDeviceGetFieldValues with its array of entries. */
+/** A call of nvmlDeviceGetFieldValues with its array of entries. */
 final class FieldBatch {
 
     private static final CStruct ENTRY = NvmlStructs.of("nvmlFieldValue_t");
@@ -41,7 +41,11 @@ final class FieldBatch {
         return fields.length;
     }
 
-    /** Writes the questions; false when every slot has its answer already. An entry that is not answered shows as UNKNOWN. */
+    /**
+     * Writes the queries. An entry without an answer is UNKNOWN.
+     *
+     * @return false where every slot has its value already
+     */
     boolean prepare(int count, GpuFrame frame) {
         boolean anyOpen = false;
         for (int i = 0; i < count; i++) {
@@ -78,7 +82,10 @@ final class FieldBatch {
         }
     }
 
-    /** nvml.h 13.3, nvmlValueType_t. A type that nobody knows and a double that is no whole number of anything are refused. */
+    /**
+     * Writes a value by its type (nvml.h 13.3, nvmlValueType_t). Unknown types and doubles that are not whole numbers
+     * are refused.
+     */
     private void put(GpuFrame frame, int slot, int type, int at) {
         switch (type) {
             case 0 -> {

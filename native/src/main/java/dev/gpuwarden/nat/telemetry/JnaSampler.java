@@ -4,7 +4,7 @@ import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import java.util.Optional;
 
-/** The plan's interpreter in Java. Slower per call than the one in C, and as free of allocation. */
+/** The plan's interpreter in Java. A call is slower than from C, and allocates nothing either. */
 final class JnaSampler extends PlanSampler {
 
     private final StepRunner fast;

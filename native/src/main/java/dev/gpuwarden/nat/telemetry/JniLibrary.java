@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** libgpuwarden_jni.so, which carries a whole plan out in one call. */
+/** libgpuwarden_jni.so, which runs a whole plan in one call. */
 final class JniLibrary {
 
     private static final String FILE = "libgpuwarden_jni.so";
 
-    /** Folders that the launcher names: our own, and the one where JNA's library lies unpacked. */
+    /** Properties with folders that the launcher sets: gpuwarden's own, and the folder of the unpacked JNA library. */
     private static final List<String> PROPERTIES = List.of("gpuwarden.native.dir", "jna.boot.library.path");
 
     private JniLibrary() {}
@@ -21,7 +21,7 @@ final class JniLibrary {
     /**
      * Loads the library, once per process.
      *
-     * @return why it cannot be used; empty when it can
+     * @return the reason why it cannot be used; empty where it can
      */
     static Optional<String> whyNot() {
         return Loaded.WHY_NOT;
@@ -30,15 +30,15 @@ final class JniLibrary {
     static native int abi();
 
     /**
-     * Carries out the plan image at this address.
+     * Runs the plan image at this address.
      *
      * @param frame a direct buffer of a whole frame
-     * @return false when the library said that it is not initialised
-     * @throws IllegalArgumentException when the buffer is not direct; nothing was called then
+     * @return false where the library reported that it is not initialised
+     * @throws IllegalArgumentException where the buffer is not direct; nothing was called then
      */
     static native boolean run(long image, long device, ByteBuffer frame);
 
-    /** The first of the folders that has the library. */
+    /** Returns the library in the first folder that has it. */
     static Optional<Path> find(List<String> folders) {
         return folders.stream()
                 .map(folder -> Path.of(folder).toAbsolutePath().resolve(FILE))

@@ -6,7 +6,9 @@ import dev.gpuwarden.nat.nvml.NvmlSymbol;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Readings of each NVLink: field values first, in one call for all links; what a driver has no field for, call by call. */
+/**
+ * The readings of each NVLink. Field values come first, in one call for all links; the rest needs a call for each link.
+ */
 final class LinkPlan {
 
     // nvml.h 13.3, NVML_FI_DEV_NVLINK_*, with the link number as scope (driver 530 and later).
@@ -16,11 +18,11 @@ final class LinkPlan {
     private static final int STATE = 165;
     private static final int VERSION = 166;
 
-    /** Recoveries as Blackwell counts them; it has no replays and CRC errors of the older kinds. */
+    /** Recoveries as Blackwell counts them; it has no replays and no CRC errors of the older kinds. */
     static final int RECOVERY_EVENTS = 215;
 
-    // The same before, and for CRC errors still: one field for each of the first twelve links, numbered from 0 and from
-    // 6 on.
+    // The same for older drivers, and for CRC errors of all drivers: one field for each of the first twelve links, in
+    // blocks of six.
     private static final int[] CRC_FLIT_NUMBERED = {32, 96};
     private static final int[] CRC_DATA_NUMBERED = {39, 102};
     private static final int[] REPLAY_NUMBERED = {46, 108};

@@ -12,12 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A bound plan as plan_image.h lays it out: words of 64 bits, then scratch memory, then the entries of field value batches. One per
- * sampler and cadence, since calls write into it.
+ * A bound plan in the layout of plan_image.h: words of 64 bits, then scratch memory, then the entries of field value
+ * batches. Each sampler and cadence has its own, since calls write into it.
  */
 final class PlanImage {
 
-    /** Raised with every change of the layout; see PLAN_ABI in plan_image.h. */
+    /** Version of the layout, raised with every change; see PLAN_ABI in plan_image.h. */
     static final int ABI = 1;
 
     private static final int CAUSES = 32;
@@ -33,7 +33,7 @@ final class PlanImage {
 
     private final List<Long> words = new ArrayList<>();
     private final BoundPlan plan;
-    /** Words that hold addresses of entries, and how many entries each batch has. */
+    /** Words with the addresses of entries, and the number of entries of each batch. */
     private final List<int[]> batches = new ArrayList<>();
 
     private PlanImage(BoundPlan plan) {
@@ -104,7 +104,7 @@ final class PlanImage {
         }
     }
 
-    /** The counts by number of links stand behind the fields. */
+    /** Writes the fields, then the counts by number of links. */
     private void linkFields(Step.LinkFields fields) {
         add(LINK_FIELDS, 0, address(fields), 0);
         int upToWord = words.size() - 1;
@@ -126,7 +126,7 @@ final class PlanImage {
         }
     }
 
-    /** Puts words, scratch and entries into one piece of memory, and fills in the addresses that follow from it. */
+    /** Returns one piece of memory with words, scratch and entries, and with the addresses that result from it. */
     private NativeMemory place() {
         int scratchAt = 8 * words.size();
         int entriesAt = scratchAt + StepRunner.SCRATCH_BYTES;

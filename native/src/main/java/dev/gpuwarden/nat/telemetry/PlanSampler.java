@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What both interpreters of the plan share: finding the device, and keeping native memory until the last call is out of it. A
- * sampler may be closed by another thread while its own is stuck in the driver; the memory is then freed when that call returns,
- * or never.
+ * The common part of both interpreters: it finds the device, and keeps native memory until the last call has left it. A
+ * sampler may be closed by another thread while its own thread hangs in the driver; the memory is then freed when that
+ * call returns, or never.
  */
 abstract class PlanSampler implements Driver.Sampler {
 
@@ -67,7 +67,7 @@ abstract class PlanSampler implements Driver.Sampler {
         }
     }
 
-    /** Its calls and their time belong to the sampling, too. */
+    /** Runs the profile reader, whose calls and time count as part of the sampling. */
     private void profile(ProfileReader reader, GpuFrame frame) {
         long start = frame.sampledAtNanos(Cadence.SLOW) - frame.durationNanos(Cadence.SLOW);
         int calls = reader.read(target, frame);
@@ -84,12 +84,12 @@ abstract class PlanSampler implements Driver.Sampler {
     abstract BoundPlan plan(Cadence cadence);
 
     /**
-     * Carries the plan out, header included.
+     * Runs the plan and writes the header.
      *
-     * @return false when the library said that it is not initialised
+     * @return false where the library reported that it is not initialised
      */
     abstract boolean run(Cadence cadence, long device, GpuFrame frame);
 
-    /** Called once, when no call can be in the memory any more. */
+    /** Frees native memory. Called once, after the last call has left it. */
     abstract void free();
 }

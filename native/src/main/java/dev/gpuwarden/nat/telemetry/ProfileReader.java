@@ -17,13 +17,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * GPM, NVML's own profiling of Hopper and later. A value is the average between two samples, so each reading compares the
- * sample that it takes with the one of the reading before, and waits for neither. The first reading has no value yet. Of one
- * GPU or partition; not thread-safe; allocates nothing after its first reading.
+ * A reader of GPM, NVML's profiling of Hopper and later. A value is the average between two samples, so each reading
+ * compares its sample with that of the reading before, and waits for neither. The first reading has no value yet. For
+ * one GPU or partition; not thread-safe; allocates nothing after its first reading.
  */
 final class ProfileReader {
 
-    /** From NVML's unit to the raw unit: percent to thousandths of a percent, MiB/s to bytes per second. */
+    /** Factors from NVML's unit to the raw unit: percent to thousandths of a percent, MiB/s to bytes per second. */
     private static final double PERCENT = 1000;
 
     private static final double MIB_PER_SECOND = 1 << 20;
@@ -59,7 +59,7 @@ final class ProfileReader {
     private static final int ID = METRIC.offset("metricId");
     private static final int RETURN = METRIC.offset("nvmlReturn");
     private static final int VALUE = METRIC.offset("value");
-    /** A plain 1, where other structures have their size in it. */
+    /** Version word: a plain 1, where other structures include their size. */
     private static final int VERSION = 1;
 
     private static final Signature SAMPLE = Signature.of("pp");
@@ -78,7 +78,7 @@ final class ProfileReader {
 
     private int generation;
 
-    /** Memory and samples, which are asked for when they are needed first. */
+    /** Memory and samples, allocated at first use. */
     private static final class Calls {
         private final NativeMemory memory = NativeMemory.allocate(BYTES);
         private final Invocation sample;
@@ -103,7 +103,7 @@ final class ProfileReader {
         this.library = library;
     }
 
-    /** Whether a slot is one of those that this fills. */
+    /** Returns whether this reader fills the slot. */
     static boolean fills(int slot) {
         for (Source source : SOURCES) {
             if (GpuFrame.slot(source.metric) == slot) {
@@ -113,7 +113,7 @@ final class ProfileReader {
         return false;
     }
 
-    /** What the slots say before they are filled. */
+    /** Returns the absence of the slots before they are filled. */
     static Absence opening(NvmlLibrary library) {
         return NEEDED.stream().allMatch(library::has) ? Absence.PENDING : Absence.NO_SYMBOL;
     }
@@ -121,7 +121,7 @@ final class ProfileReader {
     /**
      * Fills its slots.
      *
-     * @return how many calls of the library that took
+     * @return number of calls of the library
      */
     int read(Target target, GpuFrame frame) {
         Calls with = calls;
@@ -223,7 +223,7 @@ final class ProfileReader {
         }
     }
 
-    /** Called once, when no call can be in the memory any more. */
+    /** Frees native memory. Called once, after the last call has left it. */
     void free() {
         Calls with = calls;
         if (with != null) {

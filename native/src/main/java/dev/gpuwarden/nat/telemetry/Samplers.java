@@ -7,7 +7,7 @@ import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.nat.nvml.NvmlLibrary;
 import java.util.Optional;
 
-/** Makes samplers of one driver, all on the same path. */
+/** A factory of samplers of one driver, all with the same interpreter. */
 public final class Samplers {
 
     private final NvmlLibrary library;
@@ -38,7 +38,7 @@ public final class Samplers {
                 whyNot.map(why -> "jna (" + why + ")").orElse("jni"));
     }
 
-    /** "jni" or "jna", with the reason where it is the slower one. */
+    /** Returns "jni" or "jna", with the reason where it is the slower one. */
     public String description() {
         return description;
     }

@@ -2,7 +2,7 @@ package dev.gpuwarden.nat.telemetry;
 
 import dev.gpuwarden.nat.lib.Signature;
 
-/** Forms of a driver call. The ordinal is the number that sampler.c knows; {@code out} is scratch memory. */
+/** The forms of driver calls. The ordinal is the number in sampler.c; {@code out} is scratch memory. */
 public enum Shape {
     /** f(device, out) */
     OUT("pp"),
@@ -16,7 +16,7 @@ public enum Shape {
     PAIR("ppp"),
     /** f(device, out, out + 8, out + 16, out + 24) */
     QUAD("ppppp"),
-    /** f(device, a, out, NULL): fills a count; INSUFFICIENT_SIZE (7) says that the count is there. */
+    /** f(device, a, out, NULL): writes a count; INSUFFICIENT_SIZE (7) means that the count is valid. */
     COUNT("pupp"),
     /** f(device, count, values): nvmlDeviceGetFieldValues. */
     FIELDS("pup");
@@ -31,7 +31,7 @@ public enum Shape {
         return Signature.of(arguments);
     }
 
-    /** Plain arguments between the device and the scratch memory. */
+    /** Returns the number of plain arguments between the device and the scratch memory. */
     int plainArguments() {
         return switch (this) {
             case ARG_OUT, COUNT -> 1;

@@ -5,22 +5,23 @@ import dev.gpuwarden.nat.nvml.NvmlSymbol;
 import java.util.List;
 
 /**
- * One step of a plan. Steps run in order, and each fills only slots that are still open: not yet filled, or answered with "not
- * supported" by a step before. So a later step is the fall-back of an earlier one, and costs no call where it is not needed.
+ * One step of a plan. Steps run in order, and each fills only slots that are still open: not yet filled, or "not
+ * supported" after a step before. So a later step is the fall-back of an earlier one, and costs no call where it is not
+ * needed.
  */
 public sealed interface Step {
 
-    /** A step that calls the library; left out of the plan where the library lacks the function. */
+    /** A step that calls the library; the plan omits it where the library lacks the function. */
     sealed interface Calling extends Step {
         NvmlSymbol symbol();
     }
 
     /**
-     * A call whose results lie in scratch memory.
+     * A call with results in scratch memory.
      *
      * @param arguments plain arguments, as many as the shape has
-     * @param version version word to be written at the start of the scratch memory, or 0. With a version word, codes 25 and 2 mean
-     *     that this library wants another version: not supported
+     * @param version version word at the start of the scratch memory, or 0. With a version word, codes 25 and 2
+     *     mean that this library requires another version: not supported
      */
     record Call(NvmlSymbol symbol, Shape shape, List<Integer> arguments, int version, List<Take> takes)
             implements Calling {}
@@ -29,8 +30,8 @@ public sealed interface Step {
     record Fields(NvmlSymbol symbol, List<Field> fields) implements Calling {}
 
     /**
-     * Learns from slot NVLINK_LINKS, which a step before has filled, how many links the steps after this one ask for, and closes
-     * the slots of all other links: not supported, or with the cause why nobody knows.
+     * A step that reads from slot NVLINK_LINKS, which a step before has filled, how many links the later steps query.
+     * It closes the slots of all other links: not supported, or with the cause of the missing count.
      */
     record LinkCount() implements Step {}
 

@@ -13,14 +13,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Runs one bound plan, step by step. sampler.c does the same from the plan's image; SamplerEqualityTest compares the two slot by
- * slot, so a change here is a change there.
+ * The interpreter of one bound plan, step by step. sampler.c does the same from the plan's image. SamplerEqualityTest
+ * compares the two slot by slot, so change both together.
  */
 final class StepRunner {
 
-    /** Scratch memory of a call: several times the largest structure of any plan, for libraries that write more than they say. */
+    /**
+     * Scratch memory of a call: several times the largest structure of any plan, for libraries that write more than
+     * they declare.
+     */
     static final int SCRATCH_BYTES = 1024;
-    /** How much of it a call finds zeroed: the largest structure of any plan. */
+    /** The part of it that is zeroed before a call: the largest structure of any plan. */
     static final int ZEROED_BYTES = 128;
 
     private final BoundPlan plan;
@@ -78,8 +81,8 @@ final class StepRunner {
     }
 
     /**
-     * The cause that a code stands for. Where a wrong version word or an unknown field is all that code 25 or 2 can mean, this
-     * library just does not know the newer form.
+     * Returns the cause for a code. Where code 25 or 2 can only mean a wrong version word or an unknown field, the
+     * library does not support the newer form.
      */
     static Absence cause(int code, boolean newerForm) {
         boolean unknown = code == NvmlReturn.ARGUMENT_VERSION_MISMATCH || code == NvmlReturn.INVALID_ARGUMENT;

@@ -8,8 +8,8 @@ import dev.gpuwarden.nat.nvml.NvmlSession;
 import dev.gpuwarden.nat.nvml.NvmlSymbol;
 
 /**
- * The GPU or MIG device that a sampler reads. Follows the GPU by its UUID over a restart of the library, since the index of a
- * GPU changes when another one falls off the bus. Not thread-safe.
+ * The GPU or MIG device that a sampler reads. It follows the GPU by its UUID over a restart of the library, since the
+ * index of a GPU changes when another one falls off the bus. Not thread-safe.
  */
 public final class Target {
 
@@ -41,7 +41,7 @@ public final class Target {
         return new Target(session, index, migIndex);
     }
 
-    /** Looks the device up where that has not been done since the library's last start; allocates only then. */
+    /** Looks the device up where this was not done since the library's last start; allocates only then. */
     boolean resolve() {
         int now = session.generation();
         if (handle != 0 && generation == now) {
@@ -75,22 +75,22 @@ public final class Target {
         return migIndex != WHOLE;
     }
 
-    /** The GPU that the partition is of. */
+    /** Returns the GPU of the partition. */
     long whole() {
         return whole;
     }
 
-    /** The partition's GPU instance; absent for a whole GPU. */
+    /** Returns the partition's GPU instance; absent for a whole GPU. */
     Reading<Integer> gpuInstance() {
         return gpuInstance;
     }
 
-    /** Another number after each start of the library. */
+    /** Returns a number that changes with each start of the library. */
     int generation() {
         return generation;
     }
 
-    /** Why {@link #resolve} found nothing. */
+    /** Returns the reason why {@link #resolve} found nothing. */
     Absence cause() {
         return cause;
     }
@@ -99,7 +99,7 @@ public final class Target {
         return code;
     }
 
-    /** The library says that it was shut down meanwhile: look up again next time. */
+    /** Discards the device after the library reported its shutdown; the next call looks it up again. */
     void forget() {
         handle = 0;
     }

@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where every reading comes from. Numbers are of nvml.h 13.3: field ids NVML_FI_DEV_*, clock types, thresholds, policies. No call
- * is here that waits for a sampling period of its own, as nvmlDeviceGetPcieThroughput does.
+ * The sources of all readings. Numbers are of nvml.h 13.3: field ids NVML_FI_DEV_*, clock types, thresholds, policies.
+ * It contains no call that waits for a sampling period of its own, as nvmlDeviceGetPcieThroughput does.
  */
 public final class TelemetryPlan {
 
@@ -56,7 +56,7 @@ public final class TelemetryPlan {
         struct(NvmlSymbol.TEMPERATURE_V, "nvmlTemperature_v1_t", 1)
                 .s32("temperature", TEMPERATURE)
                 .add();
-        // Unsigned, as NVML has it: a driver that answers 0xFFFFFFFF is refused, and is not -1 degrees.
+        // Unsigned, as in NVML: a driver that returns 0xFFFFFFFF is refused, and is not -1 degrees.
         call(NvmlSymbol.TEMPERATURE, Shape.ARG_OUT, List.of(0), take(0, U32, TEMPERATURE));
         u32(NvmlSymbol.POWER_USAGE, POWER_USAGE);
         struct(NvmlSymbol.UTILIZATION, "nvmlUtilization_t", 0)
@@ -99,7 +99,7 @@ public final class TelemetryPlan {
         modes();
     }
 
-    /** Everything that has a field id, in one call; what a driver does not know there is asked for by the calls below. */
+    /** Adds everything with a field id, in one call; the calls below read what a driver does not support there. */
     private void fieldBatch() {
         fields(
                 field(5, ECC_AGGREGATE_CORRECTED),
@@ -146,7 +146,7 @@ public final class TelemetryPlan {
                 .u64("aggregateUncSecDed", ECC_SRAM_AGGREGATE_UNCORRECTED_SECDED)
                 .u32("bThresholdExceeded", ECC_SRAM_THRESHOLD_EXCEEDED)
                 .add();
-        // Older drivers do not tell parity from double-bit errors, so those slots have no other source.
+        // Older drivers do not separate parity from double-bit errors, so those slots have no other source.
         sramCounter(VOLATILE, ECC_SRAM_VOLATILE_CORRECTED);
         sramCounter(AGGREGATE, ECC_SRAM_AGGREGATE_CORRECTED);
     }
@@ -238,7 +238,9 @@ public final class TelemetryPlan {
         }
     }
 
-    /** The newest form first; each library refuses the version words that it does not know. */
+    /**
+     * Adds the fabric's calls, the newest form first; each library refuses the version words that it does not support.
+     */
     private void fabric() {
         struct(NvmlSymbol.FABRIC_INFO_V, "nvmlGpuFabricInfo_v3_t", 3)
                 .u32("status", FABRIC_STATUS)
@@ -339,7 +341,7 @@ public final class TelemetryPlan {
             return put(field, Take.Width.U8, metric, false);
         }
 
-        /** A 32-bit part that adds to what this call has put into the slot already. */
+        /** Adds a 32-bit part to the value that this call has put into the slot already. */
         StructCall plus(String field, GpuMetric metric) {
             return put(field, U32, metric, true);
         }

@@ -1,2 +1,2 @@
-/** What is read from a GPU each tick: a plan that is data, and its two interpreters. */
+/** The readings of a GPU at each tick: a plan as data, and its two interpreters. */
 package dev.gpuwarden.nat.telemetry;

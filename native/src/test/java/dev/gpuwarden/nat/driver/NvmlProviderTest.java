@@ -80,7 +80,7 @@ class NvmlProviderTest {
             assertThat(driver.capabilities())
                     .contains(new Capability(
                             "nvmlDeviceGetMemoryInfo_v2",
-                            "GPU memory, with the driver's own share told apart",
+                            "GPU memory, with the driver's own share separate",
                             false,
                             "nvmlDeviceGetMemoryInfo serves instead"))
                     .contains(new Capability(
