@@ -24,7 +24,7 @@ final class BodyQuota {
      * @return false where there is no room
      */
     boolean take(byte[] body) {
-        if (body.length <= HttpConnection.PIECE_BYTES) {
+        if (body.length <= AnswerWriter.PIECE_BYTES) {
             return true;
         }
         Integer others = readers.get(body);

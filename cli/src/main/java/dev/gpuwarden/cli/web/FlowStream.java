@@ -37,9 +37,9 @@ final class FlowStream extends OutputStream {
 
     @Override
     public void write(byte[] bytes, int offset, int length) throws IOException {
-        for (int at = 0; at < length; at += HttpConnection.PIECE_BYTES) {
+        for (int at = 0; at < length; at += AnswerWriter.PIECE_BYTES) {
             awaitWritable();
-            int n = Math.min(HttpConnection.PIECE_BYTES, length - at);
+            int n = Math.min(AnswerWriter.PIECE_BYTES, length - at);
             var unused = channel.writeAndFlush(new DefaultHttpContent(Unpooled.copiedBuffer(bytes, offset + at, n)));
         }
     }

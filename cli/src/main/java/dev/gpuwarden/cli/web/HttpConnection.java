@@ -1,24 +1,11 @@
 package dev.gpuwarden.cli.web;
 
-import static io.netty.handler.codec.http.HttpHeaderNames.CONNECTION;
-import static io.netty.handler.codec.http.HttpHeaderNames.CONTENT_LENGTH;
-import static io.netty.handler.codec.http.HttpHeaderNames.CONTENT_TYPE;
-import static io.netty.handler.codec.http.HttpHeaderNames.TRANSFER_ENCODING;
-
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.DuplexChannel;
-import io.netty.handler.codec.http.DefaultHttpContent;
-import io.netty.handler.codec.http.DefaultHttpResponse;
-import io.netty.handler.codec.http.DefaultLastHttpContent;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpResponse;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -31,15 +18,12 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client's connection: a request, its answer in pieces as the client takes them, and the next request. Each step has its time,
- * and a client that takes longer loses the connection. Everything but the answering itself is on the event loop's thread.
+ * One client's connection: a request, its answer by the {@link AnswerWriter}, and the next request. Each step has a time limit, and a
+ * client that exceeds it loses the connection. Everything but the handler itself runs on the event loop's thread.
  */
 final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> implements Connections.Connection {
 
-    /** Written at a time: what a slow reader costs beside the body that it shares with others. */
-    static final int PIECE_BYTES = 16 << 10;
-
-    /** For a request to arrive on a new connection; as long is the answer's own time, beside what the handler may take. */
+    /** Limit for a request on a new connection; a streamed answer has as much time beyond its own limit. */
     private static final long FIRST_REQUEST_SECONDS = 5;
 
     private static final long NEXT_REQUEST_SECONDS = 30;
@@ -55,9 +39,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     private boolean keepAlive;
     private boolean headOnly;
     private boolean lingers;
-    private byte @Nullable [] body;
-    private int written;
-    private @Nullable FlowStream flow;
+    private @Nullable AnswerWriter writer;
     private @Nullable Future<?> deadline;
 
     /** @param secure whether its pipeline begins with TLS */
@@ -82,11 +64,12 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         close();
     }
 
-    // ---- its life ----
+    // ---- the connection ----
 
     @Override
     public void channelActive(ChannelHandlerContext opened) {
         context = opened;
+        writer = new AnswerWriter(opened, server, this::answered);
         if (opened.channel().remoteAddress() instanceof InetSocketAddress address) {
             peer = address.getAddress();
         }
@@ -96,7 +79,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         } else {
             server.stats().refused(WebStats.Refusal.CONNECTIONS, peer);
             if (secure) {
-                // A handshake for an answer would cost what there is too little of.
+                // A handshake costs too much for a refusal.
                 close();
                 return;
             }
@@ -119,14 +102,13 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
 
     private void ended() {
         server.remove(this);
-        letGo();
         cancelDeadline();
-        if (flow != null) {
-            flow.changed();
+        if (writer != null) {
+            writer.abort();
         }
     }
 
-    /** The step that begins now ends in so many seconds, or the connection does. */
+    /** Limits the step that begins now: the connection is closed after so many seconds. */
     private void within(long seconds) {
         cancelDeadline();
         ChannelHandlerContext open = context();
@@ -147,7 +129,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         close();
     }
 
-    /** Closed with unread bytes, the kernel would reset the connection, and the client would lose the answer. */
+    /** Closes after the client has read: a close with unread bytes makes the kernel reset the connection, and the answer is lost. */
     private void linger() {
         lingers = true;
         within(LINGER_SECONDS);
@@ -164,7 +146,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         return secure ? Optional.ofNullable(context().pipeline().get(SslHandler.class)) : Optional.empty();
     }
 
-    /** A certificate is only ever there when it was verified. */
+    /** Returns whether the client has a certificate, which was verified in the handshake. */
     private boolean isProven() {
         return tls().map(tls -> {
                     try {
@@ -176,6 +158,13 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
                 .orElse(false);
     }
 
+    private AnswerWriter writer() {
+        if (writer == null) {
+            throw new IllegalStateException("the connection is not open yet");
+        }
+        return writer;
+    }
+
     private ChannelHandlerContext context() {
         if (context == null) {
             throw new IllegalStateException("the connection is not open yet");
@@ -185,7 +174,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
 
     @Override
     public void exceptionCaught(ChannelHandlerContext at, Throwable cause) {
-        // A client that reset its connection, or sent what is no HTTP or TLS.
+        // The client reset its connection, or sent no HTTP or TLS.
         close();
     }
 
@@ -202,7 +191,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         within(HANDLER_SECONDS);
         if (!message.decoderResult().isSuccess()) {
             keepAlive = false;
-            send(HttpAnswer.text(400, "this is no HTTP request, or its head is too long\n"));
+            send(HttpAnswer.text(400, "no HTTP request, or its head is too long\n"));
             return;
         }
         if (!headOnly && !message.method().equals(HttpMethod.GET)) {
@@ -223,7 +212,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         }
     }
 
-    /** A request that has not come whole: without this, nothing would read the rest. */
+    /** Reads the rest of an incomplete request. */
     @Override
     public void channelReadComplete(ChannelHandlerContext at) {
         if (!busy && !lingers) {
@@ -250,8 +239,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         onLoop(() -> begin(answer, stream));
         try {
             answer.flow().get().write(stream);
-            onLoop(() -> open.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
-                    .addListener(done -> answered(done.isSuccess())));
+            onLoop(writer()::endStream);
         } catch (IOException e) {
             onLoop(this::close);
         } catch (RuntimeException e) {
@@ -267,94 +255,43 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         try {
             context().executor().execute(task);
         } catch (RejectedExecutionException e) {
-            // The program ends, and all connections with it.
+            // The program shuts down, and all connections with it.
         }
     }
 
     // ---- an answer ----
 
     private void begin(HttpAnswer answer, FlowStream stream) {
-        flow = stream;
-        HttpResponse head = head(answer);
-        if (keepAlive) {
-            head.headers().set(TRANSFER_ENCODING, "chunked");
-        }
         within(HttpAnswer.LONGEST_SECONDS + FIRST_REQUEST_SECONDS);
-        context().writeAndFlush(head);
+        writer().beginStream(answer, stream, keepAlive);
     }
 
     private void send(HttpAnswer answer) {
-        byte[] bytes = answer.body();
         if (!context().channel().isActive()) {
             return;
         }
-        if (!headOnly && !server.take(bytes)) {
+        if (!headOnly && !writer().reserve(answer)) {
             server.stats().refused(WebStats.Refusal.MEMORY, peer);
             send(busy("too many answers are being written"));
             return;
         }
-        HttpResponse head = head(answer);
-        head.headers().set(CONTENT_LENGTH, bytes.length);
+        // Before the answer, which may end in this call.
         within(WRITING_SECONDS);
         if (headOnly) {
-            context().write(head);
-            context().writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT).addListener(done -> answered(done.isSuccess()));
-            return;
-        }
-        body = bytes;
-        written = 0;
-        context().write(head);
-        writeMore();
-    }
-
-    private HttpResponse head(HttpAnswer answer) {
-        HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()));
-        head.headers().set(CONTENT_TYPE, answer.type());
-        head.headers().set("X-Content-Type-Options", "nosniff");
-        answer.headers().forEach((name, value) -> head.headers().set(name, value));
-        if (!keepAlive) {
-            head.headers().set(CONNECTION, "close");
-        }
-        return head;
-    }
-
-    private void writeMore() {
-        ChannelHandlerContext open = context();
-        while (body != null && open.channel().isWritable()) {
-            int n = Math.min(PIECE_BYTES, body.length - written);
-            var piece = Unpooled.wrappedBuffer(body, written, n);
-            written += n;
-            if (written == body.length) {
-                body = null;
-                byte[] all = piece.array();
-                open.writeAndFlush(new DefaultLastHttpContent(piece)).addListener(done -> {
-                    server.give(all);
-                    answered(done.isSuccess());
-                });
-            } else {
-                open.writeAndFlush(new DefaultHttpContent(piece));
-            }
+            writer().sendHead(answer, keepAlive);
+        } else {
+            writer().send(answer, keepAlive);
         }
     }
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext at) {
-        if (flow != null) {
-            flow.changed();
-        }
-        writeMore();
-    }
-
-    private void letGo() {
-        if (body != null) {
-            server.give(body);
-            body = null;
-        }
+        writer().writabilityChanged();
     }
 
     private void answered(boolean success) {
         busy = false;
-        flow = null;
+        writer().reset();
         if (!success) {
             close();
             return;

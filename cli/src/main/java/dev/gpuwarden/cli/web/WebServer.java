@@ -105,7 +105,7 @@ public final class WebServer implements AutoCloseable {
                 .childOption(ChannelOption.ALLOCATOR, new UnpooledByteBufAllocator(false))
                 .childOption(
                         ChannelOption.WRITE_BUFFER_WATER_MARK,
-                        new WriteBufferWaterMark(HttpConnection.PIECE_BYTES / 2, HttpConnection.PIECE_BYTES))
+                        new WriteBufferWaterMark(AnswerWriter.PIECE_BYTES / 2, AnswerWriter.PIECE_BYTES))
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
