@@ -1,4 +1,4 @@
-/* What a device is and what it does now: identity, memory, processes, clocks, power. Include nvml_mirror.h. */
+/* The identity and the load of a device: memory, processes, clocks, power. Include nvml_mirror.h. */
 #ifndef GPUWARDEN_NVML_MIRROR_LOAD_H
 #define GPUWARDEN_NVML_MIRROR_LOAD_H
 

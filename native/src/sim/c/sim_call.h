@@ -1,5 +1,5 @@
 /*
- * How an exported call is written. A call's body sees a resolved device and may run more than once:
+ * The form of an exported call. A call's body receives a resolved device and may run more than once:
  * it runs again when the table changed underneath it, so that no answer mixes two states. Bodies
  * therefore only read the table and write the caller's buffers.
  */
@@ -24,7 +24,7 @@ typedef struct {
     unsigned capacity; /* of the caller's buffer, in entries; kept, since a list call writes it */
 } sim_call_t;
 
-/* What a call works on. */
+/* The arguments of a call, resolved. */
 enum {
     SIM_GPU_ONLY = 0,    /* NOT_SUPPORTED on a MIG device */
     SIM_MIG_TOO = 1,     /* works on a MIG device */
@@ -32,7 +32,7 @@ enum {
     SIM_NOT_WITH_MIG = 4 /* NOT_SUPPORTED on a GPU in MIG mode */
 };
 
-/* Init state and planned faults; blocks or sleeps if a fault says so. Once per call. */
+/* Checks the init state and applies planned faults; blocks or sleeps where a fault requires it. Once per call. */
 nvmlReturn_t sim_gate(sim_call_t *call, int function, nvmlDevice_t device);
 nvmlReturn_t sim_locate(sim_call_t *call, nvmlDevice_t device, int flags);
 nvmlReturn_t sim_done(const sim_call_t *call, nvmlReturn_t result);
@@ -51,7 +51,7 @@ unsigned long long sim_u64(const sim_call_t *call, int64_t value);
 /* 16 bytes from hex digits; other characters are skipped, missing digits are 0. */
 void sim_parse_hex(const char *text, unsigned char bytes[16]);
 
-/* What a symbol that the simulator does not implement answers. */
+/* The answer of a symbol that the simulator does not implement. */
 nvmlReturn_t sim_stub(int function);
 const char *sim_function_name(int function);
 /* A list's entry count after the body filled it. */

@@ -22,7 +22,7 @@ enum {
     MARGIN_TEMPERATURE = 240
 };
 
-/* As nvidia-smi 470, 535 and 550 pass it. */
+/* The value that nvidia-smi 470, 535 and 550 pass. */
 static const unsigned char smi_table[16] = {0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e,
                                             0xa3, 0x27, 0xee, 0x69, 0x6e, 0x12, 0xf7, 0xc4};
 

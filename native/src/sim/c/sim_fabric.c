@@ -1,4 +1,4 @@
-/* Membership in an NVLink fabric. A part without one says so: SUCCESS, and state 0 NOT_SUPPORTED. */
+/* Membership in an NVLink fabric. A part without one returns SUCCESS and state 0 NOT_SUPPORTED. */
 #include "sim_call.h"
 
 static unsigned char fabric_state(const sim_gpu_t *gpu)

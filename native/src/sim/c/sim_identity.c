@@ -1,4 +1,4 @@
-/* What a GPU is: names, numbers, PCI address. Still answers when the GPU waits for a reset. */
+/* The identity of a GPU: names, numbers, PCI address. These calls answer even while the GPU needs a reset. */
 #include <stdio.h>
 #include <string.h>
 

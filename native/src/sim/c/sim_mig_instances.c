@@ -1,5 +1,5 @@
 /*
- * GPU instances, and the compute instances in them, as the rows of MIG devices tell of them: rows with one `gi` are one GPU
+ * GPU instances, and the compute instances in them, made from the rows of MIG devices: rows with one `gi` are one GPU
  * instance, each row is a compute instance. A GPU instance's handle stands for its first row.
  */
 #include <stdio.h>
@@ -10,7 +10,7 @@
 static char gpu_instances[SIM_GPU_MAX * SIM_MIG_MAX];
 static char compute_instances[SIM_GPU_MAX * SIM_MIG_MAX];
 
-/* The MIG device behind a handle; of a handle that is none, one that no call takes. */
+/* The MIG device behind a handle; for an invalid handle, one that every call refuses. */
 static nvmlDevice_t device_of(const void *handle, const char *handles)
 {
     static char none;
@@ -140,7 +140,7 @@ GPU_INSTANCE(nvmlGpuInstanceGetComputeInstanceById, (unsigned id, nvmlComputeIns
     return NVML_ERROR_NOT_FOUND;
 }
 
-/* ---- what a compute instance of it may be -------------------------------------------------- */
+/* ---- profiles of compute instances --------------------------------------------------------- */
 
 /* nvml.h 13.3, NVML_COMPUTE_INSTANCE_PROFILE: 1, 2, 3, 4, 7, 8 and 6 slices, and two more kinds that no part here has. */
 static const unsigned slices_of[] = {1, 2, 3, 4, 7, 8, 6};

@@ -1,4 +1,4 @@
-/* What a part in MIG mode may be cut into. */
+/* The MIG profiles that a part supports. */
 #include <stdio.h>
 #include <string.h>
 

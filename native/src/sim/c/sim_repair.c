@@ -1,4 +1,4 @@
-/* What became of bad memory: retired pages before Ampere, remapped rows from Ampere on. */
+/* The repair of bad memory: retired pages before Ampere, remapped rows from Ampere on. */
 #include "sim_call.h"
 
 /* nvml.h 13.3, nvmlPageRetirementCause_t: 0 several single-bit errors, 1 a double-bit error. */

@@ -1,4 +1,4 @@
-/* Where GPUs sit: CPUs, memory nodes, and the way from one GPU to another. */
+/* The topology of GPUs: CPUs, memory nodes, and the path from one GPU to another. */
 #include <string.h>
 
 #include "sim_call.h"

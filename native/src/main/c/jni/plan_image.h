@@ -9,11 +9,11 @@
 
 enum { PLAN_ABI = 1 };
 
-/* Header words. Offsets are in words from the image's start unless they say bytes. */
+/* Header words. Offsets are in words from the image's start unless noted as bytes. */
 enum {
     H_ABI,
-    H_STEPS,         /* where the steps begin */
-    H_SLOTS,         /* where the pairs (slot, opening absence) begin */
+    H_STEPS,         /* offset of the steps */
+    H_SLOTS,         /* offset of the pairs (slot, opening absence) */
     H_SLOT_COUNT,
     H_CADENCE,       /* 0 fast, 1 slow */
     H_SCRATCH,       /* byte address of scratch memory */
@@ -25,7 +25,7 @@ enum {
     H_NOT_SUPPORTED,
     H_NO_SYMBOL,
     H_IMPLAUSIBLE,
-    H_OTHER_CAUSE,   /* of a code beyond H_CAUSES */
+    H_OTHER_CAUSE,   /* cause of a code beyond H_CAUSES */
     H_CAUSES,        /* ordinals by nvmlReturn 0..31 */
     H_CAUSE_COUNT = 32,
     H_WORDS = H_CAUSES + H_CAUSE_COUNT
@@ -61,7 +61,7 @@ enum { WIDTH_U32, WIDTH_S32, WIDTH_U64, WIDTH_U8 };
 
 enum { SCRATCH_ZEROED = 128 };
 
-/* 0: the library said that it is not initialised. */
+/* Returns 0 where the library reported that it is not initialised. */
 int plan_run(const int64_t *image, void *device, char *frame);
 
 #endif

@@ -187,7 +187,7 @@ static void step_fields(run_t *run, int64_t function, nvmlFieldValue_t *entries,
         memset(&entries[i], 0, sizeof entries[i]);
         entries[i].fieldId = (unsigned)field[V_ID];
         entries[i].scopeId = (unsigned)field[V_SCOPE];
-        entries[i].nvmlReturn = NVML_ERROR_UNKNOWN; /* what an entry shows that is not answered */
+        entries[i].nvmlReturn = NVML_ERROR_UNKNOWN; /* the code of an entry without an answer */
         any_open |= is_open(run, field[V_SLOT]);
     }
     if (!any_open) {
