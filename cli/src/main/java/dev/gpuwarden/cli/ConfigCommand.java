@@ -22,8 +22,8 @@ import picocli.CommandLine.Spec;
         name = "config",
         mixinStandardHelpOptions = true,
         description = {
-            "Shows every setting with its value and where that comes from.",
-            "Flag before environment before file before default; takes every setting as a flag."
+            "Shows every setting with its value and origin.",
+            "A flag overrides the environment, then the file, then the default. Accepts every setting as a flag."
         })
 final class ConfigCommand implements Callable<Integer> {
 

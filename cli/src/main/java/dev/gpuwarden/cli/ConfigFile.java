@@ -81,7 +81,7 @@ public final class ConfigFile {
 
     private void addSection(String prefix, MappingNode section, int depth) {
         if (depth > MAX_DEPTH || !seen.add(section)) {
-            problem(YamlFile.line(section), "aliases and sections nested this deep are not understood");
+            problem(YamlFile.line(section), "expected no aliases and at most " + MAX_DEPTH + " nested sections");
             return;
         }
         for (NodeTuple tuple : section.getValue()) {

@@ -16,7 +16,7 @@ import picocli.CommandLine.ScopeType;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = "Finds GPU faults, shows who uses GPU memory, and keeps a fleet fit.")
+        description = "Detects GPU faults, attributes GPU memory, and takes unhealthy nodes out of service.")
 public final class Main {
 
     @Option(

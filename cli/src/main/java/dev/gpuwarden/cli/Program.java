@@ -164,7 +164,7 @@ final class Program extends CommandLine {
 
     private int onThrowable(Throwable e) {
         String message = e.getMessage() == null ? e.getClass().getName() : e.getMessage();
-        complain("failed: " + Table.escape(message) + (debug() ? "" : " (GPUWARDEN_DEBUG=1 shows where)"));
+        complain("failed: " + Table.escape(message) + (debug() ? "" : " (GPUWARDEN_DEBUG=1 shows the stack trace)"));
         if (debug()) {
             StringWriter stack = new StringWriter();
             e.printStackTrace(new PrintWriter(stack));

@@ -16,7 +16,7 @@ final class SettingCheck {
     static Optional<String> problem(Setting setting, List<String> values) {
         for (String value : values) {
             if (setting.takesMany() && value.contains(Setting.SEPARATOR)) {
-                return Optional.of(setting.key() + ": a value of a list may not hold '" + Setting.SEPARATOR + "'");
+                return Optional.of(setting.key() + ": a value of a list must not contain '" + Setting.SEPARATOR + "'");
             }
             if (isBoolean(setting.option()) && !value.equals("true") && !value.equals("false")) {
                 return Optional.of(setting.key() + ": expected true or false, found '" + Table.escape(value) + "'");

@@ -45,7 +45,7 @@ class ProgramTest {
             config -o xml        | expected one of [table, json, yaml] | Try 'gpuwarden config --help'.
             completion fish      | expected one of [bash, zsh] | Try 'gpuwarden completion --help'.
             """)
-    void wrongUsageIsTwoAndSaysWhatIsRight(String line, String message, String help) {
+    void wrongUsageExitsTwoWithTheRightUsage(String line, String message, String help) {
         Run run = run(SettingSources.none(), line.split(" "));
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).startsWith("gpuwarden: ").contains(message, help);
@@ -53,14 +53,14 @@ class ProgramTest {
     }
 
     @Test
-    void nothingToDoIsWrongUsageAndShowsTheCommands() {
+    void missingCommandIsWrongUsageAndListsCommands() {
         Run run = run(SettingSources.none());
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).contains("Usage: gpuwarden", "serve", "config");
     }
 
     @Test
-    void mistakesOfTheUserAreTwo() {
+    void userErrorsExitTwo() {
         Fall.with = () -> new UserError("no such GPU: 9");
         Run run = run(SettingSources.none(), "fall");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
@@ -68,12 +68,12 @@ class ProgramTest {
     }
 
     @Test
-    void failuresAreOneWithOneLineAndWithTheStackOnRequest() {
+    void failuresExitOneWithOneLineOrTheStackOnRequest() {
         Fall.with = () -> new IllegalStateException("it broke\u001b[31m");
         Run run = run(SettingSources.none(), "fall");
         assertThat(run.code()).isEqualTo(ExitCode.NOT_FIT);
         assertThat(run.err().strip())
-                .isEqualTo("gpuwarden: failed: it broke\\u001b[31m (GPUWARDEN_DEBUG=1 shows where)");
+                .isEqualTo("gpuwarden: failed: it broke\\u001b[31m (GPUWARDEN_DEBUG=1 shows the stack trace)");
         assertThat(run(environment("GPUWARDEN_DEBUG", "1"), "fall").err())
                 .contains("    at " + Fall.class.getName() + ".call");
     }

@@ -33,18 +33,18 @@ class StrictConfigurationTest {
             web:\\n  threads:                     | :2: web.threads: expected a value, found nothing
             web:\\n  threads: {a: 1}              | :2: unknown key web.threads.a, did you mean web.threads?
             check:\\n  skip: [a, [b]]             | :2: check.skip: expected a value in the list, found a list
-            check:\\n  skip: ["a,b"]              | :2: check.skip: a value of a list may not hold ','
+            check:\\n  skip: ["a,b"]              | :2: check.skip: a value of a list must not contain ','
             web:\\n  threads: 1\\n  threads: 2    | :3: duplicate key web.threads, first on line 2
             web:\\n  threads: 1\\nweb.threads: 2  | :3: duplicate key web.threads, first on line 2
             - a                                   | :1: expected sections with keys, found a list
-            web: &a\\n  threads: 1\\ncheck: *a    | :1: aliases and sections nested this deep are not understood
-            web: &a\\n  b: *a                     | :1: aliases and sections nested this deep are not understood
+            web: &a\\n  threads: 1\\ncheck: *a    | :1: expected no aliases and at most 16 nested sections
+            web: &a\\n  b: *a                     | :1: expected no aliases and at most 16 nested sections
             [a, b]: 1                             | :1: a key must be a word
             web: [                                | :1: not YAML:
             a: b: c                               | :1: not YAML:
             web: {}\\n---\\nweb: {}               | :2: not YAML:
             """)
-    void mistakesStopEverythingAndNameTheirPlace(String yaml, String message) throws IOException {
+    void mistakesStopTheCommandAndNameTheirPlace(String yaml, String message) throws IOException {
         Path file = Files.writeString(folder.resolve("c.yaml"), yaml.replace("\\n", "\n"));
         Run run = run(SettingSources.none(), "serve", "--config", file.toString());
         assertThat(run.err()).contains("gpuwarden: " + file + message);
@@ -58,7 +58,7 @@ class StrictConfigurationTest {
         "GPUWARDEN_COLOUR, ''",
         "GPUWARDEN_PLAIN, ''"
     })
-    void aVariableThatNoSettingHasIsAMistake(String name, String meant) {
+    void unknownVariableIsAMistake(String name, String meant) {
         Run run = run(environment(name, "x"), "serve");
         assertThat(run.err().strip())
                 .isEqualTo("gpuwarden: environment " + name + ": no setting has this variable" + meant);
@@ -82,7 +82,7 @@ class StrictConfigurationTest {
     }
 
     @Test
-    void allMistakesAreNamedAtOnce() throws IOException {
+    void allMistakesAreReportedTogether() throws IOException {
         Path file = Files.writeString(folder.resolve("c.yaml"), "web:\n  threads: x\n  tlss: true\n");
         Run run = run(environment("GPUWARDEN_CHECK_EVERY", "soon"), "serve", "--config", file.toString());
         assertThat(run.err().lines()).hasSize(3).allMatch(line -> line.startsWith("gpuwarden: "));
@@ -116,7 +116,7 @@ class StrictConfigurationTest {
     }
 
     @Test
-    void bytesThatAreNoTextAreRefused() throws IOException {
+    void bytesOutsideUtf8AreRefused() throws IOException {
         Path file = Files.write(folder.resolve("c.yaml"), new byte[] {(byte) 0xc3, 0x28, 0, 1});
         assertThat(run(SettingSources.none(), "serve", "--config", file.toString())
                         .err())

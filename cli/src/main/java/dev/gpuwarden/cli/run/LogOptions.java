@@ -43,7 +43,7 @@ public final class LogOptions {
             names = "--log.level",
             defaultValue = "info",
             paramLabel = "LEVEL",
-            description = "The least that is logged: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+            description = "Lowest level that is logged: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Least level = Least.info;
 
     /** Applies the options to the log of this process. */

@@ -83,7 +83,10 @@ final class WebAccess {
             stamps = stamps(file.get(), state.config());
             LOG.log(Level.INFO, "--web.config.file: the changed files are in force");
         } catch (IOException | GeneralSecurityException | UserError e) {
-            LOG.log(Level.WARNING, "--web.config.file: the files as they were stay in force: " + e.getMessage());
+            LOG.log(
+                    Level.WARNING,
+                    "--web.config.file: the changed files cannot be used, the previous ones stay in force: "
+                            + e.getMessage());
         }
     }
 

@@ -25,8 +25,8 @@ public final class WebOptions {
             defaultValue = "",
             paramLabel = "HOST:PORT",
             description =
-                    "Address of /healthz and /readyz alone, which no page or scrape can hold up: for the kubelet's"
-                            + " probes (default: none).")
+                    "Address of /healthz and /readyz alone, for the kubelet's probes: pages and scrapes cannot delay it"
+                            + " (default: none).")
     String probeAddress = "";
 
     /** Values as in YAML. */
@@ -40,15 +40,16 @@ public final class WebOptions {
             defaultValue = "on",
             paramLabel = "WHETHER",
             description =
-                    "Serve the page, its JSON and its archives beside /metrics and the probes: ${COMPLETION-CANDIDATES}"
+                    "Serve the page, its JSON and its archives in addition to /metrics and the probes: ${COMPLETION-CANDIDATES}"
                             + " (default: ${DEFAULT-VALUE}).")
     Switch pages = Switch.on;
 
     @Option(
             names = "--web.config.file",
             paramLabel = "FILE",
-            description = "YAML file as Prometheus's exporters take it, for --web.listen-address: tls_server_config and"
-                    + " basic_auth_users. Changed files count without a restart (default: plain HTTP).")
+            description =
+                    "YAML file in the form of Prometheus's exporters, for --web.listen-address: tls_server_config and"
+                            + " basic_auth_users. Changes apply without a restart (default: plain HTTP).")
     @Nullable Path configFile;
 
     private @Nullable WebAccess access;
