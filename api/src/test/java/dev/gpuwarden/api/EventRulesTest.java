@@ -58,7 +58,7 @@ class EventRulesTest {
     }
 
     @Test
-    void moreEventsThanOneCallMayHoldAreRefusedBeforeTheyAreLookedAt() {
+    void tooManyEventsAreRefusedBeforeTheyAreRead() {
         HealthEvents.Builder call = HealthEvents.newBuilder();
         fill(1001, i -> call.addEvents(HealthEvent.getDefaultInstance()));
         assertThat(EventRules.judge(call.build(), "node-1", NOW))
@@ -83,7 +83,7 @@ class EventRulesTest {
     }
 
     @Test
-    void aMessageGivesWayToTheOtherTextsAndThoseAloneMayBeTooLong() {
+    void messageIsTruncatedToFitBesideOtherTexts() {
         HealthEvent.Builder full = event().setMessage("m".repeat(16 * 1024));
         fill(10, i -> full.putMetadata("k" + i, "v".repeat(1000)));
         dev.gpuwarden.core.event.HealthEvent kept =
@@ -111,9 +111,9 @@ class EventRulesTest {
         return ((Taken) judge(event)).events().get(0).metadata();
     }
 
-    /** What goes with a fault is not worth the fault. */
+    /** Details of a fault are worth less than the fault. */
     @Test
-    void metadataThatCannotBeKeptCostNoFault() {
+    void unusableMetadataDoNotRefuseTheFault() {
         assertThat(metadata(e -> e.putMetadata("k", "v".repeat(5000)).putMetadata("short", "s")))
                 .containsEntry("k", "v".repeat(1023))
                 .containsEntry("short", "s")
@@ -135,7 +135,7 @@ class EventRulesTest {
 
     /** Left out of a healthy event they would mean every code and every part. */
     @Test
-    void anEmptyCodeOrPartIsOneOfItsOwn() {
+    void emptyCodeOrPartHasItsOwnName() {
         for (boolean healthy : new boolean[] {false, true}) {
             dev.gpuwarden.core.event.HealthEvent kept = ((Taken)
                             judge(event().setIsHealthy(healthy).addErrorCode("").addEntitiesImpacted(entity(" "))))
@@ -156,7 +156,7 @@ class EventRulesTest {
     }
 
     @Test
-    void aLongMessageIsCutBetweenCharactersAndSaysSo() {
+    void longMessageIsTruncatedAndMarked() {
         String message = "x" + "€".repeat(6000);
         dev.gpuwarden.core.event.HealthEvent kept =
                 ((Taken) judge(event().setMessage(message))).events().get(0);
@@ -186,7 +186,7 @@ class EventRulesTest {
     }
 
     @Test
-    void whoMaySpeakForAnyNodeSaysForWhich() {
+    void reporterForAnyNodeMustNameTheNode() {
         HealthEvents.Builder call =
                 HealthEvents.newBuilder().addEvents(event().setNodeName("a")).addEvents(event().setNodeName("b.c"));
         assertThat(((Taken) EventRules.judgeOfAnyNode(call.build(), NOW)).events())

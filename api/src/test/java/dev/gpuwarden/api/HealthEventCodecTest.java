@@ -46,7 +46,7 @@ class HealthEventCodecTest {
     }
 
     @Test
-    void numbersOfALaterVersionBecomeTheUnknownThatStillAsksForSomething() {
+    void laterActionBecomesUnknownAndStillRequestsAttention() {
         dev.gpuwarden.api.datamodels.HealthEvent later = HealthEventCodec.toWire(FULL).toBuilder()
                 .setRecommendedActionValue(39)
                 .setProcessingStrategyValue(17)

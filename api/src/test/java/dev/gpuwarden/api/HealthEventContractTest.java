@@ -11,7 +11,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Other people's programs are compiled against these names and numbers. */
+/** Other programs are compiled against these names and numbers. */
 class HealthEventContractTest {
 
     private static final FileDescriptor FILE = HealthEventProto.getDescriptor();

@@ -44,7 +44,7 @@ class HoldingsCodecTest {
     }
 
     @Test
-    void nothingKnownIsNotNobody() {
+    void unknownHoldersAreNotNone() {
         Holdings said = said(Reading.absent(Absence.NO_PERMISSION, 0, "kubelet.sock"));
         assertThat(HoldingsCodec.parse(said))
                 .isEqualTo(Reading.absent(Absence.FAILED, 0, "kubelet.sock: no permission"));
@@ -52,7 +52,7 @@ class HoldingsCodecTest {
     }
 
     @Test
-    void whatFindsNoRoomIsCounted() {
+    void holdersWithoutRoomAreCounted() {
         GpuHolders many = new GpuHolders(
                 NOW,
                 IntStream.range(0, 3_000)

@@ -31,7 +31,7 @@ class ReadingCodecTest {
     }
 
     @Test
-    void valuesArriveAndNothingPassesForZero() {
+    void valuesArriveAndAbsencesAreNotZero() {
         assertThat(ReadingCodec.integer(ReadingCodec.integer(Reading.of(0L)))).isEqualTo(Reading.of(0L));
         assertThat(ReadingCodec.flag(ReadingCodec.flag(Reading.of(false)))).isEqualTo(Reading.of(false));
         assertThat(ReadingCodec.number(ReadingCodec.number(Reading.of(0.0)))).isEqualTo(Reading.of(0.0));
@@ -50,7 +50,7 @@ class ReadingCodecTest {
     }
 
     @Test
-    void aGpuTellsItsReadingsInBaseUnitsAndWhyOthersAreAbsent() {
+    void gpuReadingsAreInBaseUnitsOrHaveTheirCause() {
         GpuFrame frame = new GpuFrame();
         frame.put(GpuFrame.slot(GpuMetric.POWER_USAGE), 41_500);
         frame.put(GpuFrame.slot(GpuMetric.MEMORY_USED), 3L << 30);

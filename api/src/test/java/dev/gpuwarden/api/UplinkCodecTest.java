@@ -34,7 +34,7 @@ class UplinkCodecTest {
     }
 
     @Test
-    void noFaultsAreOnePageThatSaysSo() {
+    void noFaultsAreOneEmptyPage() {
         assertThat(pages(List.of()))
                 .containsExactly(FaultPage.newBuilder()
                         .setGeneration(7)
@@ -44,7 +44,7 @@ class UplinkCodecTest {
     }
 
     @Test
-    void pagesEndAtTheirNumberAndOnlyTheLastSaysSo() {
+    void pagesAreBoundedAndOnlyTheLastIsMarked() {
         assertThat(pages(faults(500, ""))).extracting(FaultPage::getLast).containsExactly(true);
         List<FaultPage> pages = pages(faults(1001, ""));
         assertThat(pages).extracting(FaultPage::getFaultsCount).containsExactly(500, 500, 1);

@@ -21,7 +21,7 @@ class ByteSizesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "64", "64MB", "64M", "-1MiB", "1.5MiB", " 1MiB", "1MiB ", "9999999999GiB", "MiB"})
-    void whatIsNoSizeIsRefused(String text) {
+    void invalidSizeIsRefused(String text) {
         assertThatThrownBy(() -> ByteSizes.parse(text))
                 .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining("64MiB");

@@ -25,7 +25,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void theAdviceIsACommand() {
+    void adviceIsACommand() {
         assertThat(archive().advice()).endsWith(": '/opt/a b/bin/gpuwarden-optimise'");
     }
 

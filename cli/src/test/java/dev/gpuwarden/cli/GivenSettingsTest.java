@@ -20,7 +20,7 @@ class GivenSettingsTest {
     }
 
     @Test
-    void hasWhatSomebodyGaveAndNoDefault() {
+    void hasGivenSettingsAndNoDefaults() {
         assertThat(line(Map.of("GPUWARDEN_WEB_THREADS", "3"), "serve", "--check.skip=a,b"))
                 .startsWith("settings: ")
                 .contains(" web.threads=3", " check.skip=a,b", "; the others");
@@ -28,7 +28,7 @@ class GivenSettingsTest {
     }
 
     @Test
-    void keepsSecretsOfAnAddressToItself() {
+    void hidesSecretsOfAnAddress() {
         assertThat(line(Map.of(), "serve", "--web.listen-address=https://u:p@hooks.example.com/services/T0/B0"))
                 .contains("web.listen-address=https://hooks.example.com/…;");
     }

@@ -76,7 +76,7 @@ class OutputTest {
     }
 
     @Test
-    void whatIsNoNumberIsNull() {
+    void nonNumbersAreNull() {
         List<Double> numbers = List.of(Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY);
         assertThat(read(Output.json(numbers))).isEqualTo(Arrays.asList(null, null, null));
         assertThat(Output.yaml(numbers)).isEqualTo("- null\n- null\n- null\n");

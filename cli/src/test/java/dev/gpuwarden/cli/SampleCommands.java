@@ -87,7 +87,7 @@ final class SampleCommands implements CommandGroup {
                 new NamedCommand("fall", Fall::new));
     }
 
-    /** What one run gave. */
+    /** The output of one run. */
     record Run(int code, String out, String err, Serve serve) {}
 
     static Run run(SettingSources sources, String... args) {

@@ -23,7 +23,7 @@ class SettingPrecedenceTest {
     }
 
     @Test
-    void declaredDefaultsHoldWhereNothingElseIsSaid() {
+    void declaredDefaultsApplyWithoutOtherSources() {
         Run run = run(SettingSources.none(), "serve");
         assertThat(run.code()).isZero();
         assertThat(run.serve().listen).isEqualTo("0.0.0.0:9400");
@@ -109,9 +109,9 @@ class SettingPrecedenceTest {
                 .isEqualTo(ExitCode.NOT_FIT);
     }
 
-    /** As the command itself says it: Duration would write PT15S. */
+    /** The command's own text: Duration would write PT15S. */
     @Test
-    void helpOfConfigHasDefaultsAsPeopleWriteThem() {
+    void helpOfConfigHasReadableDefaults() {
         assertThat(run(SettingSources.none(), "config", "--help").out()).contains("How often (default: 15s).");
     }
 
@@ -176,7 +176,7 @@ class SettingPrecedenceTest {
     }
 
     @Test
-    void effectiveSettingsAreATableForPeople() {
+    void effectiveSettingsPrintAsATable() {
         Run run = run(environment("GPUWARDEN_CHECK_SKIP", "a,b"), "config", "--web.threads=9");
         assertThat(run.out())
                 .contains("web.threads         9             flag --web.threads")

@@ -39,14 +39,14 @@ class TableTest {
     }
 
     @Test
-    void whatIsNoTerminalGetsNoColour() {
+    void colourIsOnlyForTerminals() {
         StringWriter text = new StringWriter();
         new Table("A").row(Table.styled(Table.Style.GOOD, "ok")).print(new PrintWriter(text));
         assertThat(text.toString()).doesNotContain("\u001b");
     }
 
     @Test
-    void hostileCellsAreShownAndNotObeyed() {
+    void controlCharactersInCellsAreEscaped() {
         String printed = print(new Table("A").row("\u001b[2Jx\ny\u202e\ud800\u0007"), true);
         assertThat(printed).contains("\\u001b[2Jx\\u000ay\\u202e\\ud800\\u0007").hasLineCount(2);
     }

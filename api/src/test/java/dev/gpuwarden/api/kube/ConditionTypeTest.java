@@ -25,13 +25,13 @@ class ConditionTypeTest {
                     ü,                          gpuwarden.dev/unnamed
                     a/b/c,                      gpuwarden.dev/a-b-c
                     """)
-    void aNameThatIsNoneOrNotOursGoesBelowOurDomain(String check, String type) {
+    void invalidOrForeignNameGoesBelowOurDomain(String check, String type) {
         assertThat(ConditionType.of(check, EMPTY)).isEqualTo(type);
     }
 
     @ParameterizedTest
     @CsvSource({"64", "1000"})
-    void longNamesAreCut(int length) {
+    void longNamesAreTruncated(int length) {
         assertThat(ConditionType.of("x".repeat(length), EMPTY)).isEqualTo("gpuwarden.dev/" + "x".repeat(63));
     }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class EventObjectTest {
 
     @Test
-    void aFatalFaultWarnsAndTellsWhatAPersonNeeds() {
+    void fatalFaultIsAWarningWithDetails() {
         EventObject event = EventObject.of(
                         List.of(stored(0xabc, xid79("0000:3b:00").build())), NODE)
                 .get(0);
@@ -38,7 +38,7 @@ class EventObjectTest {
     }
 
     @Test
-    void whatIsNotFatalHasItsCheckAsTypeAndHealthIsNormal() {
+    void nonFatalEventHasItsCheckAsType() {
         HealthEvent mild = xid79("0000:3b:00").fatal(false).build();
         HealthEvent well = xid79("0000:3b:00")
                 .fatal(false)
@@ -53,7 +53,7 @@ class EventObjectTest {
     }
 
     @Test
-    void whatIsAlikeIsOneObjectNamedByTheFirst() {
+    void similarEventsAreOneObjectNamedByTheFirst() {
         HealthEvent one = xid79("0000:3b:00").build();
         HealthEvent other = xid79("0000:4c:00").build();
         List<EventObject> objects =
@@ -67,7 +67,7 @@ class EventObjectTest {
     }
 
     @Test
-    void aStormOfDifferentOnesIsToldByCheck() {
+    void stormIsGroupedByCheck() {
         List<StoredEvent> storm = LongStream.rangeClosed(1, 100)
                 .mapToObj(i -> stored(i, xid79("0000:00:" + i).build()))
                 .toList();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class FaultTextTest {
 
     @Test
-    void eachEventIsOneItemOfWhatIsCurrentOfIt() {
+    void eachEventIsOneItemWithItsCurrentFaults() {
         HealthEvent both = xid79("0000:3b:00").build();
         HealthEvent links = Told.fatal("NvLink")
                 .errorCodes(List.of("a", "b"))
@@ -33,13 +33,13 @@ class FaultTextTest {
     }
 
     @Test
-    void anEventWithoutEntityCodeAndMessageSaysItsAction() {
+    void bareEventHasItsAction() {
         assertThat(FaultText.of(faults(Told.fatal("X").build()), false)).isEqualTo("Recommended Action=NONE;");
         assertThat(FaultText.of(faults(Told.fatal("X").build()), true)).isEqualTo("Check:X Recommended Action=NONE;");
     }
 
     @Test
-    void strangersTextBreaksNoItemAndNoLine() {
+    void untrustedTextBreaksNoItemAndNoLine() {
         HealthEvent event = Told.fatal("X")
                 .message("a; b\nc\u001b[31m\td")
                 .errorCodes(List.of("1;2"))
@@ -48,7 +48,7 @@ class FaultTextTest {
     }
 
     @Test
-    void whatDoesNotFitIsCounted() {
+    void itemsWithoutRoomAreCounted() {
         HealthEvent[] many = IntStream.range(0, 40)
                 .mapToObj(i -> Told.fatal("X")
                         .errorCodes(List.of(Integer.toString(i)))
@@ -66,7 +66,7 @@ class FaultTextTest {
     }
 
     @Test
-    void noHalfOfACharacterIsLeft() {
+    void surrogatePairIsNotSplit() {
         assertThat(FaultText.line("aaaa\ud83d\ude00bbb", 6)).isEqualTo("aaaa…");
     }
 }

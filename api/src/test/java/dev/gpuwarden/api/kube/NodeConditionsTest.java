@@ -39,7 +39,7 @@ class NodeConditionsTest {
         return NodeConditions.change(faults, true, there, now).orElse(List.of());
     }
 
-    /** As it is after this was written. */
+    /** The Node after this was written. */
     private static NodeView after(NodeView before, List<Condition> written) {
         Map<String, Condition> conditions = new LinkedHashMap<>(before.conditions());
         before.own().forEach(conditions::remove);
@@ -50,7 +50,7 @@ class NodeConditionsTest {
     }
 
     @Test
-    void aFatalFaultIsAConditionAndTheSameSecondTimeNothing() {
+    void fatalFaultIsWrittenOnce() {
         List<Condition> written = change(FAULT, EMPTY, LATER);
         assertThat(written)
                 .containsExactly(new Condition(
@@ -66,7 +66,7 @@ class NodeConditionsTest {
     }
 
     @Test
-    void theOrderOfFaultsIsNoChange() {
+    void orderOfFaultsDoesNotMatter() {
         List<Fault> faults = faults(
                 xid79("0000:3b:00").build(),
                 Told.fatal("Other").build(),
@@ -78,7 +78,7 @@ class NodeConditionsTest {
     }
 
     @Test
-    void withoutFaultsNothingIsWrittenThatWasNotThere() {
+    void healthyNodeGetsNoNewCondition() {
         assertThat(NodeConditions.change(List.of(), true, EMPTY, NOON)).isEmpty();
         List<Fault> mild = faults(xid79("0000:3b:00").fatal(false).build());
         assertThat(NodeConditions.change(mild, true, EMPTY, NOON)).isEmpty();
@@ -86,13 +86,13 @@ class NodeConditionsTest {
 
     @ParameterizedTest
     @EnumSource(names = {"STORE_ONLY", "STORE_AND_ANALYSE"})
-    void whatNobodyMayActOnIsNoCondition(ProcessingStrategy strategy) {
+    void storedOnlyFaultIsNoCondition(ProcessingStrategy strategy) {
         List<Fault> faults = faults(xid79("0000:3b:00").strategy(strategy).build());
         assertThat(NodeConditions.change(faults, true, EMPTY, NOON)).isEmpty();
     }
 
     @Test
-    void whatIsOverTurnsFalseAtThatTimeAndStaysSo() {
+    void clearedFaultTurnsFalseAtItsTime() {
         NodeView bad = after(EMPTY, change(FAULT, EMPTY, NOON));
         List<Condition> well = change(List.of(), bad, LATER);
         assertThat(well)
@@ -103,7 +103,7 @@ class NodeConditionsTest {
     }
 
     @Test
-    void nothingIsCalledWellBeforeAllChecksHaveLooked() {
+    void noConditionIsHealthyBeforeAllChecksHaveRun() {
         NodeView bad = after(EMPTY, change(FAULT, EMPTY, NOON));
         assertThat(NodeConditions.change(List.of(), false, bad, LATER)).isEmpty();
         List<Fault> other = faults(Told.fatal("GpuState").build());
@@ -130,7 +130,7 @@ class NodeConditionsTest {
     }
 
     @Test
-    void aHeartbeatIsRenewedSeldomAndOnlyForFaults() {
+    void heartbeatIsRenewedRarelyAndOnlyForFaults() {
         NodeView bad = after(EMPTY, change(FAULT, EMPTY, NOON));
         Instant due = NOON.plus(NodeConditions.HEARTBEAT);
         assertThat(NodeConditions.change(FAULT, true, bad, due)).isEmpty();
@@ -140,7 +140,7 @@ class NodeConditionsTest {
     }
 
     @Test
-    void aConditionThatSomebodyRemovedComesBackAsItWas() {
+    void removedConditionIsRestored() {
         List<Condition> written = change(FAULT, EMPTY, NOON);
         assertThat(change(FAULT, EMPTY, LATER))
                 .extracting(Condition::transition)
@@ -148,7 +148,7 @@ class NodeConditionsTest {
     }
 
     @Test
-    void othersConditionsAreNotTouchedAndNotTakenOver() {
+    void foreignConditionsAreLeftAlone() {
         Condition theirs = new Condition(XID, "False", "XidMonitorIsContent", "", NOON, NOON);
         NodeView there = view(Set.of(), theirs);
         assertThat(NodeConditions.change(List.of(), true, there, NOON)).isEmpty();

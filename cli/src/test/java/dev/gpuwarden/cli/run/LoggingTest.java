@@ -34,7 +34,7 @@ class LoggingTest {
     }
 
     @Test
-    void whateverAMessageHoldsItIsOneLineAndReachesNoTerminal() {
+    void anyMessageIsOneEscapedLine() {
         String text = "check: fault: \\u001b[31mred ERROR forged \\u202e{0}\n";
         assertThat(line(LogFormat.PLAIN, HOSTILE)).isEqualTo("WARNING " + text);
         assertThat(line(LogFormat.TEXT, HOSTILE)).isEqualTo("2026-11-22T20:45:53.000Z WARNING " + text);
@@ -64,7 +64,7 @@ class LoggingTest {
     }
 
     @Test
-    void theFormatFollowsWhoReads() {
+    void formatFollowsStandardError() {
         LogOptions options = new LogOptions();
         assertThat(options.format(true)).isEqualTo(LogFormat.JOURNALD);
         assertThat(options.format(false)).isEqualTo(LogFormat.TEXT);
@@ -96,7 +96,7 @@ class LoggingTest {
     }
 
     @Test
-    void debuggingIsOursAlone() {
+    void debugLevelAppliesToGpuwardenOnly() {
         String own = System.getProperty("java.util.logging.config.file");
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try {
@@ -109,7 +109,7 @@ class LoggingTest {
         }
     }
 
-    /** As the tests' own file has it. */
+    /** The value in the tests' own file. */
     private static void reset(@Nullable String file) {
         try {
             LogManager.getLogManager().reset();

@@ -36,7 +36,7 @@ class ListenAddressTest {
     }
 
     @Test
-    void everyAddressOfTheMachineIsOneToo() throws Exception {
+    void wildcardAddressIsValid() throws Exception {
         try (WebServer everywhere = WebServer.start(ListenAddress.parse(":0"), List.of())) {
             assertThat(everywhere.address().getAddress().isAnyLocalAddress()).isTrue();
         }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who may scrape over TLS, shown with Java's own client and certificates that openssl made. */
+/** Access over TLS, with Java's own client and certificates that openssl made. */
 @Timeout(60)
 class WebAccessTest {
 
@@ -133,7 +133,7 @@ class WebAccessTest {
     }
 
     @Test
-    void aClientsCertificateProvesWhoItIs() throws Exception {
+    void clientCertificateProvesIdentity() throws Exception {
         start(
                 tls("  client_ca_file: " + keys.resolve("ca.crt")
                         + "\n  client_auth_type: VerifyClientCertIfGiven\n  client_allowed_sans: [prometheus]\n"),
@@ -145,7 +145,7 @@ class WebAccessTest {
     }
 
     @Test
-    void withoutACertificateThatIsRequiredThereIsNoAnswer() throws Exception {
+    void missingRequiredCertificateGetsNoAnswer() throws Exception {
         start(
                 tls("  client_ca_file: " + keys.resolve("ca.crt")
                         + "\n  client_auth_type: RequireAndVerifyClientCert\n"),
@@ -155,7 +155,7 @@ class WebAccessTest {
     }
 
     @Test
-    void changedFilesCountAndBrokenOnesLeaveTheOld() throws Exception {
+    void changedFilesApplyAndBrokenOnesDoNot() throws Exception {
         start(tls(""), false);
         assertThat(get("", "")).isEqualTo("secure");
         config("tls_server_config: {cert_file: nowhere.crt, key_file: nowhere.key}\n");
@@ -168,7 +168,7 @@ class WebAccessTest {
     }
 
     @Test
-    void usersMustShowTheirPasswordAndWrongOnesAreTriedSeldom() throws Exception {
+    void usersNeedTheirPasswordAndWrongOnesAreLimited() throws Exception {
         start(
                 "basic_auth_users:\n  me: " + BCrypt.withDefaults().hashToString(4, "secret".toCharArray()) + "\n",
                 false);
@@ -184,7 +184,7 @@ class WebAccessTest {
     }
 
     @Test
-    void aSiteWithAGuardJudgesOtherProofsItself() throws Exception {
+    void guardedHandlerChecksOtherCredentials() throws Exception {
         start("basic_auth_users:\n  me: " + BCrypt.withDefaults().hashToString(4, "secret".toCharArray()) + "\n", true);
         assertThat(get("", "Bearer token")).isEqualTo("plain");
         assertThat(get("", basic("anyone", "token"))).isEqualTo("plain");

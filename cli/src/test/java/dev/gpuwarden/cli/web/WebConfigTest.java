@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class WebConfigTest {
 
-    /** Of the word "secret", with cost 4. */
+    /** The hash of the word "secret" with cost 4. */
     static final String HASH = "$2a$04$QVdaUVdaUVdaUVdaUVdaUO4AHMw3FdQbQ3sCYqeMPaYvTZMqlBEAu";
 
     @TempDir
@@ -46,7 +46,7 @@ class WebConfigTest {
     }
 
     @Test
-    void anEmptyFileAsksForNothing() throws Exception {
+    void emptyFileRequiresNothing() throws Exception {
         assertThat(read("tls_server_config:\n")).isEqualTo(WebConfig.NONE);
     }
 
@@ -68,7 +68,7 @@ class WebConfigTest {
                 "basic_auth_users: {me: $2a$15$QVdaUVdaUVdaUVdaUVdaUO4AHMw3FdQbQ3sCYqeMPaYvTZMqlBEAu} | of cost 4 to 14",
                 "nothing | expected sections",
             })
-    void whatCannotBeDoneIsRefused(String yaml, String problem) {
+    void unsupportedSettingIsRefused(String yaml, String problem) {
         assertThatThrownBy(() -> read(yaml))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining("--web.config.file: " + folder.resolve("web.yml"))

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What clients can do to a server, and what others get meanwhile. Addresses of 127/8 stand for different clients. */
+/** The server under abusive clients, and the answers to others. Addresses of 127/8 stand for different clients. */
 @Timeout(60)
 class WebServerTest {
 
@@ -132,7 +132,7 @@ class WebServerTest {
     }
 
     @Test
-    void aRequestMayComeBitByBit() throws Exception {
+    void requestMayArriveInPieces() throws Exception {
         start(WebLimits.PAGES, text());
         Socket socket = connect(1);
         for (String part :
@@ -144,7 +144,7 @@ class WebServerTest {
     }
 
     @Test
-    void whatFlowsComesInChunksAndTheConnectionGoesOn() throws Exception {
+    void streamedAnswerIsChunkedAndKeepsTheConnection() throws Exception {
         start(
                 WebLimits.PAGES,
                 text(),
@@ -168,7 +168,7 @@ class WebServerTest {
     }
 
     @Test
-    void whatIsNoRequestIsAnsweredOnceAndEndsTheConnection() throws Exception {
+    void invalidRequestIsAnsweredOnceAndClosesTheConnection() throws Exception {
         start(WebLimits.PAGES, text());
         for (String bad : List.of(
                 "nonsense\r\n\r\n",
@@ -187,7 +187,7 @@ class WebServerTest {
     }
 
     @Test
-    void aSiteThatFailsAnswers500AndTellsNothing() throws Exception {
+    void failingHandlerAnswers500WithoutDetails() throws Exception {
         start(WebLimits.PAGES, handler("bad", 1, request -> {
             throw new IllegalStateException("secret");
         }));
@@ -197,7 +197,7 @@ class WebServerTest {
     // ---- too much ----
 
     @Test
-    void connectionsThatAskNothingMakeRoomForThoseThatDo() throws Exception {
+    void idleConnectionsMakeRoomForNewOnes() throws Exception {
         start(new WebLimits(20, 10, 1 << 20), text());
         for (int client = 2; client <= 5; client++) {
             for (int i = 0; i < 10; i++) {
@@ -211,7 +211,7 @@ class WebServerTest {
     }
 
     @Test
-    void onePeerHasAShare() throws Exception {
+    void onePeerHasALimit() throws Exception {
         start(new WebLimits(20, 5, 1 << 20), text());
         for (int i = 0; i < 30; i++) {
             connect(2);
@@ -221,7 +221,7 @@ class WebServerTest {
     }
 
     @Test
-    void whoComesWhileAllAreBusyIsRefusedAndTold() throws Exception {
+    void connectionIsRefusedWhileAllAreBusy() throws Exception {
         start(new WebLimits(4, 4, 1 << 20), handler("slow", 8, request -> {
             release.await();
             return HttpAnswer.text(200, "late\n");
@@ -240,7 +240,7 @@ class WebServerTest {
     }
 
     @Test
-    void aSiteThatHangsHoldsUpNoOtherAndItsQueueIsBounded() throws Exception {
+    void hangingHandlerDelaysNoOtherAndItsQueueIsBounded() throws Exception {
         start(new WebLimits(256, 256, 1 << 20), text(), handler("slow", 1, request -> {
             release.await();
             return HttpAnswer.text(200, "late\n");
@@ -257,7 +257,7 @@ class WebServerTest {
     }
 
     @Test
-    void slowReadersHoldWhatTheyShareOnceAndNoMoreThanTheLimit() throws Exception {
+    void slowReadersShareBodiesWithinTheLimit() throws Exception {
         byte[] shared = new byte[LARGE];
         start(
                 new WebLimits(256, 256, 3L * LARGE),
@@ -288,7 +288,7 @@ class WebServerTest {
     }
 
     @Test
-    void aFlowWaitsForItsClient() throws Exception {
+    void streamWaitsForItsClient() throws Exception {
         java.util.concurrent.atomic.AtomicLong written = new java.util.concurrent.atomic.AtomicLong();
         start(
                 WebLimits.PAGES,
@@ -312,7 +312,7 @@ class WebServerTest {
     }
 
     @Test
-    void aRequestThatDoesNotComeEndsItsConnection() throws Exception {
+    void missingRequestClosesTheConnection() throws Exception {
         start(WebLimits.PAGES, text());
         Socket socket = connect(2);
         send(socket, "GET /te");

@@ -51,19 +51,19 @@ class BoardLimitsTest {
         "*, anything, 0",
         "*, '', 0",
     })
-    void aBoardIsWholeWordsAtTheBeginning(String board, String product, int said) {
+    void boardMatchesWholeWordsAtTheBeginning(String board, String product, int said) {
         assertThat(BoardLimits.said(board, product)).isEqualTo(said);
     }
 
     @ParameterizedTest
     @CsvSource({"Tesla T4, 8", "NVIDIA L4, 8", "NVIDIA H200, 16", "NVIDIA GB200, 1", "NVIDIA H100 80GB HBM3, 16"})
-    void boardsHaveTheirOwn(String product, double lanes) {
+    void boardHasItsOwnLimits(String product, double lanes) {
         assertThat(BoardLimits.shipped().of(NAME, gpu(product)).orElseThrow().value())
                 .isEqualTo(lanes);
     }
 
     @Test
-    void theRowThatSaysMoreCounts() {
+    void longerBoardNameWins() {
         BoardLimits limits = BoardLimits.shipped();
         assertThat(limits.of("nvlink_links_count", gpu("NVIDIA H200"))
                         .orElseThrow()
@@ -78,7 +78,7 @@ class BoardLimitsTest {
     }
 
     @Test
-    void theUsersComesFirstEvenIfItSaysLess() {
+    void userRowWinsOverLongerBoardName() {
         BoardLimits limits = BoardLimits.shipped()
                 .overriddenBy(List.of(
                         new Row(BoardLimits.ANY, NAME, 4, "my.yaml:1"), new Row("NVIDIA H100", NAME, 2, "my.yaml:3")));
@@ -102,7 +102,7 @@ class BoardLimitsTest {
     }
 
     @Test
-    void aNameThatNobodyKnowsIsADefect() {
+    void unknownLimitNameIsThrown() {
         BoardLimits limits = BoardLimits.shipped();
         assertThatThrownBy(() -> limits.of("pcie_width")).hasMessage("no limit is called 'pcie_width'");
         assertThatThrownBy(() -> limits.overriddenBy(List.of(new Row("*", "pcie_with", 1, "x"))))
@@ -119,7 +119,7 @@ class BoardLimitsTest {
                 "\tlanes\t4\tsomewhere",
                 "*\tlanes_count\t5\ttwice",
             })
-    void aTableThatIsWrongNamesTheLine(String line) {
+    void wrongTableNamesItsLine(String line) {
         assertThatThrownBy(() -> LimitTable.read("t.tsv", List.of("# head", "*\tlanes_count\t4\thouse", line)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageStartingWith("t.tsv:3: ");

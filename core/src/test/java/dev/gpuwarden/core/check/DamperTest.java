@@ -74,13 +74,13 @@ class DamperTest {
         "FFFPPPP, ''",
         "FFFPPPPFFFPPPP, 'held, since it came and went: over after 10 min of passes'"
     })
-    void whatIsBetweenSoundAndFaultyIsKnown(String looks, String between) {
+    void progressBetweenHealthyAndFaultyIsReported(String looks, String between) {
         looks(SURE.damped(3, 4), looks);
         assertThat(damper.damping().stream().map(Damping::text).toList())
                 .isEqualTo(between.isEmpty() ? List.of() : List.of(between));
     }
 
-    /** Looks in order, and what is told at which of them. */
+    /** Runs in order, and the changes that each reports. */
     @ParameterizedTest
     @CsvSource(
             nullValues = "-",
@@ -108,13 +108,13 @@ class DamperTest {
                 "2, 2, SSSS, ''",
                 "1, 3, FUUUU, RAISED lost",
             })
-    void aFaultComesByConfirmationAndGoesByProof(int confirm, int proof, String looks, String expected) {
+    void faultIsRaisedByConfirmationAndClearedByProof(int confirm, int proof, String looks, String expected) {
         looks(SURE.damped(confirm, proof), looks);
         assertThat(String.join("/", told)).isEqualTo(expected);
     }
 
     @Test
-    void whoeverAsksOftenDoesNotMakeMoreOfIt() {
+    void frequentRunsDoNotCountAgain() {
         CheckInfo damped = SURE.damped(3, 3);
         for (int i = 0; i < 20; i++) {
             look(damped, finding('F', GPU));
@@ -126,7 +126,7 @@ class DamperTest {
     }
 
     @Test
-    void whatComesAndGoesIsHeldUntilTenMinutesWereGood() {
+    void flappingFaultIsHeldForTenHealthyMinutes() {
         looks(SURE, "FPPFPP"); // raised, lifted, raised: the fourth change would be a lift
         assertThat(told).containsExactly("RAISED lost", "LIFTED lost", "RAISED lost", "HELD lost");
         looks(SURE, "FPP".repeat(100));
@@ -138,7 +138,7 @@ class DamperTest {
     }
 
     @Test
-    void anUnknownLookBeginsTheTenMinutesAnew() {
+    void unknownRunRestartsTheTenMinutes() {
         looks(SURE, "FPPFPP" + "P".repeat(30) + "U" + "P".repeat(38));
         assertThat(told).endsWith("HELD lost");
         looks(SURE, "PPP");
@@ -146,7 +146,7 @@ class DamperTest {
     }
 
     @Test
-    void slowChangesAreNoFlapping() {
+    void slowChangesAreNotFlapping() {
         for (int i = 0; i < 5; i++) {
             looks(SURE, "FPP");
             now = now.plus(Duration.ofMinutes(11));
@@ -155,7 +155,7 @@ class DamperTest {
     }
 
     @Test
-    void aRestartNeitherRepeatsNorLifts() {
+    void restartNeitherRepeatsNorClearsAFault() {
         damper.restore(SURE, GPU, new Meaning("lost", true, RecommendedAction.RESTART_BM));
         looks(SURE, "FFUP");
         assertThat(told).isEmpty();
@@ -164,7 +164,7 @@ class DamperTest {
     }
 
     @Test
-    void whatSomebodyElseLiftedIsRaisedAgainIfItIsStillThere() {
+    void faultClearedElsewhereIsRaisedAgainIfItPersists() {
         looks(SURE, "F");
         damper.told().forEach(damper::forget);
         assertThat(damper.told()).isEmpty();
@@ -173,7 +173,7 @@ class DamperTest {
     }
 
     @Test
-    void aPartThatIsNotToldOfKeepsItsFault() {
+    void partWithoutFindingKeepsItsFault() {
         Subject other = gpu("0000:20:00", "GPU-b");
         look(SURE, finding('F', GPU), finding('P', other));
         for (int i = 0; i < 100; i++) {
@@ -183,7 +183,7 @@ class DamperTest {
     }
 
     @Test
-    void aGpuThatReplacedAnotherInItsSlotLiftsTheFault() {
+    void replacementInTheSlotClearsTheFault() {
         look(SURE, finding('F', GPU));
         Subject replacement = gpu("0000:10:00", "GPU-new");
         look(SURE, finding('P', replacement));
@@ -192,7 +192,7 @@ class DamperTest {
     }
 
     @Test
-    void aGpuThatMovedTakesItsProofAlong() {
+    void movedGpuKeepsItsProof() {
         look(SURE, finding('F', GPU));
         Subject moved = gpu("0000:90:00", "GPU-a");
         look(SURE, finding('P', moved));
@@ -201,7 +201,7 @@ class DamperTest {
     }
 
     @Test
-    void aPassOfTheNodeLiftsWhatNobodyTellsOfAnyMore() {
+    void nodePassClearsFaultsWithoutFindings() {
         look(SURE, finding('F', GPU));
         look(SURE, finding('P', Subject.NODE), finding('U', gpu("0000:20:00", "GPU-b")));
         look(SURE, finding('P', Subject.NODE), finding('W', gpu("0000:20:00", "GPU-b")));
@@ -213,7 +213,7 @@ class DamperTest {
     }
 
     @Test
-    void aGpuWithoutANameIsWellWhenAllThatHaveOneAre() {
+    void unnamedGpuIsHealthyWhenAllNamedOnesAre() {
         Subject anonymous = new Subject("GPU 0", List.of(Entity.gpuIndex(0)));
         look(SURE, finding('F', anonymous));
         look(SURE, finding('P', GPU), finding('F', gpu("0000:20:00", "GPU-b")));
@@ -245,10 +245,10 @@ class DamperTest {
         assertThat(told).containsExactly("RAISED lost");
     }
 
-    /** Any looks whatever: no fault without confirmation, none lifted without proof, and faults are as they were told. */
+    /** Random runs: no fault without confirmation, none cleared without proof, and faults are as reported. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void holdsForAnyLooks(long seed) {
+    void invariantsHoldForRandomRuns(long seed) {
         Random random = new Random(seed);
         CheckInfo check = SURE.damped(1 + random.nextInt(3), 1 + random.nextInt(3));
         List<Subject> subjects = List.of(GPU, gpu("0000:20:00", "GPU-b"), gpu("0000:30:00", "GPU-c"));
@@ -293,7 +293,7 @@ class DamperTest {
         assertThat(history.values().stream().collect(Collectors.joining())).contains("F", "P", "U");
     }
 
-    /** Whether the last looks that told anything were all of this meaning, so many in a row. */
+    /** Returns whether the last runs with a result all had this meaning, so many in a row. */
     private static boolean confirmed(String looks, Meaning meaning, int confirm) {
         int bad = 0;
         for (int i = looks.length() - 1; i >= 0 && bad < confirm; i--) {

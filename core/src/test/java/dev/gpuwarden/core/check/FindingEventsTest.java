@@ -39,7 +39,7 @@ class FindingEventsTest {
             .with(new Measurement("remap_failures", 1, "0 (nvml.h)"), new Measurement("spare_ratio", 0.25, ""));
 
     @Test
-    void aFaultSaysEverythingThatTheFindingDoes() {
+    void eventHasEveryFieldOfTheFinding() {
         HealthEvent event = event(Kind.RAISED, FAILED, 0);
         assertThat(event.agent()).isEqualTo("gpuwarden");
         assertThat(event.componentClass()).isEqualTo("GPU");
@@ -70,7 +70,7 @@ class FindingEventsTest {
     }
 
     @Test
-    void liftingClearsWhatRaisingRaisedAndNoMore() {
+    void clearEventMatchesTheRaisedFaultOnly() {
         FaultTable table = new FaultTable();
         table.apply(event(Kind.RAISED, FAILED, 0), 1, AT);
         table.apply(
@@ -97,7 +97,7 @@ class FindingEventsTest {
     }
 
     @Test
-    void flappingIsSaidWithItsCount() {
+    void flappingEventHasTheCount() {
         assertThat(event(Kind.RAISED, FAILED, 5).message())
                 .endsWith("flapping: it came and went 5 times within 10 min");
         assertThat(event(Kind.HELD, FAILED, 4).message()).contains("flapping: it came and went 4 times");
@@ -105,7 +105,7 @@ class FindingEventsTest {
     }
 
     @Test
-    void whateverACheckSaysTheEventIsWithinItsLimits() {
+    void eventStaysWithinItsLimitsForAnyFinding() {
         String endless = "\ud83d\ude00\u001b\n".repeat(5_000);
         Measurement[] many = new Measurement[200];
         Entity[] names = new Entity[200];

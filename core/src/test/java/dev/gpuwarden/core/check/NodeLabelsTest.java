@@ -66,7 +66,7 @@ class NodeLabelsTest {
         "PASS, syslog/fatal/RESTART_BM/STORE_ONLY, PASS, FIT",
         "PASS, syslog/minor/REMEDIATE/UNSPECIFIED syslog/fatal/RESTART_BM/UNSPECIFIED, EVICT, NOT_FIT",
     })
-    void labelAndVerdictFollowFromLooksAndFaults(String outcomes, String faults, String label, Verdict verdict) {
+    void labelAndVerdictFollowFromResultsAndFaults(String outcomes, String faults, String label, Verdict verdict) {
         assertThat(NodeLabels.of(results(outcomes), faults(faults)).getOrDefault(NodeLabels.GPU_HEALTH, ""))
                 .isEqualTo(label);
         assertThat(NodeVerdict.of(results(outcomes), faults(faults))).isEqualTo(verdict);

@@ -27,7 +27,7 @@ class DriverHealthTest {
     }
 
     @Test
-    void aDriverThatSaysWhichGpusThereArePasses() {
+    void driverThatListsItsGpusPasses() {
         assertThat(judged(running(2, healthy(0), healthy(1))))
                 .extracting(Finding::outcome)
                 .containsExactly(Outcome.PASS);
@@ -55,7 +55,7 @@ class DriverHealthTest {
 
     @ParameterizedTest
     @MethodSource("withoutDriver")
-    void aMissingDriverIsAFaultOnlyWhereThereIsAGpu(
+    void missingDriverFailsOnlyWithAGpu(
             Reason reason, int code, Reading<List<PciAddress>> bus, String expected, Verdict verdict) {
         List<Finding> findings = judged(without(reason, code, bus));
         assertThat(findings).extracting(Finding::code).containsExactly(expected);
@@ -66,14 +66,14 @@ class DriverHealthTest {
     }
 
     @Test
-    void libraryWithoutDriverIsSaidInSoManyWords() {
+    void libraryWithoutDriverIsNamedInTheMessage() {
         assertThat(judged(without(Reason.DRIVER_NOT_LOADED, 9, bus(0))).get(0).message())
                 .isEqualTo("no NVIDIA GPU: the driver library is there, the kernel driver is not loaded (code 9);"
                         + " the PCI bus shows no NVIDIA GPU");
     }
 
     @Test
-    void aDriverThatIsBeingOpenedIsNoFault() {
+    void openingDriverIsNoFault() {
         NodeSnapshot node = new NodeSnapshot(new DriverState.Opening(), bus(8), List.of());
         assertThat(judged(node)).extracting(Finding::code).containsExactly("driver-opening");
         assertThat(Verdict.of(judged(node))).isEqualTo(Verdict.UNDECIDED);
@@ -81,7 +81,7 @@ class DriverHealthTest {
 
     @ParameterizedTest
     @CsvSource({"0,UNDECIDED", "1,NOT_FIT", "8,NOT_FIT"})
-    void aSilentDriverIsAFaultUnlessThereIsNoGpu(int onBus, Verdict verdict) {
+    void silentDriverFailsUnlessThereIsNoGpu(int onBus, Verdict verdict) {
         NodeSnapshot node = new NodeSnapshot(new DriverState.Silent(Snapshots.INFO, "code 999"), bus(onBus), List.of());
         assertThat(judged(node)).extracting(Finding::code).containsExactly("driver-not-answering");
         assertThat(Verdict.of(judged(node))).isEqualTo(verdict);

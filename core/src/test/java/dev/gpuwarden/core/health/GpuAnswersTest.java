@@ -34,7 +34,7 @@ class GpuAnswersTest {
     }
 
     @Test
-    void aLostGpuThatDoesNotTellItsAddressIsLocatedWhereThatIsCertain() {
+    void lostGpuWithoutAddressIsLocatedWhereCertain() {
         NodeSnapshot node = GpuPlaces.located(
                 running(2, healthy(0), gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {})), KnownGpus.NONE);
         Finding lost = GpuAnswers.judge(node).get(1);
@@ -44,7 +44,7 @@ class GpuAnswersTest {
     }
 
     @Test
-    void whereItIsNotCertainItGoesByItsIndex() {
+    void lostGpuWithUncertainPlaceHasItsIndex() {
         NodeSnapshot node = GpuPlaces.located(
                 running(
                         3,

@@ -28,7 +28,7 @@ class GpuCountTest {
     }
 
     @Test
-    void withoutADriverThereIsNothingToCount() {
+    void noFindingsWithoutADriver() {
         assertThat(GpuCount.judge(without(Reason.DRIVER_NOT_LOADED, 9, bus(8)))).isEmpty();
     }
 
@@ -51,7 +51,7 @@ class GpuCountTest {
     }
 
     @Test
-    void aGpuThatDoesNotTellItsAddressIsNotMissingToo() {
+    void gpuWithoutAddressIsNotReportedMissingToo() {
         NodeSnapshot node = running(2, healthy(0), gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {}));
         assertThat(GpuCount.judge(node)).extracting(Finding::code).containsExactly("gpu-listed", "gpu-listed");
         assertThat(GpuCount.judge(node).get(1).subject().entities()).containsExactly(Entity.gpuIndex(1));

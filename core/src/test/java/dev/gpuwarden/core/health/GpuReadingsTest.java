@@ -16,7 +16,7 @@ class GpuReadingsTest {
 
     @ParameterizedTest
     @CsvSource({"FAILED,999,gpu-unreadable", "STALE,0,gpu-stale", "NO_PERMISSION,4,gpu-unreadable"})
-    void aGpuWithoutAnyReadingWasNotLookedAt(Absence cause, int code, String expected) {
+    void gpuWithoutReadingsIsSkipped(Absence cause, int code, String expected) {
         Finding finding = GpuReadings.judge(gpu(0, GpuState.ANSWERING, frame -> {
             for (int i = 0; i < GpuMetric.count(); i++) {
                 frame.putAbsent(i, cause, code);
@@ -27,7 +27,7 @@ class GpuReadingsTest {
     }
 
     @Test
-    void aLyingLibraryIsNamedAndDoesNotDecide() {
+    void implausibleLibraryIsNamedAndUndecided() {
         Finding finding = GpuReadings.judge(gpu(
                 0,
                 GpuState.ANSWERING,
@@ -38,7 +38,7 @@ class GpuReadingsTest {
     }
 
     @Test
-    void aGpuThatIsReadPasses() {
+    void gpuWithReadingsPasses() {
         assertThat(GpuReadings.judge(healthy(0)).outcome()).isEqualTo(Outcome.PASS);
     }
 }

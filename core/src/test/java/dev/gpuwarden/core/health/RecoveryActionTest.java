@@ -36,7 +36,7 @@ class RecoveryActionTest {
     }
 
     @Test
-    void nothingToDoPasses() {
+    void noRecoveryActionPasses() {
         assertThat(RecoveryAction.judge(healthy(0)).outcome()).isEqualTo(Outcome.PASS);
     }
 
@@ -56,7 +56,7 @@ class RecoveryActionTest {
     }
 
     @Test
-    void aGpuThatIsLostForAllElseMaySayWhatItNeeds() {
+    void lostGpuMayReportItsRecoveryAction() {
         NodeSnapshot node = running(
                 2,
                 gpu(0, GpuState.RESET_REQUIRED, frame -> frame.put(GpuFrame.slot(GpuMetric.RECOVERY_ACTION), 1)),

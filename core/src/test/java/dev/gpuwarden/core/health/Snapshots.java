@@ -53,7 +53,7 @@ public final class Snapshots {
                 List.of());
     }
 
-    /** A GPU that cannot even say who it is. */
+    /** A GPU without an identity. */
     public static GpuIdentity anonymous(int index) {
         return new GpuIdentity(
                 index, lost(), lost(), lost(), lost(), lost(), lost(), lost(), lost(), lost(), lost(), List.of());

@@ -22,7 +22,7 @@ class VerdictTest {
         "UNKNOWN FAIL, NOT_FIT",
         "FAIL, NOT_FIT",
     })
-    void aFaultOutweighsIgnoranceAndNothingFoundIsNotFit(String outcomes, Verdict verdict) {
+    void faultOutweighsUnknownAndNoFindingIsNotFit(String outcomes, Verdict verdict) {
         List<Finding> findings = outcomes.isEmpty()
                 ? List.of()
                 : List.of(outcomes.split(" ")).stream()

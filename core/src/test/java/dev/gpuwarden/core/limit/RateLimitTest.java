@@ -22,7 +22,7 @@ class RateLimitTest {
     }
 
     @Test
-    void aBurstAndThenOneAtATime() {
+    void burstIsFollowedByOneAtATime() {
         assertThat(taken("n1")).isEqualTo(BURST);
         now.addAndGet(EACH_NANOS - 1);
         assertThat(taken("n1")).isZero();
@@ -35,7 +35,7 @@ class RateLimitTest {
     }
 
     @Test
-    void lookingCountsForNothing() {
+    void queryDoesNotCount() {
         assertThat(limit.isFull("n1")).isTrue();
         assertThat(limit.take("n1")).isTrue();
         assertThat(limit.isFull("n1")).isFalse();
@@ -45,7 +45,7 @@ class RateLimitTest {
     }
 
     @Test
-    void oneNodeTakesNothingFromAnother() {
+    void keysHaveSeparateLimits() {
         assertThat(taken("n1")).isEqualTo(BURST);
         assertThat(taken("n2")).isEqualTo(BURST);
     }

@@ -26,14 +26,14 @@ class AbsenceTest {
     }
 
     @Test
-    void ordinalsThatNativeCodeWritesStayWhereTheyAre() {
+    void ordinalsOfNativeCodeAreFixed() {
         assertThat(Absence.PENDING.ordinal()).isZero();
         assertThat(Absence.PRESENT.ordinal()).isEqualTo(1);
         assertThat(Absence.of(4711)).isEqualTo(Absence.FAILED);
     }
 
     @Test
-    void anAbsentReadingTellsDetailCauseAndCode() {
+    void absentReadingHasDetailCauseAndCode() {
         Reading<Long> lost = Reading.absent(Absence.GPU_LOST, 15, "nvmlDeviceGetTemperature");
         assertThat(lost.asOptional()).isEmpty();
         assertThat(lost.map(v -> v + 1)).isEqualTo(lost);

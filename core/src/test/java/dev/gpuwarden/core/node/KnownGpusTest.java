@@ -16,7 +16,7 @@ import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A GPU that was lost before anybody could ask it who it is. */
+/** A GPU that was lost before its identity was read. */
 class KnownGpusTest {
 
     private static final KnownGpus FOUR =
@@ -45,7 +45,7 @@ class KnownGpusTest {
     }
 
     @Test
-    void whereTheOrderIsAnotherOneNobodyIsNamed() {
+    void changedOrderNamesNoGpu() {
         NodeSnapshot node = running(4, lost(0), gpu(at(2, 1, 2), GpuState.ANSWERING, f -> {}), lost(2));
         assertThat(GpuPlaces.located(node, FOUR)).isEqualTo(node);
     }
@@ -67,13 +67,13 @@ class KnownGpusTest {
     }
 
     @Test
-    void whoReportsItselfKeepsItsNames() {
+    void reportingGpuKeepsItsNames() {
         NodeSnapshot node = running(4, healthy(0), healthy(1));
         assertThat(GpuPlaces.located(node, FOUR)).isSameAs(node);
     }
 
     @Test
-    void partsAreCalledWhatPeopleCallThem() {
+    void partsHaveTheirDisplayNames() {
         PartNames names = PartNames.of(GpuPlaces.located(running(4, healthy(0), lost(1), healthy(2), lost(3)), FOUR));
         assertThat(names.of(List.of(Entity.pci(Snapshots.pci(3)), Entity.gpu(Snapshots.uuid(3)))))
                 .isEqualTo("GPU 3 (0000:13:00.0)");

@@ -12,11 +12,11 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What every driver must keep, simulated or real, with at least one GPU that answers. */
+/** The contract of every driver, simulated or real, with at least one GPU that answers. */
 public abstract class DriverContract extends SamplerContract {
 
     @Test
-    void saysWhichDriverItIs() {
+    void reportsTheDriversIdentity() {
         DriverInfo info = driver().info();
         assertThat(info.name()).isNotBlank();
         assertThat(info.libraryPath().asOptional())
@@ -27,7 +27,7 @@ public abstract class DriverContract extends SamplerContract {
     }
 
     @Test
-    void eachCapabilityIsNamedOnceAndSaysWhatIsLost() {
+    void eachCapabilityHasOneNameAndItsPurpose() {
         List<Capability> capabilities = driver().capabilities();
         assertThat(capabilities)
                 .extracting(Capability::symbol)
@@ -71,7 +71,7 @@ public abstract class DriverContract extends SamplerContract {
     }
 
     @Test
-    void processesOfAGpuThatIsNotThereAreAbsentWithTheFunctionThatSaidSo() {
+    void processesOfAMissingGpuAreAbsentWithTheFunction() {
         assertThat(driver().processes(gpus().size() + 7))
                 .isInstanceOfSatisfying(
                         Absent.class, a -> assertThat(a.detail()).isNotBlank());

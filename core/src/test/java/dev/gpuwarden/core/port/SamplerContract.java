@@ -18,13 +18,13 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What every sampler must keep, on either path and on every driver. */
+/** The contract of every sampler, on either path and on every driver. */
 public abstract class SamplerContract {
 
     /** A return code that no driver gives, to see which slots are written. */
     private static final int UNTOUCHED = 4711;
 
-    /** Causes that somebody else gives: the telemetry runner, or nobody at all once a sampling is over. */
+    /** Causes from elsewhere: the telemetry runner, or no source once a sampling is over. */
     private static final Set<Absence> NOT_A_SAMPLERS = EnumSet.of(Absence.PENDING, Absence.STALE);
 
     /** The open driver under test; closed by the test class. */
@@ -83,7 +83,7 @@ public abstract class SamplerContract {
     }
 
     @Test
-    void aHealthyDriverSaysNothingImplausible() {
+    void healthyDriverHasNoImplausibleValue() {
         onEachGpu(sampler -> {
             GpuFrame frame = sampleAll(sampler);
             for (Cadence cadence : Cadence.values()) {
@@ -95,7 +95,7 @@ public abstract class SamplerContract {
     }
 
     @Test
-    void theHeaderTellsTheTimeOfThisProcessClock() {
+    void headerHasTheTimeOfTheProcessClock() {
         onEachGpu(sampler -> {
             for (Cadence cadence : Cadence.values()) {
                 GpuFrame frame = new GpuFrame();

@@ -142,7 +142,7 @@ class CgroupPathTest {
     }
 
     @Test
-    void theHierarchyThatSaysMostDecides() {
+    void mostSpecificHierarchyDecides() {
         String hybrid = path("""
                 12:cpuset:/
                 11:pids:/system.slice/containerd.service
@@ -177,7 +177,7 @@ class CgroupPathTest {
     }
 
     @Test
-    void aUsersUnitDoesNotPassForOneOfTheSystem() {
+    void userUnitIsNotASystemUnit() {
         assertThat(owner("0::/user.slice/user-7.slice/user@7.service/docker.service"))
                 .isEqualTo(new Owner.Unit("user@7.service/docker.service"));
     }
@@ -199,7 +199,7 @@ class CgroupPathTest {
                 "0::/job_1/step_0",
                 "0::/user.slice/user-1000.slice",
             })
-    void textThatNamesNobodyIsUnknownWithACause(String form) {
+    void textWithoutOwnerIsUnknownWithACause(String form) {
         assertThat(owner(form))
                 .isInstanceOfSatisfying(
                         Owner.Unknown.class,

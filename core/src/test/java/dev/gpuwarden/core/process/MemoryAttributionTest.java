@@ -57,7 +57,7 @@ class MemoryAttributionTest {
     }
 
     @Test
-    void whatNoProcessAnswersForIsUnattributed() {
+    void memoryOfNoProcessIsUnattributed() {
         GpuMemoryUse use =
                 attribute(used(1000), process(1, Type.COMPUTE, mib(600)), process(2, Type.GRAPHICS, mib(100)));
         assertThat(use.unattributedBytes()).isEqualTo(mib(300));
@@ -73,7 +73,7 @@ class MemoryAttributionTest {
     }
 
     @Test
-    void processesThatClaimMoreThanIsUsedLeaveNothingAndSaySo() {
+    void overclaimedMemoryLeavesNoRemainder() {
         GpuMemoryUse use = attribute(used(500), process(1, Type.COMPUTE, mib(600)));
         assertThat(use.unattributedBytes()).isEqualTo(mib(0));
         assertThat(use.overattributedBytes()).isEqualTo(mib(100));
@@ -86,7 +86,7 @@ class MemoryAttributionTest {
         "81559, 551, 79808, 1751, 1200", // used + free = total: the reserve is part of used
         "81559, 551, 79807, 1201, 1201"
     })
-    void theDriversReserveIsNobodysMemory(long total, long reserved, long free, long used, long clients) {
+    void driverReserveHasNoOwner(long total, long reserved, long free, long used, long clients) {
         GpuMemoryUse use = attribute(
                 new GpuMemory(mib(total), mib(reserved), mib(free), mib(used)), process(1, Type.COMPUTE, mib(1000)));
         assertThat(use.usedBytes()).isEqualTo(mib(used));
@@ -107,7 +107,7 @@ class MemoryAttributionTest {
     }
 
     @Test
-    void partitionsOfOneProcessAddUpAndTheWholeBoardsListIsNoThirdOne() {
+    void partitionsOfOneProcessAddUpWithoutTheBoardsList() {
         GpuMemoryUse use = attribute(
                 used(1000),
                 process(1, Type.COMPUTE, mib(500)),

@@ -25,14 +25,14 @@ class PlausibilityTest {
         "MEMORY_TOTAL, -4096",
         "RECOVERY_ACTION, 16"
     })
-    void refusesWhatNoBoardCanAnswer(GpuMetric metric, long raw) {
+    void refusesImpossibleValues(GpuMetric metric, long raw) {
         put(metric, raw);
         assertThat(Plausibility.refuse(frame, Cadence.FAST)).isEqualTo(1);
         assertThat(frame.absence(GpuFrame.slot(metric))).isEqualTo(Absence.IMPLAUSIBLE);
     }
 
     @Test
-    void keepsWhatABoardCanAnswer() {
+    void keepsPossibleValues() {
         put(GpuMetric.TEMPERATURE, -5);
         put(GpuMetric.UTILIZATION_GPU, 100);
         put(GpuMetric.MEMORY_TOTAL, 100);
@@ -62,7 +62,7 @@ class PlausibilityTest {
     }
 
     @Test
-    void aGpuOfNoFabricHasNoPlaceInOne() {
+    void gpuWithoutFabricHasNoFabricValues() {
         put(GpuMetric.FABRIC_STATE, 0);
         put(GpuMetric.FABRIC_STATUS, 0);
         put(GpuMetric.FABRIC_CLIQUE, 0);
@@ -81,7 +81,7 @@ class PlausibilityTest {
     }
 
     @Test
-    void cliqueNoughtOfAFabricIsAClique() {
+    void cliqueZeroOfAFabricIsValid() {
         put(GpuMetric.FABRIC_STATE, 3);
         put(GpuMetric.FABRIC_CLIQUE, 0);
         assertThat(Plausibility.refuse(frame, Cadence.SLOW)).isZero();

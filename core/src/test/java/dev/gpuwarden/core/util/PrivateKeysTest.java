@@ -43,7 +43,7 @@ class PrivateKeysTest {
         "ec:P-384, SHA256withECDSA, BEGIN PRIVATE KEY",
         "ed25519, Ed25519, BEGIN PRIVATE KEY",
     })
-    void everyFormSignsWhatItsCertificateVerifies(String kind, String algorithm, String form) throws Exception {
+    void keyOfEveryFormMatchesItsCertificate(String kind, String algorithm, String form) throws Exception {
         List<String> request = new ArrayList<>(List.of("req", "-x509", "-nodes", "-subj", "/CN=x", "-newkey"));
         request.addAll(
                 kind.startsWith("ec:")
@@ -80,7 +80,7 @@ class PrivateKeysTest {
     }
 
     @Test
-    void whatIsNoKeyIsAnErrorThatNamesTheFile() {
+    void invalidKeyIsAnErrorWithTheFile() {
         assertThatThrownBy(() -> PrivateKeys.parse(new byte[0], "/x/key.pem"))
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith("/x/key.pem: expected a private key");

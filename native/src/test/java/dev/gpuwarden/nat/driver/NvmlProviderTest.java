@@ -38,7 +38,7 @@ class NvmlProviderTest {
 
     @ParameterizedTest
     @CsvSource({"9, DRIVER_NOT_LOADED", "18, VERSION_MISMATCH", "4, NO_PERMISSION", "999, FAILED", "12, FAILED"})
-    void aFailedStartSaysWhichFileAnsweredWhat(int code, Reason reason) {
+    void failedStartNamesFileAndAnswer(int code, Reason reason) {
         SimNode node = SimNode.of("550", folder).set("header.init_result", code);
         assertThat(node.opening(SamplerPath.AUTO)).isInstanceOfSatisfying(Unavailable.class, u -> {
             assertThat(u.reason()).isEqualTo(reason);
@@ -50,14 +50,14 @@ class NvmlProviderTest {
     }
 
     @Test
-    void aLoadedDriverWithoutDeviceNodesIsAMatterOfPermission() {
+    void loadedDriverWithoutDeviceNodesIsNoPermission() {
         assertThat(NvmlProvider.unavailable(9, "x", true, false).reason()).isEqualTo(Reason.NO_PERMISSION);
         assertThat(NvmlProvider.unavailable(9, "x", true, true).reason()).isEqualTo(Reason.DRIVER_NOT_LOADED);
         assertThat(NvmlProvider.unavailable(9, "x", false, false).reason()).isEqualTo(Reason.DRIVER_NOT_LOADED);
     }
 
     @Test
-    void aLibraryThatIsNoDriverNamesWhatItLacks() {
+    void otherLibraryIsRefusedWithItsMissingFunctions() {
         Path other = SimNode.built().resolve("libgpuwarden_jni.so");
         assertThat(open(other)).isInstanceOfSatisfying(Unavailable.class, u -> {
             assertThat(u.reason()).isEqualTo(Reason.LIBRARY_UNUSABLE);
@@ -75,7 +75,7 @@ class NvmlProviderTest {
     }
 
     @Test
-    void aMissingFunctionNamesTheOneThatServesInstead() {
+    void missingFunctionNamesItsFallback() {
         try (Driver driver = SimNode.of("470", folder).open(SamplerPath.AUTO)) {
             assertThat(driver.capabilities())
                     .contains(new Capability(
@@ -94,7 +94,7 @@ class NvmlProviderTest {
     /** In a process of its own: where any driver library is loaded already, the loader finds that one by its SONAME. */
     @Test
     @Tag("programs")
-    void aNodeWithoutTheLibrarySaysWhereItWasLookedFor() throws Exception {
+    void missingLibraryListsTheSearchedPlaces() throws Exception {
         List<String> said = OpenProbe.run(folder.resolve("nowhere"));
         assertThat(said.get(0)).isEqualTo("LIBRARY_MISSING");
         assertThat(said.get(1)).contains(folder.resolve("nowhere").toString()).contains("the loader's search path");
@@ -102,7 +102,7 @@ class NvmlProviderTest {
 
     @Test
     @Tag("programs")
-    void aFileThatIsNoLibraryIsReportedInTheLoadersWords() throws Exception {
+    void invalidLibraryIsReportedWithTheLoadersError() throws Exception {
         Path file = Files.writeString(folder.resolve("libnvidia-ml.so.1"), "not a library");
         List<String> said = OpenProbe.run(folder);
         assertThat(said.get(0)).isEqualTo("LIBRARY_UNUSABLE");
@@ -121,7 +121,7 @@ class NvmlProviderTest {
 
     @Test
     @Tag("programs")
-    void withoutTheJniLibraryTelemetryGoesThroughJnaAndSaysWhy() throws Exception {
+    void missingJniLibraryFallsBackToJnaWithTheReason() throws Exception {
         SimNode.of("580", folder);
         Path empty = Files.createDirectory(folder.resolve("empty"));
         List<String> said = OpenProbe.run(folder, empty);
@@ -130,7 +130,7 @@ class NvmlProviderTest {
 
     @Test
     @Tag("programs")
-    void aJniLibraryThatDoesNotLoadIsNoReasonToStop() throws Exception {
+    void brokenJniLibraryDoesNotStopTheDriver() throws Exception {
         SimNode.of("580", folder);
         Files.writeString(folder.resolve("libgpuwarden_jni.so"), "not a library");
         List<String> said = OpenProbe.run(folder, folder);

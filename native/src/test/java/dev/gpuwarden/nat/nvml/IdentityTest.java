@@ -29,7 +29,7 @@ class IdentityTest {
     Path folder;
 
     @Test
-    void aGpuTellsWhatItIs() {
+    void identityOfAGpuIsRead() {
         GpuIdentity gpu = gpus(SimNode.of("550", folder)).get(1);
         assertThat(gpu.selector()).isEqualTo("GPU-6f1a0000-1111-2222-3333-444455550001");
         assertThat(gpu.pci().asOptional()).hasValueSatisfying(p -> assertThat(p).hasToString("0000:2b:00.0"));
@@ -60,7 +60,7 @@ class IdentityTest {
     }
 
     @Test
-    void aUuidThatIsNoTextIsRefused() {
+    void unprintableUuidIsRefused() {
         SimNode node = SimNode.of("550", folder).lie(0, "nvmlDeviceGetUUID", "LIE_NOT_UTF8");
         try (Driver driver = node.open(SamplerPath.AUTO)) {
             List<GpuIdentity> gpus = ((Present<List<GpuIdentity>>) driver.enumerate()).value();
@@ -79,7 +79,7 @@ class IdentityTest {
     }
 
     @Test
-    void aCountThatCannotBeIsRefused() {
+    void impossibleCountIsRefused() {
         SimNode node = SimNode.of("550", folder).lie(0, "nvmlDeviceGetCount_v2", "LIE_U32_MAX");
         try (Driver driver = node.open(SamplerPath.AUTO)) {
             assertThat(driver.enumerate())
@@ -120,7 +120,7 @@ class IdentityTest {
     @EnumSource(
             value = SamplerPath.class,
             names = {"JNI", "JNA"})
-    void aLibraryThatWasShutDownIsNoLostGpu(SamplerPath path) {
+    void shutDownLibraryIsNotALostGpu(SamplerPath path) {
         SimNode node = SimNode.of("550", folder);
         try (Driver driver = node.open(path);
                 Sampler sampler = driver.sampler(0)) {

@@ -88,7 +88,7 @@ class NvmlEventsTest {
     }
 
     @Test
-    void aGpuThatCannotBeRegisteredDoesNotSilenceTheOthers() {
+    void unregisteredGpuDoesNotHideOtherEvents() {
         node = SimNode.of("550", folder).set("gpu[0].events_supported", Long.MIN_VALUE);
         driver = node.open(SamplerPath.AUTO);
         try (EventStream events = ((Present<EventStream>) driver.events()).value()) {
@@ -98,7 +98,7 @@ class NvmlEventsTest {
     }
 
     @Test
-    void aNodeWithoutEventsSaysWhichFunctionRefusedThem() {
+    void missingEventsNameTheRefusingFunction() {
         node = SimNode.of("550", folder)
                 .set("gpu[0].events_supported", Long.MIN_VALUE)
                 .set("gpu[1].events_supported", Long.MIN_VALUE);

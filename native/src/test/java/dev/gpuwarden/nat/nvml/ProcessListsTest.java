@@ -62,7 +62,7 @@ class ProcessListsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {16, 24, 32})
-    void entriesOfAnyLengthAreTold(int stride) {
+    void entriesOfAnyLengthAreRead(int stride) {
         SimNode node = SimNode.of("550", folder).set("header.process_stride", stride);
         for (int i = 0; i < 40; i++) {
             node.process(i, 0, 2000 + i, (i + 1L) << 20, "PROCESS_COMPUTE");
@@ -73,7 +73,7 @@ class ProcessListsTest {
     }
 
     @Test
-    void aPidOfSeveralListsIsOneProcessWithItsMoreTellingName() {
+    void pidInSeveralListsIsOneProcess() {
         SimNode node = SimNode.of("550", folder)
                 .process(0, 0, 77, 1L << 30, "PROCESS_COMPUTE")
                 .process(1, 0, 77, 1L << 30, "PROCESS_MPS")
@@ -96,7 +96,7 @@ class ProcessListsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"LIE_COUNT_ABOVE", "LIE_COUNT_2_31"})
-    void aCountThatCannotBeIsRefusedAndNothingIsReadByIt(String lie) {
+    void impossibleCountIsRefusedAndNotUsed(String lie) {
         SimNode node = SimNode.of("550", folder)
                 .process(0, 0, 77, 1, "PROCESS_COMPUTE")
                 .lie(0, COMPUTE, lie);
@@ -133,7 +133,7 @@ class ProcessListsTest {
     }
 
     @Test
-    void aFailedListIsNoEmptyList() {
+    void failedListIsNotAnEmptyList() {
         SimNode node = SimNode.of("550", folder)
                 .process(0, 0, 77, 1L << 30, "PROCESS_COMPUTE")
                 .error(0, "nvmlDeviceGetGraphicsRunningProcesses_v3", 999);
@@ -155,7 +155,7 @@ class ProcessListsTest {
     }
 
     @Test
-    void partitionsAreAskedOneByOneAndPlacedByTheirNumbers() {
+    void partitionsAreReadOneByOneByTheirNumbers() {
         SimNode node = SimNode.of("550", folder).partition(0, 1, 0).partition(4, 2, 0);
         node.process(0, 0, 77, 1L << 30, "PROCESS_COMPUTE")
                 .set("process[0].gi", 1)
@@ -169,7 +169,7 @@ class ProcessListsTest {
     }
 
     @Test
-    void whatWasWrittenTellsTheLengthOfAnEntry() {
+    void writtenBytesGiveTheEntryLength() {
         byte[] bytes = new byte[32 * 10];
         Arrays.fill(bytes, ProcessEntries.PATTERN);
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());

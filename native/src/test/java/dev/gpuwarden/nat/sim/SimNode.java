@@ -40,7 +40,7 @@ public final class SimNode {
         }
     }
 
-    /** What the C build left; the message says what to do where it is not there. */
+    /** The output of the C build; the message gives the command where it is missing. */
     public static Path built() {
         Path built = Path.of(System.getProperty("gpuwarden.native.dir"));
         if (!Files.exists(built.resolve("sim-layout.tsv"))) {

@@ -64,7 +64,7 @@ class ProfileReaderTest {
     @EnumSource(
             value = SamplerPath.class,
             names = {"JNI", "JNA"})
-    void theSecondSamplingComparesItselfWithTheFirst(SamplerPath path) {
+    void secondSamplingIsComparedWithTheFirst(SamplerPath path) {
         try (Driver driver = hopper("550").openProfiling(path);
                 Sampler sampler = driver.sampler(0)) {
             GpuFrame frame = new GpuFrame();
@@ -100,7 +100,7 @@ class ProfileReaderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"470 NO_SYMBOL", "550 NOT_SUPPORTED"})
-    void whoCannotSaySaysWhy(String generationAndCause) {
+    void missingProfileHasItsCause(String generationAndCause) {
         String[] words = generationAndCause.split(" ");
         // An A100 on 550 has the functions, and no GPM.
         try (Driver driver = SimNode.of(words[0], folder).openProfiling(SamplerPath.AUTO);
@@ -149,7 +149,7 @@ class ProfileReaderTest {
     }
 
     @Test
-    void isOffUnlessAsked() {
+    void isOffByDefault() {
         try (Driver driver = hopper("550").open(SamplerPath.AUTO);
                 Sampler sampler = driver.sampler(0)) {
             GpuFrame frame = new GpuFrame();
@@ -160,7 +160,7 @@ class ProfileReaderTest {
     }
 
     @Test
-    void oneMetricThatTheDriverLacksCostsItself() {
+    void missingMetricDoesNotAffectOthers() {
         SimNode node = hopper("580").set("gpu[0].gpm_milli[11]", Long.MIN_VALUE);
         try (Driver driver = node.openProfiling(SamplerPath.AUTO);
                 Sampler sampler = driver.sampler(0)) {
@@ -173,7 +173,7 @@ class ProfileReaderTest {
     }
 
     @Test
-    void aLieIsRefused() {
+    void impossibleValueIsRefused() {
         SimNode node = hopper("580").lie(0, "nvmlGpmMetricsGet", "LIE_NAN");
         try (Driver driver = node.openProfiling(SamplerPath.AUTO);
                 Sampler sampler = driver.sampler(0)) {

@@ -52,7 +52,7 @@ class TelemetryPlanTest {
         }
     }
 
-    /** The simulated board has every number; what is not read there is what the generation cannot say. */
+    /** The simulated board has every number; a reading that is missing there is not supported by the generation. */
     static Stream<Object[]> unsaid() {
         EnumSet<GpuMetric> before615 = EnumSet.of(GpuMetric.TEMPERATURE_MARGIN);
         EnumSet<GpuMetric> in470 = EnumSet.of(
@@ -156,7 +156,7 @@ class TelemetryPlanTest {
     }
 
     @Test
-    void withoutFieldValuesWhatHasACallOfItsOwnIsStillRead() {
+    void readingsWithTheirOwnCallNeedNoFieldValues() {
         GpuFrame frame = sample(SimNode.of("550", folder).error(0, "nvmlDeviceGetFieldValues", 3));
         String read = read(
                 frame,
@@ -191,7 +191,7 @@ class TelemetryPlanTest {
     }
 
     @Test
-    void aNumberOfLinksThatCannotBeIsNotBelieved() {
+    void impossibleLinkCountIsRefused() {
         GpuFrame frame = sample(SimNode.of("550", folder).set("gpu[0].nvlink_count", 808334905));
         assertThat(frame.absence(GpuFrame.slot(LinkMetric.STATE, 0))).isEqualTo(Absence.IMPLAUSIBLE);
     }
