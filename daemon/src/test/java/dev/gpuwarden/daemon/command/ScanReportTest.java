@@ -21,6 +21,7 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import dev.gpuwarden.core.telemetry.Unit;
+import dev.gpuwarden.daemon.Golden;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;

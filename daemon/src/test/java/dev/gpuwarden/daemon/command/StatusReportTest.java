@@ -31,6 +31,7 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.Golden;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.daemon.Golden;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;

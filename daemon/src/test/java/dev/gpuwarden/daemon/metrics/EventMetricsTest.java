@@ -11,11 +11,10 @@ import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox.Lag;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.daemon.Golden;
 import dev.gpuwarden.daemon.store.EventCounts.Kind;
 import dev.gpuwarden.daemon.store.StoreStatus;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,11 +24,8 @@ import java.util.Optional;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 
-/** Compares the series of the event store with golden/metrics/events.prom; `-Dgolden.update=true` rewrites it. */
+/** Series of the event store, against golden/metrics/events.prom. */
 class EventMetricsTest {
-
-    private static final Path FILE =
-            Path.of(System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics/events.prom");
 
     private static StoreStatus status() {
         Histogram commits = new Histogram(1, 60_000_000, 2);
@@ -97,10 +93,7 @@ class EventMetricsTest {
         List<String> now = lines(List.of(
                 new StoreCollector(EventMetricsTest::status),
                 new EventCollector(() -> counts, EventMetricsTest::faults)));
-        if (Boolean.getBoolean("golden.update")) {
-            Files.write(FILE, now);
-        }
-        assertThat(now).isEqualTo(Files.readAllLines(FILE));
+        Golden.check("metrics/events.prom", now);
     }
 
     @Test

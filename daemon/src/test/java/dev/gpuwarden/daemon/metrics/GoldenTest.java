@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpuwarden.daemon.Golden;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -16,14 +17,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Compares the whole exposition of each scenario with a file. `-Dgolden.update=true` rewrites the files: read the
- * difference before it is committed.
- */
+/** Compares the whole exposition of each scenario with a file. */
 class GoldenTest {
-
-    private static final Path FILES =
-            Path.of(System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics");
 
     @ParameterizedTest
     @EnumSource
@@ -31,7 +26,7 @@ class GoldenTest {
         Collector.Scrape scrape = scenario.scrape();
         Exposition exposition = new Exposition(scenario.options(), () -> scenario.parts(scrape.node()));
         String now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape));
-        check(scenario.fileName(), SimulatedExposition.masked(now));
+        Golden.check("metrics/" + scenario.fileName(), SimulatedExposition.masked(now));
     }
 
     @ParameterizedTest
@@ -53,21 +48,11 @@ class GoldenTest {
                 "empty"
             })
     void simulatedNodesMatchTheGoldenFiles(String scenario) throws IOException {
-        check(scenario + ".prom", SimulatedExposition.of(scenario));
-    }
-
-    private static void check(String name, String now) throws IOException {
-        Path file = FILES.resolve(name);
-        if (Boolean.getBoolean("golden.update")) {
-            Files.createDirectories(FILES);
-            Files.writeString(file, now);
-        }
-        assertThat(file).as("run with -Dgolden.update=true to write it").exists();
-        assertThat(now.lines().toList()).isEqualTo(Files.readAllLines(file));
+        Golden.check("metrics/" + scenario + ".prom", SimulatedExposition.of(scenario));
     }
 
     static List<Path> files() throws IOException {
-        try (Stream<Path> files = Files.list(FILES)) {
+        try (Stream<Path> files = Files.list(Golden.file("metrics"))) {
             return files.sorted().toList();
         }
     }

@@ -1,20 +1,13 @@
 package dev.gpuwarden.daemon.metrics;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.gpuwarden.daemon.Golden;
 import dev.gpuwarden.daemon.grpc.CallStats;
 import io.grpc.Status;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** `-Dgolden.update=true` rewrites the file: read the difference before it is committed. */
 class GrpcMetricsTest {
-
-    private static final Path FILE =
-            Path.of(System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics/grpc.prom");
 
     @Test
     void callMetricsMatchTheGoldenFile() throws IOException {
@@ -36,9 +29,6 @@ class GrpcMetricsTest {
                 .lines()
                 .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_grpc.*"))
                 .toList();
-        if (Boolean.getBoolean("golden.update")) {
-            Files.write(FILE, now);
-        }
-        assertThat(now).isEqualTo(Files.readAllLines(FILE));
+        Golden.check("metrics/grpc.prom", now);
     }
 }

@@ -7,22 +7,18 @@ import dev.gpuwarden.core.kernel.KernelLogStatus.Gap;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.Golden;
 import dev.gpuwarden.daemon.kernlog.KernelLogStats;
 import dev.gpuwarden.daemon.kernlog.KernelLogStats.Code;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Compares the series of the kernel log with golden/metrics/kernel-log.prom; `-Dgolden.update=true` rewrites it. */
+/** Series of the kernel log, against golden/metrics/kernel-log.prom. */
 class KernelLogMetricsTest {
-
-    private static final Path FILE = Path.of(
-            System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics/kernel-log.prom");
 
     private static KernelLogStats stats(Reading<KernelLogStatus> status) {
         return new KernelLogStats(
@@ -66,10 +62,7 @@ class KernelLogMetricsTest {
     @Test
     void seriesMatchTheGoldenFile() throws IOException {
         List<String> now = lines(status(Optional.empty()));
-        if (Boolean.getBoolean("golden.update")) {
-            Files.write(FILE, now);
-        }
-        assertThat(now).isEqualTo(Files.readAllLines(FILE));
+        Golden.check("metrics/kernel-log.prom", now);
     }
 
     @Test

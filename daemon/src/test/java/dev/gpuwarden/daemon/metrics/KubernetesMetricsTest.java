@@ -1,11 +1,8 @@
 package dev.gpuwarden.daemon.metrics;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.gpuwarden.daemon.Golden;
 import dev.gpuwarden.daemon.kube.KubeStats;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -13,11 +10,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** `-Dgolden.update=true` rewrites the file: read the difference before it is committed. */
 class KubernetesMetricsTest {
-
-    private static final Path FILE = Path.of(
-            System.getProperty("gpuwarden.repository"), "daemon/src/test/resources/golden/metrics/kubernetes.prom");
 
     @Test
     void requestMetricsMatchTheGoldenFile() throws IOException {
@@ -31,9 +24,6 @@ class KubernetesMetricsTest {
                 .lines()
                 .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_kubernetes.*"))
                 .toList();
-        if (Boolean.getBoolean("golden.update")) {
-            Files.write(FILE, now);
-        }
-        assertThat(now).isEqualTo(Files.readAllLines(FILE));
+        Golden.check("metrics/kubernetes.prom", now);
     }
 }
