@@ -3,7 +3,7 @@ package dev.gpuwarden.benchmarks;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
-import dev.gpuwarden.testkit.cluster.ObjectNodes;
+import dev.gpuwarden.testkit.cluster.HollowNodes;
 import io.fabric8.kubernetes.client.Config;
 import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
@@ -50,7 +50,7 @@ final class LoadCluster implements AutoCloseable {
     private final NioEventLoopGroup loops = new NioEventLoopGroup(2);
     private final KubectlWatch watch;
     private final Path manifests;
-    private final ObjectNodes objects;
+    private final HollowNodes objects;
 
     LoadCluster(Path folder, Path manifests, int nodes, int podsPerNode) throws IOException {
         this.manifests = manifests;
@@ -69,7 +69,7 @@ final class LoadCluster implements AutoCloseable {
         Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
         config.setClientKeyAlgo("EC");
         this.api = KubeClient.connect(config);
-        this.objects = ObjectNodes.create(plane, "load", nodes, podsPerNode);
+        this.objects = HollowNodes.create(plane, "load", nodes, podsPerNode);
         this.names = objects.names();
         this.watch = new KubectlWatch(plane, "nodes", ":.metadata.name,:.spec.unschedulable", this::seen);
     }

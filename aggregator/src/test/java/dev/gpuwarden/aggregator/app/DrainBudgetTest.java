@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
-import dev.gpuwarden.testkit.cluster.Part;
+import dev.gpuwarden.testkit.cluster.Component;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -37,7 +37,7 @@ class DrainBudgetTest {
 
     @Test
     void aBudgetRefusesFirstThenPermitsAndBothAreOnRecord() {
-        try (TestFleet fleet = TestFleet.start(folder, Part.CONTROLLER_MANAGER)) {
+        try (TestFleet fleet = TestFleet.start(folder, Component.CONTROLLER_MANAGER)) {
             fleet.node("bad");
             fleet.node("good");
             TestPods pods = new TestPods(fleet, "work");

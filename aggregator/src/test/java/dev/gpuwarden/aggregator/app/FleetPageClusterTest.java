@@ -16,7 +16,7 @@ import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.cli.web.ListenAddress;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.testkit.browser.Browser;
-import dev.gpuwarden.testkit.cluster.ObjectNodes;
+import dev.gpuwarden.testkit.cluster.HollowNodes;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -273,7 +273,7 @@ class FleetPageClusterTest {
 
     private void many(int count) throws Exception {
         fleet.client.apply(READER);
-        try (ObjectNodes many = ObjectNodes.create(fleet.plane, "many", count, 0)) {
+        try (HollowNodes many = HollowNodes.create(fleet.plane, "many", count, 0)) {
             int port = serve();
             until(() -> steering.works(), "it leads");
             try (Browser browser = Browser.start(folder.resolve("browser"), 1200, 1000)) {

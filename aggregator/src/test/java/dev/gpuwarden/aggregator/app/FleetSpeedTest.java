@@ -9,7 +9,7 @@ import dev.gpuwarden.aggregator.nodehealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
 import dev.gpuwarden.core.node.PartNames;
-import dev.gpuwarden.testkit.cluster.ObjectNodes;
+import dev.gpuwarden.testkit.cluster.HollowNodes;
 import java.io.File;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -44,7 +44,7 @@ class FleetSpeedTest {
     @Timeout(1_800)
     void manyHealthyNodes() throws Exception {
         try (TestFleet fleet = TestFleet.start(folder.resolve("plane"));
-                ObjectNodes nodes = ObjectNodes.create(fleet.plane, "many", NODES, 0)) {
+                HollowNodes nodes = HollowNodes.create(fleet.plane, "many", NODES, 0)) {
             report(fleet, nodes.names());
             for (int round = 0; round < ROUNDS; round++) {
                 say("this build", run(fleet, Optional.empty()));

@@ -22,7 +22,7 @@ import dev.gpuwarden.testkit.cluster.ApiClient;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
-import dev.gpuwarden.testkit.cluster.Part;
+import dev.gpuwarden.testkit.cluster.Component;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -72,12 +72,12 @@ public final class TestFleet implements AutoCloseable {
     }
 
     /** On an API server of its own, with controllers. */
-    static TestFleet start(Path folder, Part... parts) {
+    static TestFleet start(Path folder, Component... parts) {
         assumeThere(parts);
         return new TestFleet(ControlPlane.start(folder, parts), false);
     }
 
-    private static void assumeThere(Part... parts) {
+    private static void assumeThere(Component... parts) {
         Optional<String> missing = Binaries.ofUser().missing(parts);
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
     }

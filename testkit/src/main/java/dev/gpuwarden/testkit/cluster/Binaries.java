@@ -46,8 +46,8 @@ public final class Binaries {
      * What is missing for an API server and these parts, where it was expected, and how to get it; empty when all is there. A
      * test that cannot look without them says this, each for itself: a class that is left out as a whole is in no report.
      */
-    public Optional<String> missing(Part... parts) {
-        return missing(Stream.concat(API_SERVER.stream(), Stream.of(parts).map(Part::binary)), wayToGet);
+    public Optional<String> missing(Component... components) {
+        return missing(Stream.concat(API_SERVER.stream(), Stream.of(components).map(Component::binary)), wayToGet);
     }
 
     /** The same, for a cluster with real nodes. */
@@ -55,7 +55,7 @@ public final class Binaries {
         String containerd = containerd();
         Stream<String> ofNodes = Stream.of(
                 "kubelet", "kube-proxy", containerd + "/containerd", containerd + "/" + SHIM, containerd + "/ctr");
-        return missing(Part.values())
+        return missing(Component.values())
                 .or(() -> missing(ofNodes, "get-kubernetes --nodes, in testkit's resources, builds them"));
     }
 
@@ -68,8 +68,8 @@ public final class Binaries {
     }
 
     /** @throws UserError when any of them is missing, with what {@link #missing} says */
-    void need(Part... parts) {
-        missing(parts).ifPresent(message -> {
+    void need(Component... components) {
+        missing(components).ifPresent(message -> {
             throw new UserError(message);
         });
     }

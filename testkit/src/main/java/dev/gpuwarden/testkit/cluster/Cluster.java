@@ -97,7 +97,7 @@ public final class Cluster implements AutoCloseable {
         Network network = Network.start(folder);
         this.network = network;
         ControlPlane plane =
-                ControlPlane.start(folder.resolve("control-plane"), binaries, network.middle(), Part.values());
+                ControlPlane.start(folder.resolve("control-plane"), binaries, network.middle(), Component.values());
         this.plane = plane;
         ready.accept("control plane");
         Path image = folder.resolve("busybox.tar");

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * A real Kubernetes API server with its etcd, on loopback, with role-based access control, and what else of a control plane is
  * asked for. Needs no root.
  *
- * <p>Without {@link Part#CONTROLLER_MANAGER} no controllers run: nobody makes the service account `default` of a namespace (a pod is refused until it names one that
+ * <p>Without {@link Component#CONTROLLER_MANAGER} no controllers run: nobody makes the service account `default` of a namespace (a pod is refused until it names one that
  * is there), nobody makes pods of a DaemonSet, a namespace that is deleted stays in phase Terminating. A node is an object
  * that somebody makes; nobody renews its lease.
  *
@@ -44,7 +44,7 @@ public final class ControlPlane implements AutoCloseable {
     private final Path folder;
     private final Binaries binaries;
     private final Place place;
-    private final Keys keys;
+    private final Certificates keys;
     private final int port = Ports.free();
     private final Kubectl kubectl;
     private @Nullable ApiClient client;
@@ -56,7 +56,7 @@ public final class ControlPlane implements AutoCloseable {
         this.folder = folder;
         this.binaries = binaries;
         this.place = place;
-        this.keys = new Keys(folder);
+        this.keys = new Certificates(folder);
         this.kubectl = new Kubectl(binaries.path("kubectl"), folder);
     }
 
@@ -64,25 +64,25 @@ public final class ControlPlane implements AutoCloseable {
      * Blocks until all parts say that they are ready.
      *
      * @param folder for everything it keeps: empty or not there yet; {@link #close()} deletes it
-     * @param parts what runs besides the API server
+     * @param components what runs besides the API server
      * @throws UserError when a binary is missing; the message says which, and how to get it
      * @throws IllegalStateException when a part ends at start, with the end of its log
      */
-    public static ControlPlane start(Path folder, Part... parts) {
-        return start(folder, Binaries.ofUser(), parts);
+    public static ControlPlane start(Path folder, Component... components) {
+        return start(folder, Binaries.ofUser(), components);
     }
 
-    static ControlPlane start(Path folder, Binaries binaries, Part... parts) {
-        return start(folder, binaries, LOOPBACK, parts);
+    static ControlPlane start(Path folder, Binaries binaries, Component... components) {
+        return start(folder, binaries, LOOPBACK, components);
     }
 
     /** @param place of the API server: one that real nodes and their pods reach */
-    static ControlPlane start(Path folder, Binaries binaries, Place place, Part... parts) {
-        binaries.need(parts);
+    static ControlPlane start(Path folder, Binaries binaries, Place place, Component... components) {
+        binaries.need(components);
         ControlPlane plane = new ControlPlane(folder.toAbsolutePath().normalize(), binaries, place);
         Folder.claim(plane.folder);
         try {
-            plane.start(Set.of(parts));
+            plane.start(Set.of(components));
             return plane;
         } catch (RuntimeException | Error e) {
             plane.close();
@@ -90,7 +90,7 @@ public final class ControlPlane implements AutoCloseable {
         }
     }
 
-    private void start(Set<Part> parts) {
+    private void start(Set<Component> components) {
         try {
             Program etcd = run("etcd", List.of(), etcdFlags());
             keys.make(place.address());
@@ -99,9 +99,12 @@ public final class ControlPlane implements AutoCloseable {
                     Kubeconfig.ofCertificate(url(), caCertificate(), adminCertificate(), adminKey()));
             etcd.await(STARTING, "its socket", () -> Files.exists(folder.resolve(ETCD_SOCKET)));
             run("kube-apiserver", place.enter(), apiServerFlags())
-                    .await(STARTING, "a good answer of /readyz", new Ready(url(), "/readyz", caCertificate())::now);
-            for (Part part : parts) {
-                startPart(part);
+                    .await(
+                            STARTING,
+                            "a good answer of /readyz",
+                            new ReadinessProbe(url(), "/readyz", caCertificate())::now);
+            for (Component component : components) {
+                startComponent(component);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -111,14 +114,17 @@ public final class ControlPlane implements AutoCloseable {
         }
     }
 
-    private void startPart(Part part) throws InterruptedException {
+    private void startComponent(Component component) throws InterruptedException {
         String url = "https://127.0.0.1:" + Ports.free();
         List<String> flags = new ArrayList<>(commonFlags(url));
-        if (part == Part.CONTROLLER_MANAGER) {
+        if (component == Component.CONTROLLER_MANAGER) {
             flags.addAll(controllerManagerFlags());
         }
-        run(part.binary(), List.of(), flags)
-                .await(STARTING, "a good answer of /healthz", new Ready(url, "/healthz", caCertificate())::now);
+        run(component.binary(), List.of(), flags)
+                .await(
+                        STARTING,
+                        "a good answer of /healthz",
+                        new ReadinessProbe(url, "/healthz", caCertificate())::now);
     }
 
     private Program run(String name, List<String> enter, List<String> flags) {

@@ -30,7 +30,7 @@ import java.util.function.Predicate;
 public final class FaultyApi implements AutoCloseable {
 
     private final ControlPlane plane;
-    private final Passing passing;
+    private final ApiForwarder passing;
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "gpuwarden-faulty-api");
@@ -44,7 +44,7 @@ public final class FaultyApi implements AutoCloseable {
 
     public FaultyApi(ControlPlane plane) throws IOException {
         this.plane = plane;
-        this.passing = new Passing(plane);
+        this.passing = new ApiForwarder(plane);
         // Else each answer of two pieces waits 40 ms for the client's acknowledgement of the first.
         System.setProperty("sun.net.httpserver.nodelay", "true");
         this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);

@@ -12,7 +12,8 @@ final class Kubeconfig {
         return text(
                 url,
                 authority,
-                "client-certificate-data: " + Keys.base64(certificate) + "\n    client-key-data: " + Keys.base64(key));
+                "client-certificate-data: " + Certificates.base64(certificate) + "\n    client-key-data: "
+                        + Certificates.base64(key));
     }
 
     static String ofToken(String url, Path authority, String token) {
@@ -39,6 +40,6 @@ final class Kubeconfig {
                     cluster: it
                     user: it
                 """;
-        return String.format(Locale.ROOT, form, url, Keys.base64(authority), user);
+        return String.format(Locale.ROOT, form, url, Certificates.base64(authority), user);
     }
 }

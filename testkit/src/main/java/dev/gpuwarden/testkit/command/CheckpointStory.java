@@ -1,11 +1,11 @@
 package dev.gpuwarden.testkit.command;
 
-import static dev.gpuwarden.testkit.command.ClusterLook.audit;
-import static dev.gpuwarden.testkit.command.ClusterLook.explain;
-import static dev.gpuwarden.testkit.command.ClusterLook.health;
-import static dev.gpuwarden.testkit.command.ClusterLook.node;
-import static dev.gpuwarden.testkit.command.ClusterLook.page;
-import static dev.gpuwarden.testkit.command.ClusterLook.pod;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.audit;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.explain;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.health;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.node;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.page;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.pod;
 
 import java.util.List;
 
@@ -16,22 +16,22 @@ final class CheckpointStory {
 
     private CheckpointStory() {}
 
-    static List<ClusterAct> of(ClusterStage stage) {
+    static List<ClusterDemoStep> of(ClusterDemoEnvironment environment) {
         return List.of(
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "a program gets a GPU of node-1, and asks for SIGUSR1 and five minutes before its end",
                         30,
                         () -> {
-                            stage.apply("saver.yaml");
-                            stage.run("kubectl wait --for=condition=Available --timeout=2m deployment/saver");
+                            environment.apply("saver.yaml");
+                            environment.run("kubectl wait --for=condition=Available --timeout=2m deployment/saver");
                         },
                         pod("saver-\\S+ +node-1 +Running ")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "that GPU has an uncorrectable memory error (XID 48): the program is told, and saves its work",
                         30,
-                        () -> stage.setGpuOf("saver", "xid=48"),
+                        () -> environment.setGpuOf("saver", "xid=48"),
                         health("node-1 +Faulty .*COMPONENT_RESET"),
-                        ClusterLook.of(LOG, "^told$"),
+                        ClusterDemoCheck.of(LOG, "^told$"),
                         audit("signalled\".*default/saver-"),
                         page("node-1", "  left: 1"),
                         explain(
@@ -39,27 +39,27 @@ final class CheckpointStory {
                                 "drain +being drained of the pods of GPU-\\S+ for .* 1 pod left: default/saver-\\S+:"
                                         + " SIGUSR1 was sent at "),
                         pod("saver-\\S+ +node-1 +Running ")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "it has saved its work and ends, and leaves at once",
                         30,
-                        () -> stage.run("kubectl exec deployment/saver -- touch /saved"),
+                        () -> environment.run("kubectl exec deployment/saver -- touch /saved"),
                         audit("evict\",\"reason\":\"SIGUSR1 was sent at \\S+, and its containers have ended\".*"
                                 + "default/saver-"),
                         node("node-1 +true .* drain-succeeded$"),
                         pod("saver-\\S+ +<none> +Pending "),
                         explain("node-1", "drain +drained of the pods of GPU-")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "that GPU is reset, and the program comes back",
                         60,
-                        () -> stage.setSame("reset=yes"),
+                        () -> environment.setSame("reset=yes"),
                         health("node-1 +Healthy"),
                         node("node-1 +<none> +<none> +Ready +<none>$"),
                         pod("saver-\\S+ +node-1 +Running "),
                         explain("node-1", "state +healthy")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "the program is not needed any more",
                         60,
-                        () -> stage.run("kubectl delete --wait=true deployment saver"),
+                        () -> environment.run("kubectl delete --wait=true deployment saver"),
                         pod("saver-").gone()));
     }
 }

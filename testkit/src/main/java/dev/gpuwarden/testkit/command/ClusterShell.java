@@ -36,7 +36,7 @@ final class ClusterShell {
     }
 
     /** What it prints, whatever its exit code says of it. */
-    String look(String line) {
+    String output(String line) {
         return said(line).out;
     }
 

@@ -49,7 +49,7 @@ final class DemoClusterCommand implements Callable<Integer> {
                 "drain: of four pods on a node one leaves, or all, as far as their budgets permit.",
                 "checkpoint: a pod is told before it has to leave, and leaves when it has saved its work."
             })
-    Set<ClusterStory> stories = EnumSet.of(ClusterStory.faults, ClusterStory.drain);
+    Set<DemoStory> stories = EnumSet.of(DemoStory.faults, DemoStory.drain);
 
     @Mixin
     BeforeNodes before = new BeforeNodes();
@@ -67,7 +67,7 @@ final class DemoClusterCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException, IOException {
-        Path image = ClusterStage.image();
+        Path image = ClusterDemoEnvironment.image();
         if (before.asked) {
             return BeforeNodes.NEEDS_NODES;
         }
@@ -81,14 +81,14 @@ final class DemoClusterCommand implements Callable<Integer> {
                 Files.createTempDirectory("gpuwarden-cluster-"),
                 Collections.nCopies(NODES, SCENARIO),
                 pace.kubelets(),
-                part -> say("ready    " + ClusterStage.seconds(start) + "  " + part))) {
-            try (ClusterStage stage = new ClusterStage(cluster, pace, image, this::say)) {
-                boolean all = new ClusterPlay(stage::look, out()).play(ClusterStory.of(stories, stage));
-                say(all ? "\nall of it was seen; the cluster is taken down" : stage.state());
+                part -> say("ready    " + ClusterDemoEnvironment.seconds(start) + "  " + part))) {
+            try (ClusterDemoEnvironment environment = new ClusterDemoEnvironment(cluster, pace, image, this::say)) {
+                boolean all = new ClusterDemoRunner(environment::output, out()).run(DemoStory.of(stories, environment));
+                say(all ? "\nall of it was seen; the cluster is taken down" : environment.state());
                 return all ? ExitCode.OK : ExitCode.NOT_FIT;
             }
         } finally {
-            say("over after " + ClusterStage.seconds(start).strip());
+            say("over after " + ClusterDemoEnvironment.seconds(start).strip());
         }
     }
 

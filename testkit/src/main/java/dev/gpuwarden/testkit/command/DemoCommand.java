@@ -71,7 +71,8 @@ final class DemoCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         try (SimulatedNode node = RunningNodes.ofUser()
                         .start(Scenarios.find("demo", NativeFiles.find().vocabulary()));
-                DemoDaemon daemon = DemoDaemon.start(node, fast ? DemoAct.SHORT_QUIET : DemoAct.QUIET)) {
+                NodeDemoDaemon daemon =
+                        NodeDemoDaemon.start(node, fast ? NodeDemoStep.SHORT_QUIET : NodeDemoStep.QUIET)) {
             List<AutoCloseable> parts = List.of(daemon, node);
             Thread onSignal = new Thread(() -> endAll(parts));
             Runtime.getRuntime().addShutdownHook(onSignal);
@@ -102,9 +103,9 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private int play(SimulatedNode node, DemoDaemon daemon, PrintWriter out) throws InterruptedException {
+    private int play(SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out) throws InterruptedException {
         say(out, "simulated node of scenario demo in " + node.root());
-        if (!await(STARTING, () -> !daemon.running() || DemoAct.ALL.get(0).seenIn(daemon.metrics()))
+        if (!await(STARTING, () -> !daemon.running() || NodeDemoStep.ALL.get(0).matches(daemon.metrics()))
                 || !daemon.running()) {
             say(out, "the daemon did not start:\n" + daemon.log());
             return ExitCode.NOT_FIT;
@@ -115,27 +116,27 @@ final class DemoCommand implements Callable<Integer> {
         int late = 0;
         Duration at = Duration.ZERO;
         long since = System.nanoTime();
-        for (DemoAct act : DemoAct.ALL) {
+        for (NodeDemoStep step : NodeDemoStep.ALL) {
             // From act to act: on a slow machine the next one waits until the last one was looked at.
-            long wait = since + act.at().minus(at).toNanos() - System.nanoTime();
+            long wait = since + step.at().minus(at).toNanos() - System.nanoTime();
             if (stopped.await(fast ? 0 : wait, TimeUnit.NANOSECONDS)) {
                 return ExitCode.NOT_FIT;
             }
-            at = act.at();
+            at = step.at();
             since = System.nanoTime();
-            DemoResult result = perform(act, node, daemon, out);
+            NodeDemoResult result = perform(step, node, daemon, out);
             missed += result.missed();
             late += result.late() ? 1 : 0;
         }
         if (missed > 0) {
-            say(out, "not seen: " + missed + " of " + DemoAct.places() + "; the daemon's log:\n" + daemon.log());
+            say(out, "not seen: " + missed + " of " + NodeDemoStep.places() + "; the daemon's log:\n" + daemon.log());
         } else {
             say(
                     out,
                     "all of it was seen, on the page, by every command and in metrics, "
                             + (late == 0
                                     ? "there within two ticks"
-                                    : "there " + late + " of " + DemoAct.ALL.size()
+                                    : "there " + late + " of " + NodeDemoStep.ALL.size()
                                             + " later than two ticks: this machine is busy"));
         }
         if (keep) {
@@ -145,26 +146,26 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     /** Lets it happen and looks for it: again and again, as long as there is patience. */
-    private DemoResult perform(DemoAct act, SimulatedNode node, DemoDaemon daemon, PrintWriter out)
+    private NodeDemoResult perform(NodeDemoStep step, SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out)
             throws InterruptedException {
-        say(out, "\n" + Durations.text(act.at()) + ": " + act.what());
-        node.advanceTo(act.at());
-        node.play(act.at(), act.next());
+        say(out, "\n" + Durations.text(step.at()) + ": " + step.title());
+        node.advanceTo(step.at());
+        node.play(step.at(), step.next());
         long since = System.nanoTime();
-        long end = since + act.limit().plus(PATIENCE).toNanos();
-        boolean metrics = await(act.limit().plus(PATIENCE), () -> act.seenIn(daemon.metrics()));
+        long end = since + step.limit().plus(PATIENCE).toNanos();
+        boolean metrics = await(step.limit().plus(PATIENCE), () -> step.matches(daemon.metrics()));
         Duration took = Duration.ofNanos(System.nanoTime() - since);
-        Map<DemoLook, String> outputs;
-        DemoResult result;
+        Map<NodeDemoCheck, String> outputs;
+        NodeDemoResult result;
         do {
-            outputs = answers(act.looks(), node);
-            result = DemoResult.of(act, metrics, took, daemon.page(), outputs);
+            outputs = answers(step.checks(), node);
+            result = NodeDemoResult.of(step, metrics, took, daemon.page(), outputs);
         } while (result.missed() > 0 && System.nanoTime() - end < 0 && stopped.getCount() > 0);
         Set<List<String>> printed = new HashSet<>();
-        outputs.forEach((look, output) -> {
-            if (printed.add(look.arguments())) {
-                say(out, "\n$ gpuwarden " + String.join(" ", look.arguments()));
-                out.print(output.isEmpty() ? "shows nothing\n" : look.excerpt(output));
+        outputs.forEach((check, output) -> {
+            if (printed.add(check.arguments())) {
+                say(out, "\n$ gpuwarden " + String.join(" ", check.arguments()));
+                out.print(output.isEmpty() ? "shows nothing\n" : check.excerpt(output));
             }
         });
         say(out, result.text());
@@ -172,23 +173,24 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     /** What all commands answer that are asked at the same time. */
-    private static Map<DemoLook, String> answers(List<DemoLook> looks, SimulatedNode node) throws InterruptedException {
+    private static Map<NodeDemoCheck, String> answers(List<NodeDemoCheck> checks, SimulatedNode node)
+            throws InterruptedException {
         Map<List<String>, Process> asked = new LinkedHashMap<>();
-        looks.forEach(look -> asked.computeIfAbsent(look.arguments(), unused -> ask(look, node)));
+        checks.forEach(check -> asked.computeIfAbsent(check.arguments(), unused -> ask(check, node)));
         Map<List<String>, String> outputs = new HashMap<>();
         for (Map.Entry<List<String>, Process> one : asked.entrySet()) {
             outputs.put(one.getKey(), answer(one.getValue()));
         }
-        Map<DemoLook, String> answers = new LinkedHashMap<>();
-        looks.forEach(look -> answers.put(look, outputs.getOrDefault(look.arguments(), "")));
+        Map<NodeDemoCheck, String> answers = new LinkedHashMap<>();
+        checks.forEach(check -> answers.put(check, outputs.getOrDefault(check.arguments(), "")));
         return answers;
     }
 
-    private static Process ask(DemoLook look, SimulatedNode node) {
-        List<String> arguments = new ArrayList<>(look.arguments());
-        if (look.name().equals("scan")) {
-            arguments.addAll(
-                    List.of("--sampling.deadline", Durations.text(DemoAct.DEADLINE), "--driver.open-deadline", "2s"));
+    private static Process ask(NodeDemoCheck check, SimulatedNode node) {
+        List<String> arguments = new ArrayList<>(check.arguments());
+        if (check.name().equals("scan")) {
+            arguments.addAll(List.of(
+                    "--sampling.deadline", Durations.text(NodeDemoStep.DEADLINE), "--driver.open-deadline", "2s"));
         }
         try {
             return SameProgram.run(node.environment(), arguments.toArray(String[]::new))
@@ -209,7 +211,7 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private void linger(SimulatedNode node, DemoDaemon daemon, PrintWriter out) throws InterruptedException {
+    private void linger(SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out) throws InterruptedException {
         say(out, "\nstill running; stop with Ctrl-C. From another terminal:");
         say(out, "  " + daemon.address().orElse("") + "/ is the page, /metrics what Prometheus reads");
         say(out, "  gpuwarden sim set gpu.4.temperature=97C gpu.6.xid=79");

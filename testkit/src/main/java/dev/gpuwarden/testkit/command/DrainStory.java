@@ -1,11 +1,11 @@
 package dev.gpuwarden.testkit.command;
 
-import static dev.gpuwarden.testkit.command.ClusterLook.audit;
-import static dev.gpuwarden.testkit.command.ClusterLook.explain;
-import static dev.gpuwarden.testkit.command.ClusterLook.health;
-import static dev.gpuwarden.testkit.command.ClusterLook.node;
-import static dev.gpuwarden.testkit.command.ClusterLook.page;
-import static dev.gpuwarden.testkit.command.ClusterLook.pod;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.audit;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.explain;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.health;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.node;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.page;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.pod;
 
 import java.time.Instant;
 import java.util.List;
@@ -29,33 +29,33 @@ final class DrainStory {
 
     private DrainStory() {}
 
-    static List<ClusterAct> of(ClusterStage stage) {
+    static List<ClusterDemoStep> of(ClusterDemoEnvironment environment) {
         return List.of(
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "three programs get GPUs of node-1, in four pods: a trainer two, batch one, serving one in each of two",
                         30,
                         () -> {
-                            stage.apply("programs.yaml");
-                            stage.run("kubectl wait --for=condition=Available --timeout=2m"
+                            environment.apply("programs.yaml");
+                            environment.run("kubectl wait --for=condition=Available --timeout=2m"
                                     + " deployment/trainer deployment/batch deployment/serving");
-                            stage.run("kubectl label pods --selector node=node-1 first=yes");
-                            stage.run("kubectl patch nodehealth node-1 --type=merge"
+                            environment.run("kubectl label pods --selector node=node-1 first=yes");
+                            environment.run("kubectl patch nodehealth node-1 --type=merge"
                                     + " --patch '{\"spec\":{\"lookup\":{\"id\":\"demo\",\"requested\":\""
                                     + Instant.now()
                                     + "\"}}}'");
                         },
-                        ClusterLook.of(
+                        ClusterDemoCheck.of(
                                 HOLDERS, "^node-1 +(?=\\S*trainer.*trainer)(?=\\S*serving)(?=\\S*batch)\\S+ .* 0$"),
                         pod("trainer-\\S+" + RUNS + "yes")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "a GPU of the trainer's has an uncorrectable memory error (XID 48): the trainer is to leave, and its"
                                 + " PodDisruptionBudget refuses",
                         30,
-                        () -> stage.setGpuOf("trainer", "xid=48"),
+                        () -> environment.setGpuOf("trainer", "xid=48"),
                         health("node-1 +Faulty .*COMPONENT_RESET"),
                         node("node-1 +true .* draining$"),
                         all("yes"),
-                        ClusterLook.of(EVICTIONS, "^.*code=\"429\".* [1-9][0-9]*$"),
+                        ClusterDemoCheck.of(EVICTIONS, "^.*code=\"429\".* [1-9][0-9]*$"),
                         audit("refused\",\"reason\":\".*disruption budget trainer .*default/trainer-"),
                         page("node-1", "  left: 1"),
                         page("node-1", "- decision: drain_refused"),
@@ -63,10 +63,10 @@ final class DrainStory {
                                 "node-1",
                                 "drain +being drained of the pods of GPU-\\S+ for .* 1 pod left: default/trainer-\\S+: .*"
                                         + "disruption budget trainer ")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "the trainer runs on node-2 too, so its budget permits: it leaves, and the other three run on",
                         60,
-                        () -> stage.apply("second-trainer.yaml"),
+                        () -> environment.apply("second-trainer.yaml"),
                         node("node-1 +true .* drain-succeeded$"),
                         pod("trainer-\\S+" + WAITS),
                         pod("batch-\\S+" + RUNS + "yes"),
@@ -77,18 +77,18 @@ final class DrainStory {
                         explain("node-1", "drain +drained of the pods of GPU-"),
                         explain("node-1", ".* DrainBlocked .* The disruption budget trainer "),
                         explain("node-1", ".* Drained .* drained of the pods of GPU-")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "that GPU is reset, and the trainer comes back",
                         60,
-                        () -> stage.setSame("reset=yes"),
+                        () -> environment.setSame("reset=yes"),
                         health("node-1 +Healthy"),
                         node("node-1 +<none> +<none> +Ready +<none>$"),
                         pod("trainer-\\S+" + RUNS + "<none>"),
                         explain("node-1", "state +healthy")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "the GPU of batch falls off the bus (XID 79): all four are to leave, and serving's budget holds two",
                         60,
-                        () -> stage.setGpuOf("batch", "state=lost", "xid=79"),
+                        () -> environment.setGpuOf("batch", "state=lost", "xid=79"),
                         health("node-1 +Faulty .*RESTART_BM"),
                         pod("trainer-\\S+" + WAITS),
                         pod("batch-\\S+" + WAITS),
@@ -97,10 +97,10 @@ final class DrainStory {
                         explain(
                                 "node-1",
                                 "drain +being drained of all pods for .* 2 pods left: .*disruption budget serving ")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "an administrator takes node-1 back into service in spite of that: the two run on, the others come back",
                         60,
-                        () -> stage.run("gpuwarden release node-1"),
+                        () -> environment.run("gpuwarden release node-1"),
                         node("node-1 +<none> +<none> +\\S+ +<none>$"),
                         pod("trainer-\\S+" + RUNS + "<none>"),
                         pod("batch-\\S+" + RUNS + "<none>"),
@@ -110,19 +110,19 @@ final class DrainStory {
                         page("node-1", "cause: overridden"),
                         page("node-1", "drain: null"),
                         explain("node-1", "state +faulty")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "the GPU is found on the bus again, and reset; serving gives its budget up",
                         60,
                         () -> {
-                            stage.setSame("on-bus=no", "on-bus=yes", "reset=yes");
-                            stage.run("kubectl delete poddisruptionbudget serving");
+                            environment.setSame("on-bus=no", "on-bus=yes", "reset=yes");
+                            environment.run("kubectl delete poddisruptionbudget serving");
                         },
                         health("node-1 +Healthy"),
                         explain("node-1", "state +healthy")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "a GPU of the trainer's falls off the bus (XID 79): now all four leave",
                         60,
-                        () -> stage.setGpuOf("trainer", "state=lost", "xid=79"),
+                        () -> environment.setGpuOf("trainer", "state=lost", "xid=79"),
                         node("node-1 +true .* drain-succeeded$"),
                         pod("trainer-\\S+" + WAITS),
                         pod("batch-\\S+" + WAITS),
@@ -130,10 +130,10 @@ final class DrainStory {
                         pod("\\S+" + RUNS).gone(),
                         page("node-1", "  finished: \\S+"),
                         explain("node-1", "drain +drained of all pods")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "that GPU is found on the bus again, and reset: node-1 is in service, and all four are back",
                         60,
-                        () -> stage.setSame("on-bus=no", "on-bus=yes", "reset=yes"),
+                        () -> environment.setSame("on-bus=no", "on-bus=yes", "reset=yes"),
                         health("node-1 +Healthy"),
                         node("node-1 +<none> +<none> +Ready +<none>$"),
                         pod("trainer-\\S+" + RUNS),
@@ -143,18 +143,18 @@ final class DrainStory {
                         explain("node-1", "state +healthy")));
     }
 
-    private static ClusterLook serving(String first) {
+    private static ClusterDemoCheck serving(String first) {
         return serving(RUNS, first + "$");
     }
 
     /** Both of them. */
-    private static ClusterLook serving(String where, String first) {
+    private static ClusterDemoCheck serving(String where, String first) {
         String row = "serving-\\S+" + where + first;
         return pod(row + "\\n" + row);
     }
 
     /** The four of the beginning. */
-    private static ClusterLook all(String first) {
+    private static ClusterDemoCheck all(String first) {
         String end = "-\\S+" + RUNS + first + "\\n";
         return pod("batch" + end + "serving" + end + "serving" + end + "trainer-\\S+" + RUNS + first + "$");
     }

@@ -1,9 +1,9 @@
 package dev.gpuwarden.testkit.command;
 
-import static dev.gpuwarden.testkit.command.ClusterLook.explain;
-import static dev.gpuwarden.testkit.command.ClusterLook.health;
-import static dev.gpuwarden.testkit.command.ClusterLook.node;
-import static dev.gpuwarden.testkit.command.ClusterLook.page;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.explain;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.health;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.node;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.page;
 
 import java.util.List;
 
@@ -12,18 +12,18 @@ final class FaultStory {
 
     private FaultStory() {}
 
-    static List<ClusterAct> of(ClusterStage stage) {
+    static List<ClusterDemoStep> of(ClusterDemoEnvironment environment) {
         return List.of(
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "an administrator takes node-3 out of service",
                         10,
-                        () -> stage.run("kubectl cordon node-3"),
+                        () -> environment.run("kubectl cordon node-3"),
                         node("node-3 +true "),
                         explain("node-3", "cordon +by somebody, with kubectl")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "GPU 4 of node-2 falls off the bus (XID 79)",
                         15,
-                        () -> stage.set("node-2", 4, "state=lost", "xid=79"),
+                        () -> environment.set("node-2", 4, "state=lost", "xid=79"),
                         // Two faults tell of it, the kernel log's and the driver's; either may be the first.
                         health("node-2 +Faulty .*RESTART_BM"),
                         health("node-1 +Healthy"),
@@ -32,20 +32,20 @@ final class FaultStory {
                         page("node-2", "state: quarantined"),
                         explain("node-2", "state +quarantined"),
                         explain("node-2", "SysLogsXIDError +79 .* fatal .* restart-bm")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "GPU 4 is found on the bus again, and reset",
                         60,
-                        () -> stage.set("node-2", 4, "on-bus=no", "on-bus=yes", "reset=yes"),
+                        () -> environment.set("node-2", 4, "on-bus=no", "on-bus=yes", "reset=yes"),
                         health("node-2 +Healthy"),
                         node("node-2 +<none> +<none> +Ready +<none>$"),
                         // What people did is theirs.
                         node("node-3 +true "),
                         page("node-2", "state: healthy"),
                         explain("node-2", "state +healthy")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "the administrator is done with node-3",
                         10,
-                        () -> stage.run("kubectl uncordon node-3"),
+                        () -> environment.run("kubectl uncordon node-3"),
                         node("node-3 +<none> ")));
     }
 }

@@ -1,9 +1,9 @@
 package dev.gpuwarden.testkit.command;
 
-import static dev.gpuwarden.testkit.command.ClusterLook.explain;
-import static dev.gpuwarden.testkit.command.ClusterLook.health;
-import static dev.gpuwarden.testkit.command.ClusterLook.node;
-import static dev.gpuwarden.testkit.command.ClusterLook.page;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.explain;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.health;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.node;
+import static dev.gpuwarden.testkit.command.ClusterDemoCheck.page;
 
 import java.util.List;
 
@@ -14,29 +14,29 @@ final class OperatorStory {
 
     private OperatorStory() {}
 
-    static List<ClusterAct> of(ClusterStage stage) {
-        String patience = stage.pace().operatorSeconds() + " s";
+    static List<ClusterDemoStep> of(ClusterDemoEnvironment environment) {
+        String patience = environment.pace().operatorSeconds() + " s";
         return List.of(
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "the policies that ship say when an operator's pods are wrong; here after " + patience
                                 + " instead of 30 minutes",
                         30,
-                        () -> stage.run("sed \"s/duration('30m')/duration('" + patience.replace(" ", "")
+                        () -> environment.run("sed \"s/duration('30m')/duration('" + patience.replace(" ", "")
                                 + "')/\" kubernetes/monitor-policies.yaml"
                                 + " | kubectl apply --filename -"),
-                        ClusterLook.of("kubectl get monitorpolicies", "^gpu-operator-pods-health +True +Ready")),
-                ClusterAct.of(
+                        ClusterDemoCheck.of("kubectl get monitorpolicies", "^gpu-operator-pods-health +True +Ready")),
+                ClusterDemoStep.of(
                         "a GPU operator (its images are busybox) validates the driver of each node; that of node-2 does not come",
                         15,
                         () -> {
-                            stage.run("kubectl label nodes node-1 node-3 " + DRIVER);
-                            stage.apply("gpu-operator.yaml");
+                            environment.run("kubectl label nodes node-1 node-3 " + DRIVER);
+                            environment.apply("gpu-operator.yaml");
                         },
                         validator("node-1 +Running"),
                         validator("node-2 +Pending"),
                         validator("node-3 +Running"),
                         node("node-2 +<none> ")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "the validator of node-2 has waited for more than " + patience,
                         40,
                         () -> {},
@@ -56,48 +56,48 @@ final class OperatorStory {
                         explain(
                                 "node-2",
                                 "FATAL +gpu-operator-pods-health +GPU Operator DaemonSet pod is not healthy")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "node-2 gets its driver",
                         60,
-                        () -> stage.run("kubectl label nodes node-2 " + DRIVER),
+                        () -> environment.run("kubectl label nodes node-2 " + DRIVER),
                         validator("node-2 +Running"),
                         node("node-2 +<none> +<none> +Ready +<none>$"),
                         health("node-2 .*gpu-operator-pods-health").gone(),
                         page("node-2", "state: healthy"),
                         explain("node-2", "state +healthy"),
                         explain("node-2", "no faults")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "node-2 loses its driver: the validator ends after two seconds, again and again, and the node stays"
                                 + " out of service while it tries once more",
                         60,
                         () -> {
-                            stage.run("kubectl delete events --field-selector reason=ReturnedToService");
-                            stage.run("kubectl label nodes node-2 nvidia.com/gpu.deploy.driver-");
+                            environment.run("kubectl delete events --field-selector reason=ReturnedToService");
+                            environment.run("kubectl label nodes node-2 nvidia.com/gpu.deploy.driver-");
                         },
                         // It has run once more since it had to wait, and ended again.
                         validator("node-2 +Running +([2-9]|\\d\\d) +false"),
                         node("node-2 +true .*gpu-operator-pods-health"),
                         page("node-2", "state: quarantined"),
                         explain("node-2", ".* ReturnedToService ").gone()),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "node-2 gets its driver back, and the validator has run for longer than it did before",
                         90,
-                        () -> stage.run("kubectl label nodes node-2 " + DRIVER),
+                        () -> environment.run("kubectl label nodes node-2 " + DRIVER),
                         validator("node-2 +Running +([2-9]|\\d\\d) +true"),
                         node("node-2 +<none> +<none> +Ready +<none>$"),
                         explain("node-2", "state +healthy")),
-                ClusterAct.of(
+                ClusterDemoStep.of(
                         "the operator is taken away",
                         30,
                         () -> {
-                            stage.run("kubectl delete namespace gpu-operator --wait=false");
-                            stage.run("kubectl delete monitorpolicies --all");
+                            environment.run("kubectl delete namespace gpu-operator --wait=false");
+                            environment.run("kubectl delete monitorpolicies --all");
                         },
                         node("node-2 +<none> ")));
     }
 
-    private static ClusterLook validator(String row) {
-        return ClusterLook.of(
+    private static ClusterDemoCheck validator(String row) {
+        return ClusterDemoCheck.of(
                 "kubectl get pods --namespace gpu-operator --selector app=nvidia-operator-validator"
                         + " --output 'custom-columns=NODE:.spec.nodeName,PHASE:.status.phase,"
                         + "RESTARTS:.status.containerStatuses[0].restartCount,"

@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
 final class SimLogCommand implements Callable<Integer> {
 
     @Mixin
-    WhichNode which = new WhichNode();
+    NodeOption which = new NodeOption();
 
     @Option(names = "--user", description = "As a process that writes to /dev/kmsg, not the kernel.")
     boolean user;

@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
 final class SimSetCommand implements Callable<Integer> {
 
     @Mixin
-    WhichNode which = new WhichNode();
+    NodeOption which = new NodeOption();
 
     @Option(names = "--no-log", description = "Write nothing to the node's kernel log, unlike hardware.")
     boolean silent;

@@ -15,12 +15,12 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /** What a demo does to a cluster, and what it sees there. */
-final class ClusterStage implements AutoCloseable {
+final class ClusterDemoEnvironment implements AutoCloseable {
 
     private final Cluster cluster;
     private final ClusterPace pace;
     private final Path image;
-    private final Consumer<String> tell;
+    private final Consumer<String> log;
     private final ClusterShell shell;
     private final ClusterPage page;
 
@@ -28,11 +28,11 @@ final class ClusterStage implements AutoCloseable {
     private int touched;
 
     /** @param image the runtime image of this program */
-    ClusterStage(Cluster cluster, ClusterPace pace, Path image, Consumer<String> tell) {
+    ClusterDemoEnvironment(Cluster cluster, ClusterPace pace, Path image, Consumer<String> log) {
         this.cluster = cluster;
         this.pace = pace;
         this.image = image;
-        this.tell = tell;
+        this.log = log;
         this.shell = new ClusterShell(image, cluster.controlPlane());
         this.page = new ClusterPage(cluster.controlPlane());
     }
@@ -72,15 +72,15 @@ final class ClusterStage implements AutoCloseable {
     private void loadImage(Path archive) {
         long start = System.nanoTime();
         String made = shell.run("gpuwarden-image-archive --output " + archive);
-        tell.accept("made     " + seconds(start) + "  " + made.strip());
+        log.accept("made     " + seconds(start) + "  " + made.strip());
         start = System.nanoTime();
         cluster.nodes().parallelStream().forEach(node -> node.load(archive));
-        tell.accept("loaded   " + seconds(start) + "  by " + cluster.nodes().size() + " nodes");
+        log.accept("loaded   " + seconds(start) + "  by " + cluster.nodes().size() + " nodes");
     }
 
     /** A line of shell, told as it is typed. A file of this program's is named by its place in `share`. */
     void run(String line) {
-        tell.accept("$ " + line);
+        log.accept("$ " + line);
         shell.run("cd '" + image.resolve("share") + "' && " + line);
     }
 
@@ -93,10 +93,11 @@ final class ClusterStage implements AutoCloseable {
 
     /** Has the cluster make what a file beside this class describes. */
     void apply(String file) {
-        tell.accept("$ kubectl apply --filename " + file);
-        try (InputStream in = ClusterStage.class.getResourceAsStream(file)) {
+        log.accept("$ kubectl apply --filename " + file);
+        try (InputStream in = ClusterDemoEnvironment.class.getResourceAsStream(file)) {
             if (in == null) {
-                throw new IllegalStateException("expected the resource " + file + " beside " + ClusterStage.class);
+                throw new IllegalStateException(
+                        "expected the resource " + file + " beside " + ClusterDemoEnvironment.class);
             }
             cluster.controlPlane().apply(new String(in.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException e) {
@@ -137,12 +138,12 @@ final class ClusterStage implements AutoCloseable {
 
     // ---- what is seen ----
 
-    /** What a {@link ClusterLook} shows now. */
-    String look(String command) {
-        if (!command.startsWith(ClusterLook.PAGE)) {
-            return shell.look(command);
+    /** What a {@link ClusterDemoCheck} shows now. */
+    String output(String command) {
+        if (!command.startsWith(ClusterDemoCheck.PAGE)) {
+            return shell.output(command);
         }
-        String node = command.substring(ClusterLook.PAGE.length());
+        String node = command.substring(ClusterDemoCheck.PAGE.length());
         return node.isEmpty() ? page.door() : page.of(node);
     }
 
@@ -155,7 +156,7 @@ final class ClusterStage implements AutoCloseable {
                 "kubectl logs --namespace gpuwarden deployment/gpuwarden-aggregator --all-pods --tail 20 | cut -c1-1000",
                 "kubectl logs --namespace gpuwarden daemonset/gpuwarden --all-pods --tail 20 | cut -c1-1000")) {
             all.append("$ ").append(line).append('\n');
-            all.append(shell.look("exec 2>&1; " + line));
+            all.append(shell.output("exec 2>&1; " + line));
         }
         return all.toString();
     }

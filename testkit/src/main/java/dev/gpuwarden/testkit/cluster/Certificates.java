@@ -10,7 +10,7 @@ import java.util.Base64;
 import java.util.List;
 
 /** Keys and certificates of one control plane, made by openssl 3 in its folder. */
-final class Keys {
+final class Certificates {
 
     private static final List<String> NEW_KEY =
             List.of("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "365");
@@ -18,7 +18,7 @@ final class Keys {
     private final Path folder;
 
     /** @param folder one that only its owner can enter */
-    Keys(Path folder) {
+    Certificates(Path folder) {
         this.folder = folder;
     }
 

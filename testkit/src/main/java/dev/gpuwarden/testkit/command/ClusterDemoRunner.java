@@ -12,90 +12,90 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /** Plays acts and tells of them, until one is not seen in time. */
-final class ClusterPlay {
+final class ClusterDemoRunner {
 
     /** Looks are programs: more of them would keep from work what is looked at. */
     private static final Duration POLL = Duration.ofMillis(500);
 
-    private final Function<String, String> look;
+    private final Function<String, String> query;
     private final PrintWriter out;
     private final Duration poll;
 
-    /** @param look from a command to what it shows; what it throws shows nothing */
-    ClusterPlay(Function<String, String> look, PrintWriter out) {
-        this(look, out, POLL);
+    /** @param query from a command to what it shows; what it throws shows nothing */
+    ClusterDemoRunner(Function<String, String> query, PrintWriter out) {
+        this(query, out, POLL);
     }
 
-    ClusterPlay(Function<String, String> look, PrintWriter out, Duration poll) {
-        this.look = look;
+    ClusterDemoRunner(Function<String, String> query, PrintWriter out, Duration poll) {
+        this.query = query;
         this.out = out;
         this.poll = poll;
     }
 
     /** Whether all of them were seen in time; what comes after one that was not is left out. */
-    boolean play(List<ClusterAct> acts) {
-        for (ClusterAct act : acts) {
-            if (!perform(act)) {
+    boolean run(List<ClusterDemoStep> steps) {
+        for (ClusterDemoStep step : steps) {
+            if (!run(step)) {
                 return false;
             }
         }
         return true;
     }
 
-    private boolean perform(ClusterAct act) {
-        say("\n" + act.what());
+    private boolean run(ClusterDemoStep step) {
+        say("\n" + step.title());
         try {
-            act.doing().run();
+            step.action().run();
         } catch (IllegalStateException e) {
             say("NOT DONE: " + e.getMessage());
             return false;
         }
-        if (act.looks().isEmpty()) {
+        if (step.checks().isEmpty()) {
             return true;
         }
         long since = System.nanoTime();
         Map<String, String> shown = new LinkedHashMap<>();
-        boolean seen = seen(act, shown);
-        while (!seen && System.nanoTime() - since < act.limit().toNanos()) {
+        boolean matches = matches(step, shown);
+        while (!matches && System.nanoTime() - since < step.limit().toNanos()) {
             LockSupport.parkNanos(poll.toNanos());
-            seen = seen(act, shown);
+            matches = matches(step, shown);
         }
         double seconds = (System.nanoTime() - since) / 1e9;
-        tell(act, shown);
+        print(step, shown);
         say(String.format(
                 Locale.ROOT,
                 "%s %.1f s (limit %.0f s)",
-                seen ? "seen after" : "NOT SEEN within",
+                matches ? "seen after" : "NOT SEEN within",
                 seconds,
-                act.limit().toMillis() / 1e3));
-        return seen;
+                step.limit().toMillis() / 1e3));
+        return matches;
     }
 
     /** Looks until something is not there; nothing is asked twice. */
-    private boolean seen(ClusterAct act, Map<String, String> shown) {
+    private boolean matches(ClusterDemoStep step, Map<String, String> shown) {
         shown.clear();
-        return act.looks().stream()
-                .allMatch(each -> each.sign().seenIn(shown.computeIfAbsent(each.command(), this::show)));
+        return step.checks().stream()
+                .allMatch(each -> each.expected().matches(shown.computeIfAbsent(each.command(), this::show)));
     }
 
     /** What was judged, and not what is to be seen a moment later. */
-    private void tell(ClusterAct act, Map<String, String> shown) {
-        Set<String> told = new HashSet<>();
-        for (ClusterLook each : act.looks()) {
+    private void print(ClusterDemoStep step, Map<String, String> shown) {
+        Set<String> printed = new HashSet<>();
+        for (ClusterDemoCheck each : step.checks()) {
             String text = shown.computeIfAbsent(each.command(), this::show);
-            if (told.add(each.command())) {
+            if (printed.add(each.command())) {
                 say(each.title() + "\n" + text.stripTrailing());
             }
-            if (!each.sign().seenIn(text)) {
-                say("expected " + (each.sign().shown() ? "" : "no ")
-                        + each.sign().line());
+            if (!each.expected().matches(text)) {
+                say("expected " + (each.expected().shown() ? "" : "no ")
+                        + each.expected().line());
             }
         }
     }
 
     private String show(String command) {
         try {
-            return look.apply(command);
+            return query.apply(command);
         } catch (IllegalStateException notNow) {
             return "";
         }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Tag("api")
 @Timeout(300)
-class ObjectNodesTest {
+class HollowNodesTest {
 
     private static final String SELECTOR = "gpuwarden.dev/object-node,nvidia.com/gpu.present=true";
 
@@ -27,14 +27,14 @@ class ObjectNodesTest {
 
     @BeforeEach
     void binariesAreThere() {
-        Optional<String> missing = Binaries.ofUser().missing(Part.values());
+        Optional<String> missing = Binaries.ofUser().missing(Component.values());
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
     }
 
     @Test
     void nodesAndTheirPodsAreLikeThoseOfKubeletsAndGoAgain() {
         ControlPlane plane = ControlPlane.shared();
-        try (ObjectNodes nodes = ObjectNodes.create(plane, "objects", 50, 2)) {
+        try (HollowNodes nodes = HollowNodes.create(plane, "objects", 50, 2)) {
             assertThat(nodes.names()).hasSize(50).contains("objects-0", "objects-49");
             assertThat(ready(plane)).hasSize(50).containsOnly("True 8");
             assertThat(plane.kubectl("get", "nodes", "-l", SELECTOR, "-o", "jsonpath={.items[*].spec.taints}"))
@@ -65,8 +65,8 @@ class ObjectNodesTest {
 
     @Test
     void controllersTakeThemForAliveAsLongAsTheyAreKept() {
-        try (ControlPlane plane = ControlPlane.start(parent.resolve("plane"), Part.CONTROLLER_MANAGER);
-                ObjectNodes nodes = ObjectNodes.create(plane, "objects", 3, 1)) {
+        try (ControlPlane plane = ControlPlane.start(parent.resolve("plane"), Component.CONTROLLER_MANAGER);
+                HollowNodes nodes = HollowNodes.create(plane, "objects", 3, 1)) {
             String lease = "jsonpath={.spec.renewTime}";
             String first = plane.kubectl(
                     "get", "lease", "-n", "kube-node-lease", nodes.names().get(2), "-o", lease);
@@ -95,13 +95,13 @@ class ObjectNodesTest {
     void tenThousandNodesAndFiftyThousandPods() throws IOException {
         try (ControlPlane plane = ControlPlane.start(parent.resolve("plane"))) {
             long start = System.nanoTime();
-            ObjectNodes nodes = ObjectNodes.create(plane, "bare", 10_000, 0);
+            HollowNodes nodes = HollowNodes.create(plane, "bare", 10_000, 0);
             say("10,000 nodes", start);
             long gone = System.nanoTime();
             nodes.close();
             say("deleted", gone);
             long again = System.nanoTime();
-            ObjectNodes full = ObjectNodes.create(plane, "full", 10_000, 5);
+            HollowNodes full = HollowNodes.create(plane, "full", 10_000, 5);
             say("10,000 nodes with 50,000 pods", again);
             assertThat(ready(plane)).hasSize(10_000);
             long end = System.nanoTime();

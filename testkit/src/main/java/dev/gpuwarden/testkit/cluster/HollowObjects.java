@@ -6,8 +6,8 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 
-/** What {@link ObjectNodes} writes, in JSON. */
-final class ObjectTexts {
+/** What {@link HollowNodes} writes, in JSON. */
+final class HollowObjects {
 
     private static final DateTimeFormatter MICROSECONDS = DateTimeFormatter.ofPattern(
                     "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT)
@@ -20,7 +20,7 @@ final class ObjectTexts {
     private final String pod = form("pod");
     private final String podStatus = form("pod-status");
 
-    ObjectTexts(String prefix) {
+    HollowObjects(String prefix) {
         this.prefix = prefix;
     }
 

@@ -9,16 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class ClusterPlayTest {
+class ClusterDemoRunnerTest {
 
-    private static final ClusterLook LOOK = ClusterLook.of("kubectl get nodehealth", "^node-1 +Faulty");
+    private static final ClusterDemoCheck CHECK = ClusterDemoCheck.of("kubectl get nodehealth", "^node-1 +Faulty");
 
     private final StringWriter out = new StringWriter();
     private final List<String> done = new ArrayList<>();
 
-    private boolean play(List<String> answers) {
+    private boolean run(List<String> answers) {
         List<String> left = new ArrayList<>(answers);
-        ClusterPlay play = new ClusterPlay(
+        ClusterDemoRunner runner = new ClusterDemoRunner(
                 command -> {
                     String now = left.size() > 1 ? left.remove(0) : left.get(0);
                     if (now.startsWith("error")) {
@@ -28,16 +28,16 @@ class ClusterPlayTest {
                 },
                 new PrintWriter(out),
                 Duration.ofMillis(20));
-        return play.play(List.of(act("a GPU is lost"), act("the end")));
+        return runner.run(List.of(step("a GPU is lost"), step("the end")));
     }
 
-    private ClusterAct act(String what) {
-        return new ClusterAct(what, () -> done.add(what), List.of(LOOK), Duration.ofMillis(300));
+    private ClusterDemoStep step(String title) {
+        return new ClusterDemoStep(title, () -> done.add(title), List.of(CHECK), Duration.ofMillis(300));
     }
 
     @Test
     void whatIsSeenLateButInTimeIsSeen() {
-        assertThat(play(List.of("error: no answer", "node-1   Healthy\n", "node-1   Faulty\n")))
+        assertThat(run(List.of("error: no answer", "node-1   Healthy\n", "node-1   Faulty\n")))
                 .isTrue();
         assertThat(done).containsExactly("a GPU is lost", "the end");
         assertThat(out.toString())
@@ -47,7 +47,7 @@ class ClusterPlayTest {
 
     @Test
     void afterWhatIsNotSeenInTimeNothingMoreHappens() {
-        assertThat(play(List.of("node-1   Healthy\n"))).isFalse();
+        assertThat(run(List.of("node-1   Healthy\n"))).isFalse();
         assertThat(done).containsExactly("a GPU is lost");
         assertThat(out.toString()).contains("node-1   Healthy\nexpected (?m)^node-1 +Faulty\nNOT SEEN within ");
     }
@@ -55,34 +55,34 @@ class ClusterPlayTest {
     @Test
     void whatIsShownTwiceIsAskedOnce() {
         List<String> asked = new ArrayList<>();
-        ClusterPlay play = new ClusterPlay(
+        ClusterDemoRunner runner = new ClusterDemoRunner(
                 command -> {
                     asked.add(command);
                     return "node-1   Faulty\nnode-2   Healthy\n";
                 },
                 new PrintWriter(out));
-        assertThat(play.play(List.of(
-                        ClusterAct.of("a GPU is lost", 1, () -> {}, LOOK, ClusterLook.health("node-2 +Healthy")))))
+        assertThat(runner.run(List.of(ClusterDemoStep.of(
+                        "a GPU is lost", 1, () -> {}, CHECK, ClusterDemoCheck.health("node-2 +Healthy")))))
                 .isTrue();
         assertThat(asked).containsExactly("kubectl get nodehealth");
     }
 
     @Test
     void whatCannotBeDoneIsTold() {
-        ClusterPlay play = new ClusterPlay(command -> "", new PrintWriter(out));
-        boolean all = play.play(List.of(ClusterAct.of(
+        ClusterDemoRunner runner = new ClusterDemoRunner(command -> "", new PrintWriter(out));
+        boolean all = runner.run(List.of(ClusterDemoStep.of(
                 "a GPU is lost",
                 1,
                 () -> {
                     throw new IllegalStateException("no such GPU");
                 },
-                LOOK)));
+                CHECK)));
         assertThat(all).isFalse();
         assertThat(out.toString()).contains("NOT DONE: no such GPU");
     }
 
     @Test
     void anAnswerThatCannotBeHadShowsNothing() {
-        assertThat(play(List.of("error: no answer"))).isFalse();
+        assertThat(run(List.of("error: no answer"))).isFalse();
     }
 }

@@ -13,9 +13,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Tag("api")
 @Timeout(600)
-class ControlPlanePartsTest {
+class ControlPlaneComponentsTest {
 
-    private static final Part[] ALL = {Part.CONTROLLER_MANAGER, Part.SCHEDULER};
+    private static final Component[] ALL = {Component.CONTROLLER_MANAGER, Component.SCHEDULER};
 
     @TempDir
     Path parent;

@@ -17,7 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The real daemon, as a child process on the demo's node. */
-final class DemoDaemon implements AutoCloseable {
+final class NodeDemoDaemon implements AutoCloseable {
 
     private static final Pattern SERVING = Pattern.compile("serving (http://[^/\\s]+)/metrics");
     private static final int TIMEOUT_MILLIS = 2_000;
@@ -25,13 +25,13 @@ final class DemoDaemon implements AutoCloseable {
     private final Process process;
     private final Path log;
 
-    private DemoDaemon(Process process, Path log) {
+    private NodeDemoDaemon(Process process, Path log) {
         this.process = process;
         this.log = log;
     }
 
     /** @param quiet after this time without a word of it a fault that asks for nothing is over */
-    static DemoDaemon start(SimulatedNode node, Duration quiet) {
+    static NodeDemoDaemon start(SimulatedNode node, Duration quiet) {
         Path log = node.root().resolve("daemon.log");
         ProcessBuilder builder = SameProgram.run(
                         node.environment(),
@@ -41,23 +41,23 @@ final class DemoDaemon implements AutoCloseable {
                         "--store.path",
                         node.root().resolve("events.db").toString(),
                         "--sampling.fast-interval",
-                        Durations.text(DemoAct.FAST),
+                        Durations.text(NodeDemoStep.FAST),
                         "--sampling.process-interval",
-                        Durations.text(DemoAct.PROCESSES),
+                        Durations.text(NodeDemoStep.PROCESSES),
                         "--sampling.deadline",
-                        Durations.text(DemoAct.DEADLINE),
+                        Durations.text(NodeDemoStep.DEADLINE),
                         "--driver.recovery-interval",
-                        Durations.text(DemoAct.RECOVERY),
+                        Durations.text(NodeDemoStep.RECOVERY),
                         "--check.interval",
-                        "gpu-remapped-rows=" + Durations.text(DemoAct.FAST),
+                        "gpu-remapped-rows=" + Durations.text(NodeDemoStep.FAST),
                         "--kernel-log.storm-window",
-                        Durations.text(DemoAct.FAST),
+                        Durations.text(NodeDemoStep.FAST),
                         "--kernel-log.quiet",
                         Durations.text(quiet))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
         try {
-            return new DemoDaemon(builder.start(), log);
+            return new NodeDemoDaemon(builder.start(), log);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

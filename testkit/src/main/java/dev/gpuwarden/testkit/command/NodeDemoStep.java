@@ -14,10 +14,15 @@ import java.util.regex.Pattern;
  * @param ticks how often the daemon looks at what this is about; it has two of them
  * @param metrics lines of the exposition
  * @param page what the page is given
- * @param looks what commands must show by then
+ * @param checks what commands must show by then
  */
-record DemoAct(
-        Duration at, String what, Duration ticks, List<DemoSign> metrics, List<DemoSign> page, List<DemoLook> looks) {
+record NodeDemoStep(
+        Duration at,
+        String title,
+        Duration ticks,
+        List<ExpectedLine> metrics,
+        List<ExpectedLine> page,
+        List<NodeDemoCheck> checks) {
 
     /** How often the demo's daemon samples every GPU. */
     static final Duration FAST = Duration.ofSeconds(1);
@@ -42,7 +47,7 @@ record DemoAct(
     private static final String XIDS = "SysLogsXIDError";
 
     /** The acts of the scenario `demo`, in order. */
-    static final List<DemoAct> ALL = List.of(
+    static final List<NodeDemoStep> ALL = List.of(
             state("0", 7, "answering", "eight GPUs, two pods, nothing wrong"),
             state("8s", 3, "lost", "GPU 3 falls off the bus (XID 79)")
                     .raises(XIDS, "79", 3, "0000:5b:00", "restart-bm", true),
@@ -53,54 +58,54 @@ record DemoAct(
             state("42s", 5, "answering", "GPU 5 answers again"),
             hog("50s", true, "a pod takes all memory of GPU 2", "78.0 / "),
             hog("60s", false, "the pod is gone", "0.0 / "),
-            act("66s", "a row of GPU 5's memory fails, and there is no other in its place (XIDs 48, 64)")
+            step("66s", "a row of GPU 5's memory fails, and there is no other in its place (XIDs 48, 64)")
                     .every(FAST.multipliedBy(2)) // the check looks at what was sampled before
                     .raises(XIDS, "64", 5, "0000:a8:00", "component-reset", true)
                     .raises("GpuRemappedRows", "row-remap-failure", 5, "0000:a8:00", "contact-support", true),
-            act("76s", "GPU 5 has a new board")
+            step("76s", "GPU 5 has a new board")
                     .every(FAST.multipliedBy(2))
                     .clears(XIDS, "64", 5, "0000:a8:00")
                     .clears("GpuRemappedRows", "row-remap-failure", 5, "0000:a8:00"),
-            act("86s", "NVLink 7 of GPU 1 is lost and comes back, again and again (XID 74)")
+            step("86s", "NVLink 7 of GPU 1 is lost and comes back, again and again (XID 74)")
                     .raises(XIDS, "74", 1, "0000:2d:00", "none", false),
-            act("98s", "NVLink 7 holds").every(QUIET).clears(XIDS, "74", 1, "0000:2d:00"),
-            act("108s", "a program on GPU 7 goes wrong 12,000 times within two seconds (XIDs 13, 31, 43)")
+            step("98s", "NVLink 7 holds").every(QUIET).clears(XIDS, "74", 1, "0000:2d:00"),
+            step("108s", "a program on GPU 7 goes wrong 12,000 times within two seconds (XIDs 13, 31, 43)")
                     .every(FAST.multipliedBy(2))
                     .raises(XIDS, "31", 7, "0000:d8:00", "none", false)
                     .counts("gpuwarden_events_total", XIDS, "31", "4[0-9]{3}"),
-            act("118s", "the program is gone").every(QUIET).clears(XIDS, "31", 7, "0000:d8:00"));
+            step("118s", "the program is gone").every(QUIET).clears(XIDS, "31", 7, "0000:d8:00"));
 
-    private static DemoAct act(String at, String what) {
-        return new DemoAct(Durations.parse(at), what, FAST, List.of(), List.of(), List.of());
+    private static NodeDemoStep step(String at, String title) {
+        return new NodeDemoStep(Durations.parse(at), title, FAST, List.of(), List.of(), List.of());
     }
 
-    private static DemoAct state(String at, int gpu, String state, String what) {
-        return act(at, what)
-                .metric(DemoSign.of(String.format(Locale.ROOT, STATE, gpu, state)))
-                .look(DemoLook.scan("^" + gpu + " .*\\b" + state + "\\b"));
+    private static NodeDemoStep state(String at, int gpu, String state, String title) {
+        return step(at, title)
+                .metric(ExpectedLine.of(String.format(Locale.ROOT, STATE, gpu, state)))
+                .check(NodeDemoCheck.scan("^" + gpu + " .*\\b" + state + "\\b"));
     }
 
-    private static DemoAct hog(String at, boolean shown, String what, String memory) {
-        return act(at, what)
+    private static NodeDemoStep hog(String at, boolean shown, String title, String memory) {
+        return step(at, title)
                 .every(PROCESSES)
-                .metric(shown ? DemoSign.of(HOG) : DemoSign.of(HOG).gone())
-                .look(DemoLook.scan("^2 .* " + Pattern.quote(memory)));
+                .metric(shown ? ExpectedLine.of(HOG) : ExpectedLine.of(HOG).gone())
+                .check(NodeDemoCheck.scan("^2 .* " + Pattern.quote(memory)));
     }
 
-    private DemoAct every(Duration other) {
-        return new DemoAct(at, what, other, metrics, page, looks);
+    private NodeDemoStep every(Duration other) {
+        return new NodeDemoStep(at, title, other, metrics, page, checks);
     }
 
-    private DemoAct metric(DemoSign sign) {
-        return new DemoAct(at, what, ticks, and(metrics, sign), page, looks);
+    private NodeDemoStep metric(ExpectedLine expected) {
+        return new NodeDemoStep(at, title, ticks, and(metrics, expected), page, checks);
     }
 
-    private DemoAct page(DemoSign sign) {
-        return new DemoAct(at, what, ticks, metrics, and(page, sign), looks);
+    private NodeDemoStep page(ExpectedLine expected) {
+        return new NodeDemoStep(at, title, ticks, metrics, and(page, expected), checks);
     }
 
-    private DemoAct look(DemoLook look) {
-        return new DemoAct(at, what, ticks, metrics, page, and(looks, look));
+    private NodeDemoStep check(NodeDemoCheck check) {
+        return new NodeDemoStep(at, title, ticks, metrics, page, and(checks, check));
     }
 
     private static <T> List<T> and(List<T> list, T more) {
@@ -110,14 +115,14 @@ record DemoAct(
     }
 
     /** A fault of a GPU is there. */
-    private DemoAct raises(String check, String code, int gpu, String pci, String action, boolean fatal) {
+    private NodeDemoStep raises(String check, String code, int gpu, String pci, String action, boolean fatal) {
         return metric(fault(check, code, pci, action, fatal))
                 .page(onPage(check, code, pci, action))
-                .look(DemoLook.status(DemoSign.of("^" + check + " +" + code + " +"
+                .check(NodeDemoCheck.status(ExpectedLine.of("^" + check + " +" + code + " +"
                         + gpu(gpu, pci)
                         + (fatal ? " +fatal " : " +not fatal ") + ".* " + action + " ")))
-                .look(DemoLook.events((fatal ? " fatal +" : " fault +") + check + " +" + code + " +" + gpu(gpu, pci)
-                        + " +" + action + " "));
+                .check(NodeDemoCheck.events((fatal ? " fatal +" : " fault +") + check + " +" + code + " +"
+                        + gpu(gpu, pci) + " +" + action + " "));
     }
 
     /** As people read it. */
@@ -126,41 +131,41 @@ record DemoAct(
     }
 
     /** It is there no more. */
-    private DemoAct clears(String check, String code, int gpu, String pci) {
+    private NodeDemoStep clears(String check, String code, int gpu, String pci) {
         return metric(fault(check, code, pci, "[a-z-]+", true).gone())
                 .metric(fault(check, code, pci, "[a-z-]+", false).gone())
                 .page(onPage(check, code, pci, "[a-z-]+").gone())
-                .look(DemoLook.status(DemoSign.of("^" + check + " +" + code + " +GPU " + gpu + " ")
+                .check(NodeDemoCheck.status(ExpectedLine.of("^" + check + " +" + code + " +GPU " + gpu + " ")
                         .gone()))
-                .look(DemoLook.events(" healthy +" + check + " .*GPU " + gpu + " "));
+                .check(NodeDemoCheck.events(" healthy +" + check + " .*GPU " + gpu + " "));
     }
 
-    private static DemoSign fault(String check, String code, String pci, String action, boolean fatal) {
-        return DemoSign.of("^gpuwarden_faults\\{.*action=\"" + action + "\".*check=\"" + check + "\",code=\"" + code
+    private static ExpectedLine fault(String check, String code, String pci, String action, boolean fatal) {
+        return ExpectedLine.of("^gpuwarden_faults\\{.*action=\"" + action + "\".*check=\"" + check + "\",code=\"" + code
                 + "\".*entity=\"" + pci + "\".*fatal=\"" + fatal + "\"\\} 1(\\.0)?$");
     }
 
     /** Within what the page is told about one fault. */
-    private static DemoSign onPage(String check, String code, String pci, String action) {
+    private static ExpectedLine onPage(String check, String code, String pci, String action) {
         String on = "(?:(?!\"event\":)[\\s\\S])*?";
-        return DemoSign.of("\"check\": \"" + check + "\",\\s*\"codes\": \\[\\s*\"" + code + "\"" + on + "\"" + pci
+        return ExpectedLine.of("\"check\": \"" + check + "\",\\s*\"codes\": \\[\\s*\"" + code + "\"" + on + "\"" + pci
                 + "\"" + on + "\"action\": \"" + action + "\"");
     }
 
-    private DemoAct counts(String metric, String check, String code, String count) {
-        return metric(DemoSign.of("^" + metric + "\\{.*check=\"" + check + "\",code=\"" + code
+    private NodeDemoStep counts(String metric, String check, String code, String count) {
+        return metric(ExpectedLine.of("^" + metric + "\\{.*check=\"" + check + "\",code=\"" + code
                 + "\".*healthy=\"false\"\\} " + count + "(\\.0)?$"));
     }
 
     /** Whether an exposition shows all of it. */
-    boolean seenIn(String exposition) {
-        return metrics.stream().allMatch(sign -> sign.seenIn(exposition));
+    boolean matches(String exposition) {
+        return metrics.stream().allMatch(expected -> expected.matches(exposition));
     }
 
     /** When the next act begins; what the scenario has until then belongs to this one. */
     Duration next() {
         return ALL.stream()
-                .map(DemoAct::at)
+                .map(NodeDemoStep::at)
                 .filter(later -> later.compareTo(at) > 0)
                 .findFirst()
                 .orElse(at.plus(QUIET));
@@ -170,15 +175,15 @@ record DemoAct(
     static long places() {
         return ALL.size()
                 + ALL.stream()
-                        .mapToLong(act -> act.looks().stream()
-                                .map(DemoLook::name)
+                        .mapToLong(step -> step.checks().stream()
+                                .map(NodeDemoCheck::name)
                                 .distinct()
                                 .count())
                         .sum();
     }
 
-    boolean seenOnPage(String json) {
-        return page.stream().allMatch(sign -> sign.seenIn(json));
+    boolean matchesPage(String json) {
+        return page.stream().allMatch(expected -> expected.matches(json));
     }
 
     /** How long the daemon may take. */

@@ -1,7 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
 /** What a cluster may have besides its API server. */
-public enum Part {
+public enum Component {
     /** Makes the pods of Deployments, DaemonSets and Jobs, the service account `default`, ends namespaces, watches nodes. */
     CONTROLLER_MANAGER("kube-controller-manager"),
 
@@ -10,7 +10,7 @@ public enum Part {
 
     private final String binary;
 
-    Part(String binary) {
+    Component(String binary) {
         this.binary = binary;
     }
 

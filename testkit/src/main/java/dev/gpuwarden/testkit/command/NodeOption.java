@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Which of the simulated nodes that run is meant. */
-final class WhichNode {
+final class NodeOption {
 
     @Option(
             names = "--node",

@@ -15,14 +15,14 @@ import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Asks a part whether it is ready: nobody in particular may ask, of the API server once its own roles are there. */
-final class Ready {
+final class ReadinessProbe {
 
     private static final int TIMEOUT_MILLIS = 5_000;
 
     private final URI uri;
     private final SSLSocketFactory sockets;
 
-    Ready(String url, String path, Path authority) {
+    ReadinessProbe(String url, String path, Path authority) {
         this.uri = URI.create(url + path);
         this.sockets = trusting(authority);
     }

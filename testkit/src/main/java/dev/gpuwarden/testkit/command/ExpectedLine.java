@@ -7,19 +7,19 @@ import java.util.regex.Pattern;
  *
  * @param shown whether the line must be there, or be gone
  */
-record DemoSign(Pattern line, boolean shown) {
+record ExpectedLine(Pattern line, boolean shown) {
 
-    static DemoSign of(String line) {
-        return new DemoSign(Pattern.compile("(?m)" + line), true);
+    static ExpectedLine of(String line) {
+        return new ExpectedLine(Pattern.compile("(?m)" + line), true);
     }
 
     /** The same line must not be there any more. */
-    DemoSign gone() {
-        return new DemoSign(line, false);
+    ExpectedLine gone() {
+        return new ExpectedLine(line, false);
     }
 
     /** A text that could not be had shows nothing, not even that something is gone. */
-    boolean seenIn(String text) {
+    boolean matches(String text) {
         return !text.isEmpty() && line.matcher(text).find() == shown;
     }
 }

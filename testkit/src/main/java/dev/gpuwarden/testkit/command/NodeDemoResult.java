@@ -12,17 +12,19 @@ import java.util.TreeMap;
  * @param took until the metrics showed it, or until the demo looked no longer
  * @param limit how long that may take on a machine that is not busy
  */
-record DemoResult(Map<String, Boolean> seen, Duration took, Duration limit) {
+record NodeDemoResult(Map<String, Boolean> seen, Duration took, Duration limit) {
 
     /** @param outputs of the commands that the act's looks name */
-    static DemoResult of(DemoAct act, boolean metrics, Duration took, String page, Map<DemoLook, String> outputs) {
+    static NodeDemoResult of(
+            NodeDemoStep step, boolean metrics, Duration took, String page, Map<NodeDemoCheck, String> outputs) {
         Map<String, Boolean> seen = new TreeMap<>();
-        if (!act.page().isEmpty()) {
-            seen.put("page", act.seenOnPage(page));
+        if (!step.page().isEmpty()) {
+            seen.put("page", step.matchesPage(page));
         }
-        outputs.forEach((look, output) -> seen.merge(look.name(), look.sign().seenIn(output), Boolean::logicalAnd));
+        outputs.forEach(
+                (check, output) -> seen.merge(check.name(), check.expected().matches(output), Boolean::logicalAnd));
         seen.put("metrics", metrics);
-        return new DemoResult(seen, took, act.limit());
+        return new NodeDemoResult(seen, took, step.limit());
     }
 
     int missed() {

@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-class DemoResultTest {
+class NodeDemoResultTest {
 
-    private static DemoResult after(double seconds, boolean metrics) {
-        return new DemoResult(
+    private static NodeDemoResult after(double seconds, boolean metrics) {
+        return new NodeDemoResult(
                 new TreeMap<>(Map.of("scan", true, "metrics", metrics)),
                 Duration.ofMillis((long) (seconds * 1000)),
                 Duration.ofSeconds(2));
@@ -18,7 +18,7 @@ class DemoResultTest {
 
     @Test
     void whatIsSeenLateIsSeen() {
-        DemoResult late = after(4.2, true);
+        NodeDemoResult late = after(4.2, true);
         assertThat(late.text()).isEqualTo("-> after 4.2 s, later than 2 s, seen in metrics, seen in scan");
         assertThat(late.late()).isTrue();
         assertThat(late.missed()).isZero();
@@ -26,7 +26,7 @@ class DemoResultTest {
 
     @Test
     void whatIsNotSeenIsNamed() {
-        DemoResult missed = after(12, false);
+        NodeDemoResult missed = after(12, false);
         assertThat(missed.text()).contains("NOT SEEN IN metrics, seen in scan");
         assertThat(missed.missed()).isEqualTo(1);
     }

@@ -9,32 +9,32 @@ import java.util.stream.Collectors;
  *
  * @param arguments of the program
  */
-record DemoLook(List<String> arguments, DemoSign sign) {
+record NodeDemoCheck(List<String> arguments, ExpectedLine expected) {
 
     private static final Pattern OF_A_GPU = Pattern.compile("^[0-9]+ ");
 
     /** A row of the table of GPUs, read from the driver anew. */
-    static DemoLook scan(String row) {
-        return new DemoLook(List.of("scan"), DemoSign.of(row));
+    static NodeDemoCheck scan(String row) {
+        return new NodeDemoCheck(List.of("scan"), ExpectedLine.of(row));
     }
 
     /** Asked of the daemon over gRPC. */
-    static DemoLook status(DemoSign sign) {
-        return new DemoLook(List.of("status"), sign);
+    static NodeDemoCheck status(ExpectedLine expected) {
+        return new NodeDemoCheck(List.of("status"), expected);
     }
 
     /** The history that the daemon keeps, over gRPC too. */
-    static DemoLook events(String row) {
-        return new DemoLook(List.of("events", "--since", "20s"), DemoSign.of(row));
+    static NodeDemoCheck events(String row) {
+        return new NodeDemoCheck(List.of("events", "--since", "20s"), ExpectedLine.of(row));
     }
 
     /** Of an output that shows the sign, what is about it: of the rows of other GPUs none. */
     String excerpt(String output) {
-        if (!sign.seenIn(output)) {
+        if (!expected.matches(output)) {
             return output;
         }
         return output.lines()
-                .filter(line -> !OF_A_GPU.matcher(line).find() || sign.seenIn(line))
+                .filter(line -> !OF_A_GPU.matcher(line).find() || expected.matches(line))
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 

@@ -6,7 +6,7 @@ package dev.gpuwarden.testkit.command;
  * @param command a line of shell, in which kubectl and gpuwarden ask the cluster; or {@link #PAGE}, and a
  *     node's name for what it shows of it, none for whom it lets in
  */
-record ClusterLook(String command, DemoSign sign) {
+record ClusterDemoCheck(String command, ExpectedLine expected) {
 
     /** The aggregator's page. */
     static final String PAGE = "page ";
@@ -25,43 +25,43 @@ record ClusterLook(String command, DemoSign sign) {
             + " --selector app.kubernetes.io/name=gpuwarden-aggregator"
             + " | grep -o '\"decision\":\"drain_[^]]*' | cut -c1-250 | tail -30";
 
-    static ClusterLook of(String command, String line) {
-        return new ClusterLook(command, DemoSign.of(line));
+    static ClusterDemoCheck of(String command, String line) {
+        return new ClusterDemoCheck(command, ExpectedLine.of(line));
     }
 
     /** How nodes are, as they have told. */
-    static ClusterLook health(String row) {
+    static ClusterDemoCheck health(String row) {
         return of("kubectl get nodehealth", "^" + row);
     }
 
     /** Whether they are in service. */
-    static ClusterLook node(String row) {
+    static ClusterDemoCheck node(String row) {
         return of(NODES, "^" + row);
     }
 
     /** Pods of programs, where they run, and whether they are those of the beginning. */
-    static ClusterLook pod(String row) {
+    static ClusterDemoCheck pod(String row) {
         return of(PODS, "^" + row);
     }
 
     /** What the aggregator has recorded of drains. */
-    static ClusterLook audit(String record) {
+    static ClusterDemoCheck audit(String record) {
         return of(AUDIT, "^\"decision\":\"drain_" + record);
     }
 
     /** All that there is to say of a node. */
-    static ClusterLook explain(String node, String line) {
+    static ClusterDemoCheck explain(String node, String line) {
         return of("gpuwarden explain " + node, "^" + line);
     }
 
     /** What the page shows of a node. */
-    static ClusterLook page(String node, String line) {
+    static ClusterDemoCheck page(String node, String line) {
         return of(PAGE + node, "^" + line);
     }
 
     /** The same must not be shown any more. */
-    ClusterLook gone() {
-        return new ClusterLook(command, sign.gone());
+    ClusterDemoCheck gone() {
+        return new ClusterDemoCheck(command, expected.gone());
     }
 
     /** For whoever reads what is shown. */

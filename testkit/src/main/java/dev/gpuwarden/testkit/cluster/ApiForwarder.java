@@ -13,7 +13,7 @@ import java.util.List;
 import javax.net.ssl.SSLContext;
 
 /** The way from a proxy on to the API server. Thread-safe. */
-final class Passing {
+final class ApiForwarder {
 
     private static final List<String> PASSED = List.of("Accept", "Authorization", "Content-Type", "User-Agent");
 
@@ -23,7 +23,7 @@ final class Passing {
 
     private final HttpClient others;
 
-    Passing(ControlPlane plane) throws IOException {
+    ApiForwarder(ControlPlane plane) throws IOException {
         this.target = plane.url();
         this.admin = client(ClientTls.context(plane, true));
         this.others = client(ClientTls.context(plane, false));

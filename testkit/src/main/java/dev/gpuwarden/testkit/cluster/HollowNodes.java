@@ -15,12 +15,12 @@ import java.util.stream.IntStream;
  *
  * <p>Thread-safe.
  */
-public final class ObjectNodes implements AutoCloseable {
+public final class HollowNodes implements AutoCloseable {
 
     /** Controllers take a node for gone after 50 s without a renewal. */
     private static final int RENEWAL_SECONDS = 20;
 
-    private static final System.Logger LOG = System.getLogger(ObjectNodes.class.getName());
+    private static final System.Logger LOG = System.getLogger(HollowNodes.class.getName());
     private static final String NODES = "/api/v1/nodes";
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
     private static final String NAMESPACES = "/api/v1/namespaces";
@@ -28,7 +28,7 @@ public final class ObjectNodes implements AutoCloseable {
     private final String prefix;
     private final int nodes;
     private final int podsPerNode;
-    private final ObjectTexts texts;
+    private final HollowObjects texts;
     private final ApiRequests api;
 
     private int turn;
@@ -37,16 +37,16 @@ public final class ObjectNodes implements AutoCloseable {
     private final ApiRequests renewals;
 
     private final ScheduledExecutorService renewer = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread thread = new Thread(task, "object-nodes-leases");
+        Thread thread = new Thread(task, "hollow-nodes-leases");
         thread.setDaemon(true);
         return thread;
     });
 
-    private ObjectNodes(ControlPlane plane, String prefix, int nodes, int podsPerNode) {
+    private HollowNodes(ControlPlane plane, String prefix, int nodes, int podsPerNode) {
         this.prefix = prefix;
         this.nodes = nodes;
         this.podsPerNode = podsPerNode;
-        this.texts = new ObjectTexts(prefix);
+        this.texts = new HollowObjects(prefix);
         this.api = new ApiRequests(plane);
         this.renewals = new ApiRequests(plane);
     }
@@ -58,8 +58,8 @@ public final class ObjectNodes implements AutoCloseable {
      * @param podsPerNode how many pods each has: `PREFIX-0-0`, `PREFIX-0-1`, …
      * @throws IllegalStateException with the first request that failed
      */
-    public static ObjectNodes create(ControlPlane plane, String prefix, int nodes, int podsPerNode) {
-        ObjectNodes all = new ObjectNodes(plane, prefix, nodes, podsPerNode);
+    public static HollowNodes create(ControlPlane plane, String prefix, int nodes, int podsPerNode) {
+        HollowNodes all = new HollowNodes(plane, prefix, nodes, podsPerNode);
         try {
             all.create();
             return all;
