@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.ingest.TestKeys;
+import dev.gpuwarden.testkit.tls.TestKeys;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;

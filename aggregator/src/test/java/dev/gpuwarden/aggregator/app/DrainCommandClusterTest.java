@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
-import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
 import static dev.gpuwarden.aggregator.app.TestFleet.settings;
-import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.breaker.PoolState;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
-import static dev.gpuwarden.aggregator.app.TestFleet.until;
+
+import static dev.gpuwarden.testkit.Await.until;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.testkit.cluster.ApiClient;

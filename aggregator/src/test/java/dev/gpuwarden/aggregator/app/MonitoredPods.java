@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
 import static dev.gpuwarden.aggregator.app.TestFleet.settings;
-import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static dev.gpuwarden.testkit.Await.until;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;

@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.aggregator.app.MonitoredPods.OPERATORS;
 import static dev.gpuwarden.aggregator.app.MonitoredPods.RUNNING;
 import static dev.gpuwarden.aggregator.app.MonitoredPods.WAITING;
-import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.app.MonitoredPods.Running;

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.app;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
@@ -20,9 +19,9 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import dev.gpuwarden.testkit.cluster.Binaries;
+import dev.gpuwarden.testkit.cluster.Component;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
-import dev.gpuwarden.testkit.cluster.Component;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -34,10 +33,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /**
@@ -276,14 +272,6 @@ public final class TestFleet implements AutoCloseable {
     List<String> said(String node) {
         String reasons = client.get("events/default?fieldSelector=involvedObject.name%3D" + node, ".items[*].reason");
         return Stream.of(reasons.split(" ")).sorted().toList();
-    }
-
-    public static void until(BooleanSupplier done, String what) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!done.getAsBoolean()) {
-            assertThat(System.nanoTime()).as(what + ", within a minute").isLessThan(end);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
-        }
     }
 
     @Override

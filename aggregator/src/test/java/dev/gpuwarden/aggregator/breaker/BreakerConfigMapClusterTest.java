@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.breaker;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -15,10 +16,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -63,14 +61,6 @@ class BreakerConfigMapClusterTest {
 
     private Map<String, Object> metadata() throws Exception {
         return JsonTrees.object(api.get(BreakerConfigMap.kind(NAMESPACE).path(BreakerConfigMap.NAME)), "metadata");
-    }
-
-    private static void until(BooleanSupplier done, String what) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!done.getAsBoolean()) {
-            assertThat(System.nanoTime()).as(what + ", within 30 s").isLessThan(end);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
-        }
     }
 
     @Test

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.controller;
 
-import static dev.gpuwarden.aggregator.app.TestFleet.until;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;

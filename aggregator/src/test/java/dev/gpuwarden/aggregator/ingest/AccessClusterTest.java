@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.AccessCodec;
@@ -62,7 +62,7 @@ class AccessClusterTest extends IngestSetup {
                 subjects: [{kind: ServiceAccount, name: page-reader, namespace: default}]
                 """.formatted(node));
         // The API server's authorizer learns of it some moments later.
-        await(() -> JsonPath.text(plane.client().create("""
+        until(() -> JsonPath.text(plane.client().create("""
                 apiVersion: authorization.k8s.io/v1
                 kind: SubjectAccessReview
                 spec:

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -157,7 +157,7 @@ class IngestClusterTest extends IngestSetup {
             relay.away();
             told.event(1, Samples.xid(node, "79"));
             told.event(2, Samples.xid(node, "48"));
-            await(() -> server.behind() == 1);
+            until(() -> server.behind() == 1);
             assertThat(told.unheard()).isZero();
             assertThat(health(".status.state")).isEqualTo("Healthy");
             relay.back();

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
@@ -93,7 +93,7 @@ class IngestFaultsTest extends IngestSetup {
                 done = tellAll(told);
             }
         }
-        await(() -> server.behind() == 0);
+        until(() -> server.behind() == 0);
         assertThat(status())
                 .containsEntry("state", "Faulty")
                 .containsEntry("faultCount", 2L)
@@ -142,7 +142,7 @@ class IngestFaultsTest extends IngestSetup {
             faulty.fail(WRITE, ApiFault.unavailable());
             long start = System.nanoTime();
             told.faults(1, 0);
-            await(() -> faulty.count(WRITE) >= 5);
+            until(() -> faulty.count(WRITE) >= 5);
             // Four waits: one, two, four and eight times the first, each at least half.
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                     .isGreaterThan(PACE.firstRetry().multipliedBy(7));

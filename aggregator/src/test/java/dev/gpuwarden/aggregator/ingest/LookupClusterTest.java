@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -63,13 +63,13 @@ class LookupClusterTest extends QuestionsSetup {
             assertThat(told.unheard()).isZero();
         }
         LookupRequest request = a.ask();
-        await(() -> a.fleet.health(node).flatMap(LookupRequest::open).isPresent());
+        until(() -> a.fleet.health(node).flatMap(LookupRequest::open).isPresent());
         try (TestNode told = connect(a, true)) {
             assertThat(hearLookup(told)).isEqualTo(request.id());
             // It breaks off before it has answered, and is asked again.
         }
         Replica b = new Replica(api(), "b");
-        await(() -> b.fleet.health(node).isPresent());
+        until(() -> b.fleet.health(node).isPresent());
         try (TestNode told = connect(b, true)) {
             assertThat(hearLookup(told)).isEqualTo(request.id());
             told.say(holdings(request.id(), holder("train-0")));
@@ -123,7 +123,7 @@ class LookupClusterTest extends QuestionsSetup {
             told.say(holdings(second.id(), holder("newer")));
             Answered answered = (Answered) a.awaitAnswer(second);
             assertThat(answered.holders().podsOf(GPU).toString()).isEqualTo("[ml/new]");
-            await(() -> a.server.tally().lookups().getOrDefault("unasked", 0L) == 3);
+            until(() -> a.server.tally().lookups().getOrDefault("unasked", 0L) == 3);
             assertThat(health(".status.holdings.holders[*].pod")).isEqualTo("new");
         }
     }
@@ -164,7 +164,7 @@ class LookupClusterTest extends QuestionsSetup {
             assertThat(hearLookup(told)).isEqualTo(first.id());
             relay.away();
             told.say(holdings(first.id(), holder("old")));
-            await(() -> a.server.tally().lookups().containsKey("answered"));
+            until(() -> a.server.tally().lookups().containsKey("answered"));
             second = b.ask();
         }
         try (TestNode told = connect(b, true)) {
@@ -172,7 +172,7 @@ class LookupClusterTest extends QuestionsSetup {
             told.say(holdings(second.id(), holder("new")));
             b.awaitAnswer(second);
             relay.back();
-            await(() -> a.server.tally().lookups().containsKey("late"));
+            until(() -> a.server.tally().lookups().containsKey("late"));
             assertThat(health(".status.holdings.holders[*].pod")).isEqualTo("new");
         }
     }

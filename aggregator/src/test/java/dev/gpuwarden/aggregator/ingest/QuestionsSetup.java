@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
@@ -54,7 +54,7 @@ abstract class QuestionsSetup extends IngestSetup {
         }
 
         LookupRequest ask() throws Exception {
-            await(() -> fleet.health(node).isPresent());
+            until(() -> fleet.health(node).isPresent());
             return lookups.ask(node);
         }
 
@@ -63,7 +63,7 @@ abstract class QuestionsSetup extends IngestSetup {
         }
 
         LookupAnswer awaitAnswer(LookupRequest request) {
-            await(() -> !(answer(request) instanceof Pending));
+            until(() -> !(answer(request) instanceof Pending));
             return answer(request);
         }
     }

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Answered;
@@ -45,7 +45,7 @@ class SignalClusterTest extends QuestionsSetup {
         Replica b = new Replica(api(), "b");
         SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
         try (TestNode told = connect(b, true)) {
-            await(() -> a.fleet.health(node).isPresent());
+            until(() -> a.fleet.health(node).isPresent());
             SignalRequest first = signals.ask(node, POD, "SIGUSR1");
             Signal heard = hearSignal(told);
             assertThat(heard.getPodUid() + " " + heard.getSignal()).isEqualTo(POD + " SIGUSR1");
@@ -56,16 +56,16 @@ class SignalClusterTest extends QuestionsSetup {
             told.say(signalled(second.id(), 0, "signals are off \u001b[31m"));
             told.say(signalled(first.id(), 2, ""));
             told.say(signalled(first.id(), 7, ""));
-            await(() -> read(a, first).equals(new SignalAnswer.Sent(2)));
-            await(() -> read(a, second).equals(new SignalAnswer.Failed("signals are off  [31m")));
+            until(() -> read(a, first).equals(new SignalAnswer.Sent(2)));
+            until(() -> read(a, second).equals(new SignalAnswer.Failed("signals are off  [31m")));
 
             // What is not asked for any more goes, and the other one stays.
             signals.forget(node, POD);
-            await(() -> !(read(a, first) instanceof SignalAnswer.Pending));
+            until(() -> !(read(a, first) instanceof SignalAnswer.Pending));
             SignalRequest third = signals.ask(node, OTHER_POD, "SIGTERM");
             assertThat(hearSignal(told).getId()).isEqualTo(third.id());
             told.say(signalled(third.id(), 1, ""));
-            await(() -> read(a, third).equals(new SignalAnswer.Sent(1)));
+            until(() -> read(a, third).equals(new SignalAnswer.Sent(1)));
             assertThat(health(".status.signals")).contains(OTHER_POD).doesNotContain(POD);
             assertThat(health(".spec.signals")).doesNotContain(POD);
 
@@ -86,7 +86,7 @@ class SignalClusterTest extends QuestionsSetup {
         SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
         SignalRequest request;
         try (TestNode told = connect(a, true)) {
-            await(() -> a.fleet.health(node).isPresent());
+            until(() -> a.fleet.health(node).isPresent());
             request = signals.ask(node, POD, "SIGUSR1");
             assertThat(hearSignal(told).getId()).isEqualTo(request.id());
         }
@@ -94,7 +94,7 @@ class SignalClusterTest extends QuestionsSetup {
             assertThat(hearSignal(told).getId()).isEqualTo(request.id());
         }
         try (TestNode told = connect(a, false)) {
-            await(() -> read(a, request) instanceof SignalAnswer.Failed);
+            until(() -> read(a, request) instanceof SignalAnswer.Failed);
             assertThat(((SignalAnswer.Failed) read(a, request)).why()).contains("version");
             assertThat(told.unheard()).isZero();
         }

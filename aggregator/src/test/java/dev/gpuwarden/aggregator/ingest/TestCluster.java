@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.testkit.cluster.Binaries;
@@ -10,10 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 
 /** A real API server with the manifests that are shipped, in force, and nodes with a daemon's pod on each. */
 final class TestCluster {
@@ -100,19 +96,5 @@ final class TestCluster {
 
     static String health(ControlPlane plane, String node, String path) {
         return plane.client().find("nodehealth/" + node, path);
-    }
-
-    static void await(BooleanSupplier condition) {
-        long end = System.nanoTime() + Duration.ofMinutes(2).toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - end)
-                    .as("still not so after two minutes")
-                    .isNegative();
-            try {
-                TimeUnit.MILLISECONDS.sleep(10);
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import static dev.gpuwarden.aggregator.ingest.TestCluster.await;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.testkit.cluster.Relay;
@@ -35,15 +35,15 @@ class TwoAggregatorsTest extends IngestSetup {
             told.hear();
             relay.away();
             told.event(2, Samples.xid(node, "48"));
-            await(() -> a.behind() == 1);
+            until(() -> a.behind() == 1);
         }
         try (TestNode told = connect(b)) {
             assertThat(told.hear().hasWelcome()).isTrue();
             told.faults(1, 2, Samples.fault(node, "13"));
             told.hear();
             relay.back();
-            await(() -> a.tally().failures().containsKey("superseded"));
-            await(() -> a.behind() == 0);
+            until(() -> a.tally().failures().containsKey("superseded"));
+            until(() -> a.behind() == 0);
             assertThat(codes()).isEqualTo("b: 13");
             told.event(3, Samples.xid(node, "31"));
             told.awaitSequence(3);
@@ -65,12 +65,12 @@ class TwoAggregatorsTest extends IngestSetup {
             told.hear();
             relay.away();
             told.event(2, Samples.xid(node, "48"));
-            await(() -> a.behind() == 1);
+            until(() -> a.behind() == 1);
         }
         try (TestNode told = connect(b)) {
             told.hear();
             relay.back();
-            await(() -> codes().equals("a: 48 79"));
+            until(() -> codes().equals("a: 48 79"));
             told.faults(1, 2);
             told.hear();
             assertThat(codes()).isEqualTo("b: ");

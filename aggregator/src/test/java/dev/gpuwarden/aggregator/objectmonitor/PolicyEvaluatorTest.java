@@ -7,10 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
 import dev.gpuwarden.aggregator.objectmonitor.NodeFaults.ObjectNames;
-import java.time.Clock;
+import dev.gpuwarden.testkit.TestClock;
+import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -42,24 +41,8 @@ class PolicyEvaluatorTest {
     private final TestClock clock = new TestClock();
     private final AtomicInteger completions = new AtomicInteger();
 
-    /** Stands still but when it is put on, so that real timers fire at once. */
-    private static final class TestClock extends Clock {
-        private volatile Instant now = Instant.parse("2026-11-22T12:00:00Z");
-
-        @Override
-        public ZoneId getZone() {
-            return ZoneOffset.UTC;
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-            return this;
-        }
-
-        @Override
-        public Instant instant() {
-            return now;
-        }
+    {
+        clock.set(Instant.parse("2026-11-22T12:00:00Z"));
     }
 
     @AfterEach
@@ -127,7 +110,7 @@ class PolicyEvaluatorTest {
         String loop = "resource.status.containerStatuses.exists(c, has(c.state.waiting))";
         String again = "[{name: a, ready: true, state: {running: {startedAt: '2026-11-22T12:00:20Z'}}, lastState:"
                 + " {terminated: {startedAt: '2026-11-22T12:00:00Z', finishedAt: '2026-11-22T12:00:03Z'}}}]";
-        clock.now = Instant.parse("2026-11-22T12:00:20Z");
+        clock.set(Instant.parse("2026-11-22T12:00:20Z"));
         PolicyEvaluator watch = watch(run("p", loop));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", LOOPS));
         assertThat(watch.timed()).isZero();
@@ -139,7 +122,7 @@ class PolicyEvaluatorTest {
         assertThat(told("n1")).hasSize(1);
         assertThat(changed).isEmpty();
         assertThat(watch.timed()).as("time alone makes it well").isEqualTo(1);
-        clock.now = Instant.parse("2026-11-22T12:00:30Z");
+        clock.set(Instant.parse("2026-11-22T12:00:30Z"));
         watch.resync();
         assertThat(told("n1")).isEmpty();
         assertThat(watch.timed()).isZero();
@@ -178,21 +161,21 @@ class PolicyEvaluatorTest {
         changed.clear();
         for (int i = 0; i < 3; i++) {
             watch.onUpsert("a", disk("good"));
-            clock.now = clock.now.plusSeconds(299);
+            clock.advance(Duration.ofSeconds(299));
             watch.resync();
             assertThat(told("n1")).hasSize(1);
             watch.onUpsert("a", disk("bad"));
         }
         watch.onUpsert("a", disk("good"));
         assertThat(watch.timed()).as("time alone clears it").isEqualTo(1);
-        clock.now = clock.now.plusSeconds(200);
+        clock.advance(Duration.ofSeconds(200));
         PolicyEvaluator next = watch(disks("{}"));
         next.onUpsert("a", disk("good"));
-        clock.now = clock.now.plusSeconds(299);
+        clock.advance(Duration.ofSeconds(299));
         next.resync();
         assertThat(told("n1")).as("who leads next begins anew").hasSize(1);
         assertThat(changed).isEmpty();
-        clock.now = clock.now.plusSeconds(1);
+        clock.advance(Duration.ofSeconds(1));
         next.resync();
         assertThat(told("n1")).isEmpty();
         assertThat(next.timed()).isZero();
@@ -203,16 +186,16 @@ class PolicyEvaluatorTest {
         PolicyEvaluator watch = watch(disks("minMatchSeconds: 60"));
         for (int i = 0; i < 3; i++) {
             watch.onUpsert("a", disk("bad"));
-            clock.now = clock.now.plusSeconds(59);
+            clock.advance(Duration.ofSeconds(59));
             watch.resync();
             watch.onUpsert("a", disk("good"));
         }
         assertThat(changed).isEmpty();
-        Instant first = clock.now;
+        Instant first = clock.instant();
         watch.onUpsert("a", disk("bad"));
-        clock.now = clock.now.plusSeconds(30);
+        clock.advance(Duration.ofSeconds(30));
         watch.onUpsert("a", disk("bad"));
-        clock.now = clock.now.plusSeconds(30);
+        clock.advance(Duration.ofSeconds(30));
         watch.resync();
         assertThat(book.get("p", "a").orElseThrow().since()).isEqualTo(first);
         watch.onDelete("a");
@@ -253,7 +236,7 @@ class PolicyEvaluatorTest {
         watch.onUpsert("gpu-operator/b", odd);
         assertThat(told("n1")).as("an error is no recovery").hasSize(2);
         watch.onUpsert("gpu-operator/b", named("b", "n1", "Failed", "[]"));
-        clock.now = Instant.parse("2026-11-22T12:10:00Z");
+        clock.set(Instant.parse("2026-11-22T12:10:00Z"));
         watch.resync();
         assertThat(told("n1")).isEmpty();
         assertThat(book.mostOfANode("p")).isZero();
@@ -339,7 +322,7 @@ class PolicyEvaluatorTest {
         Instant since = book.get("p", "gpu-operator/a").orElseThrow().since();
         first.close();
         changed.clear();
-        clock.now = clock.now.plusSeconds(100);
+        clock.advance(Duration.ofSeconds(100));
         PolicyEvaluator second = watch(run);
         first.onDelete("gpu-operator/a");
         second.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
@@ -359,7 +342,7 @@ class PolicyEvaluatorTest {
         watch.onUpsert("gpu-operator/b", named("b", "n1", "Running", READY));
         assertThat(watch.timed()).as("of a pod that runs, time changes nothing").isEqualTo(1);
         assertThat(told("n1")).isEmpty();
-        clock.now = Instant.parse("2026-11-22T12:00:01.002Z");
+        clock.set(Instant.parse("2026-11-22T12:00:01.002Z"));
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (told("n1").isEmpty()) {
             assertThat(System.nanoTime()).isLessThan(end);
@@ -376,7 +359,7 @@ class PolicyEvaluatorTest {
         PolicyEvaluator watch =
                 watch(run("p", "now > timestamp('2026-11-22T12:10:00Z') && now < timestamp('2026-11-22T12:20:00Z')"));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Pending", "[]"));
-        clock.now = Instant.parse("2026-11-22T12:15:00Z");
+        clock.set(Instant.parse("2026-11-22T12:15:00Z"));
         watch.resync();
         assertThat(told("n1")).hasSize(1);
     }

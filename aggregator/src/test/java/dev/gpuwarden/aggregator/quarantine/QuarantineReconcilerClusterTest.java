@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -35,9 +36,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -145,14 +143,6 @@ class QuarantineReconcilerClusterTest {
                     .settle(FaultReport.trusted(node, faults.faults()), rules, ActionMode.ARMED);
         } catch (ApiException | InterruptedException e) {
             throw new AssertionError(e);
-        }
-    }
-
-    private static void until(BooleanSupplier done) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!done.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("within 30 s").isLessThan(end);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
-import static dev.gpuwarden.daemon.kube.TestCluster.await;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.daemon.kube.TestCluster;
@@ -45,7 +45,7 @@ class DaemonInClusterTest {
         Path kubeconfig = plane.kubeconfig(TestCluster.token(plane, name));
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             RunningDaemon daemon = start(node, kubeconfig, name);
-            await(() -> TestCluster.label(plane, name).equals("PASS"));
+            until(() -> TestCluster.label(plane, name).equals("PASS"));
             node.set("gpu.3.state", "lost");
             for (int millis = 0; millis < 1600; millis += stepMillis) {
                 // Kills it while it finds the fault, stores it, writes the condition, the label, the Event, or just
@@ -55,17 +55,17 @@ class DaemonInClusterTest {
                         .isTrue();
                 daemon = start(node, kubeconfig, name);
             }
-            await(() -> TestCluster.condition(plane, name, "GpuState").startsWith("True GpuStateIsNotHealthy"));
-            await(() -> TestCluster.label(plane, name).equals("EVICT"));
-            await(() -> TestCluster.events(plane, name).contains("Warning GpuStateIsNotHealthy"));
+            until(() -> TestCluster.condition(plane, name, "GpuState").startsWith("True GpuStateIsNotHealthy"));
+            until(() -> TestCluster.label(plane, name).equals("EVICT"));
+            until(() -> TestCluster.events(plane, name).contains("Warning GpuStateIsNotHealthy"));
             assertThat(plane.kubectl("describe", "node", name))
                     .containsPattern("GpuState +True .*ErrorCode:gpu-lost PCI:")
                     .containsPattern("Warning +GpuStateIsNotHealthy .*ErrorCode:gpu-lost PCI:");
             node.set("gpu.3.state", "ok");
-            await(() -> TestCluster.condition(plane, name, "GpuState")
+            until(() -> TestCluster.condition(plane, name, "GpuState")
                     .equals("False GpuStateIsHealthy No Health Failures"));
-            await(() -> TestCluster.label(plane, name).equals("PASS"));
-            await(() -> TestCluster.events(plane, name).contains("Normal GpuStateIsHealthy"));
+            until(() -> TestCluster.label(plane, name).equals("PASS"));
+            until(() -> TestCluster.events(plane, name).contains("Normal GpuStateIsHealthy"));
             assertThat(TestCluster.events(plane, name))
                     .as("each once")
                     .containsOnlyOnce("Warning GpuStateIsNotHealthy")

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.check;
 
 import static dev.gpuwarden.daemon.check.ScriptedCheck.BAD;
 import static dev.gpuwarden.daemon.check.ScriptedCheck.GOOD;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -28,7 +29,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -66,12 +66,6 @@ class CheckRunnerTest {
     private static ScriptedCheck often(String id, HealthCheck check) {
         CheckInfo info = CheckInfo.of(id, "NIC", "Often.").every(Duration.ofMillis(20));
         return new ScriptedCheck(info, check.deadline(), check::run);
-    }
-
-    private static void until(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
-            Thread.onSpinWait();
-        }
     }
 
     @Test

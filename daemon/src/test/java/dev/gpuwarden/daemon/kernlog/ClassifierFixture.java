@@ -27,11 +27,11 @@ final class ClassifierFixture {
 
     private static final String BOOT = "boot-1";
 
-    final TestTime time;
+    final TestClock time;
     final RecordingIntake store;
     final EventBatcher batcher;
     final KernelMessageClassifier classifier;
-    private final KernelLogStats.Counters counters = new KernelLogStats.Counters(TestTime.START);
+    private final KernelLogStats.Counters counters = new KernelLogStats.Counters(TestClock.START);
     private final Map<PciAddress, String> listed = new HashMap<>();
     private final GpuNames names;
     private final Duration quiet = Duration.ofMinutes(10);
@@ -42,15 +42,15 @@ final class ClassifierFixture {
     }
 
     ClassifierFixture(Rules rules) {
-        this(rules, new TestTime());
+        this(rules, new TestClock());
     }
 
-    private ClassifierFixture(Rules rules, TestTime time) {
+    private ClassifierFixture(Rules rules, TestClock time) {
         this(rules, time, new RecordingIntake(time));
     }
 
     /** A new process, which resumes from the store. */
-    ClassifierFixture(Rules rules, TestTime time, RecordingIntake store) {
+    ClassifierFixture(Rules rules, TestClock time, RecordingIntake store) {
         this.time = time;
         this.store = store;
         names = new GpuNames(() -> listed, time);

@@ -8,6 +8,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverInfo;
+import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +18,7 @@ class DriverBranchTest {
     private static final String LINE = "NVRM: Xid (PCI:0000:04:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 00"
             + " (0x025001c6 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)";
 
-    private final TestTime time = new TestTime();
+    private final TestClock time = new TestClock();
     private DriverState driver = new DriverState.Opening();
     private int asked;
 

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Entity;
@@ -23,7 +24,6 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -75,12 +75,6 @@ class DriverSourceTest {
                         record -> {}));
         monitor.start();
         return monitor;
-    }
-
-    private static void until(BooleanSupplier so) {
-        while (!so.getAsBoolean()) {
-            LockSupport.parkNanos(5_000_000);
-        }
     }
 
     private Outcome judged(KernelLogMonitor monitor) {

@@ -98,9 +98,9 @@ class EventBatcherTest {
 
     @Test
     void equalLinesOfOneTickAreSeparateOccurrences() {
-        log.record(Writer.UNTOLD, TestTime.START, ClassifierFixture.XID79).flush();
-        log.record(Writer.UNTOLD, TestTime.START, ClassifierFixture.XID79).flush();
-        log.record(Writer.UNTOLD, TestTime.START, ClassifierFixture.XID79).flush();
+        log.record(Writer.UNTOLD, TestClock.START, ClassifierFixture.XID79).flush();
+        log.record(Writer.UNTOLD, TestClock.START, ClassifierFixture.XID79).flush();
+        log.record(Writer.UNTOLD, TestClock.START, ClassifierFixture.XID79).flush();
         assertThat(log.store.occurrences()).containsEntry("79 0000:3b:00", 3L);
     }
 }

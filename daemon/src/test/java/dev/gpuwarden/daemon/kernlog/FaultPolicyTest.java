@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class FaultPolicyTest {
 
     private static final Duration QUIET = Duration.ofMinutes(10);
-    private static final Instant NOW = TestTime.START;
+    private static final Instant NOW = TestClock.START;
     private static final Entity PCI = new Entity("PCI", "0000:3b:00");
 
     private final FaultTable table = new FaultTable();

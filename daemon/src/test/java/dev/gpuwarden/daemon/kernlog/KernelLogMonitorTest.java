@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.EventWriter.Position;
@@ -13,6 +14,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.testkit.TestClock;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -25,7 +27,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -95,14 +96,6 @@ class KernelLogMonitorTest {
         return monitor;
     }
 
-    private static void await(BooleanSupplier what) {
-        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(15);
-        while (!what.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("in time").isLessThan(until);
-            pause(5);
-        }
-    }
-
     private static void pause(long millis) {
         try {
             assertThat(new CountDownLatch(1).await(millis, TimeUnit.MILLISECONDS))
@@ -114,7 +107,7 @@ class KernelLogMonitorTest {
 
     /** Waits until a source was opened or failed to open. */
     private static KernelLogStatus status(KernelLogMonitor monitor) {
-        await(() -> monitor.status() instanceof Reading.Present);
+        until(() -> monitor.status() instanceof Reading.Present);
         return monitor.status().asOptional().orElseThrow();
     }
 
@@ -122,7 +115,7 @@ class KernelLogMonitorTest {
     void lineIsStoredAsEventWithThePositionBehindIt() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             write(ClassifierFixture.XID79);
-            await(() -> store.events().size() == 1);
+            until(() -> store.events().size() == 1);
             assertThat(store.events().get(0).nodeName()).isEqualTo("node1");
             Position position = store.position(EventBatcher.POSITION).orElseThrow();
             assertThat(position.bootId()).isEqualTo(BOOT_1);
@@ -130,7 +123,7 @@ class KernelLogMonitorTest {
             assertThat(status(monitor).records()).isEqualTo(2);
             assertThat(status(monitor).unreadable()).isEmpty();
             // Counted once the store has answered.
-            await(() -> monitor.stats().events() == 1);
+            until(() -> monitor.stats().events() == 1);
             assertThat(tapped).hasSize(2);
         }
     }
@@ -139,15 +132,15 @@ class KernelLogMonitorTest {
     void closingStoresWaitingEventsAndReadingResumesBehindThem() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             write(ClassifierFixture.XID79);
-            await(() -> store.events().size() == 1);
+            until(() -> store.events().size() == 1);
             write(ClassifierFixture.XID79, ClassifierFixture.XID79, "nothing");
-            await(() -> status(monitor).records() == 5);
+            until(() -> status(monitor).records() == 5);
             assertThat(store.events()).hasSize(1);
         }
         assertThat(store.events()).extracting(StoredEvent::occurrencesOf).containsExactly(1L, 2L);
         write(ClassifierFixture.XID79);
         try (KernelLogMonitor monitor = start()) {
-            await(() -> store.events().size() == 3);
+            until(() -> store.events().size() == 3);
             assertThat(status(monitor).records()).isEqualTo(1);
         }
         assertThat(store.occurrences()).containsEntry("79 0000:3b:00", 4L);
@@ -158,13 +151,13 @@ class KernelLogMonitorTest {
     void rebootIsStoredBeforeAllEventsOfTheNewBoot() throws IOException {
         write(ClassifierFixture.XID79);
         try (KernelLogMonitor monitor = start()) {
-            await(() -> store.events().size() == 1);
+            until(() -> store.events().size() == 1);
             assertThat(status(monitor).gaps()).isZero();
         }
         boot(BOOT_2);
         write(ClassifierFixture.XID13);
         try (KernelLogMonitor monitor = start()) {
-            await(() -> store.events().size() == 8);
+            until(() -> store.events().size() == 8);
             assertThat(status(monitor).records()).isEqualTo(2);
         }
         List<HealthEvent> later = store.events().subList(1, 8);
@@ -174,7 +167,7 @@ class KernelLogMonitorTest {
         assertThat(store.faults()).extracting(fault -> fault.key().errorCode()).containsExactly("13");
         assertThat(store.position(EventBatcher.POSITION).orElseThrow().bootId()).isEqualTo(BOOT_2);
         try (KernelLogMonitor monitor = start()) {
-            await(() -> status(monitor).unreadable().isEmpty());
+            until(() -> status(monitor).unreadable().isEmpty());
         }
         assertThat(store.events()).hasSize(8);
     }
@@ -183,16 +176,16 @@ class KernelLogMonitorTest {
     void rebootUnderTheDaemonIsDetected() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             write(ClassifierFixture.XID79);
-            await(() -> store.events().size() == 1);
+            until(() -> store.events().size() == 1);
             write(ClassifierFixture.XID79);
-            await(() -> status(monitor).records() == 3);
+            until(() -> status(monitor).records() == 3);
             Files.writeString(folder.resolve("proc/sys/kernel/random/boot_id"), BOOT_2 + "\n");
             sequence = 0;
             Path next = Files.writeString(folder.resolve("next"), "5,0,0,-;Linux version 6.1.0\n");
             Files.move(next, log(), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
             sequence = 1;
             write(ClassifierFixture.XID13);
-            await(() -> store.events().size() == 9);
+            until(() -> store.events().size() == 9);
             assertThat(status(monitor).gaps()).isZero();
         }
         assertThat(store.events().get(1).healthy())
@@ -208,8 +201,8 @@ class KernelLogMonitorTest {
         settings = KernelLogSettings.of(KernelLogSettings.Source.FILE, folder.resolve("none"));
         boot(BOOT_2);
         try (KernelLogMonitor monitor = start()) {
-            await(() -> store.events().size() == 6);
-            await(() -> status(monitor)
+            until(() -> store.events().size() == 6);
+            until(() -> status(monitor)
                     .unreadable()
                     .filter(why -> why.contains("does not exist"))
                     .isPresent());
@@ -220,13 +213,13 @@ class KernelLogMonitorTest {
     @Test
     void burstSharesBatches() throws IOException {
         try (KernelLogMonitor monitor = start()) {
-            await(() -> status(monitor).records() == 1);
+            until(() -> status(monitor).records() == 1);
             String[] lines = new String[20_000];
             for (int i = 0; i < lines.length; i++) {
                 lines[i] = "NVRM: Xid (PCI:0000:" + (10 + i % 8) + ":00): " + (100 + i % 3) + ", pid=1, name=a, what";
             }
             write(lines);
-            await(() -> status(monitor).records() == 20_001);
+            until(() -> status(monitor).records() == 20_001);
         }
         assertThat(store.occurrences().values().stream()
                         .mapToLong(Long::longValue)
@@ -240,10 +233,10 @@ class KernelLogMonitorTest {
     @Test
     void failedStoreIsRetried() throws IOException {
         try (KernelLogMonitor monitor = start()) {
-            await(() -> status(monitor).records() == 1);
+            until(() -> status(monitor).records() == 1);
             store.fail(1);
             write(ClassifierFixture.XID79);
-            await(() -> store.events().size() == 1);
+            until(() -> store.events().size() == 1);
             assertThat(status(monitor).lastError()).isPresent();
         }
         assertThat(store.occurrences()).containsEntry("79 0000:3b:00", 1L);
@@ -252,15 +245,15 @@ class KernelLogMonitorTest {
     @Test
     void eventsSurviveAFailureOfTheStoreDuringTheShutdown() throws IOException {
         try (KernelLogMonitor monitor = start()) {
-            await(() -> status(monitor).records() == 1);
+            until(() -> status(monitor).records() == 1);
             store.fail(1);
             write(ClassifierFixture.XID79);
-            await(() -> status(monitor).lastError().isPresent());
+            until(() -> status(monitor).lastError().isPresent());
             write("nothing");
-            await(() -> status(monitor).records() == 3);
+            until(() -> status(monitor).records() == 3);
         }
         try (KernelLogMonitor monitor = start()) {
-            await(() -> status(monitor).unreadable().isEmpty());
+            until(() -> status(monitor).unreadable().isEmpty());
         }
         assertThat(store.occurrences()).containsEntry("79 0000:3b:00", 1L);
     }
@@ -271,8 +264,8 @@ class KernelLogMonitorTest {
         settings.quiet = Duration.ofSeconds(1);
         try (KernelLogMonitor monitor = start()) {
             write(ClassifierFixture.XID13, ClassifierFixture.XID79);
-            await(() -> store.faults().size() == 2);
-            await(() -> store.faults().size() == 1);
+            until(() -> store.faults().size() == 2);
+            until(() -> store.faults().size() == 1);
             assertThat(store.faults().get(0).key().errorCode()).isEqualTo("79");
             assertThat(monitor.stats().events()).isEqualTo(3);
         }
@@ -281,12 +274,12 @@ class KernelLogMonitorTest {
     @Test
     void gapsAndForgedRecordsAreCounted() throws IOException {
         try (KernelLogMonitor monitor = start()) {
-            await(() -> status(monitor).records() == 1);
+            until(() -> status(monitor).records() == 1);
             sequence += 5;
             write("after");
             Files.writeString(
                     log(), "12," + sequence++ + ",1,-;" + ClassifierFixture.XID79 + "\n", StandardOpenOption.APPEND);
-            await(() -> status(monitor).records() == 3);
+            until(() -> status(monitor).records() == 3);
             KernelLogStatus status = status(monitor);
             assertThat(status.gaps()).isEqualTo(1);
             assertThat(status.lost()).isEqualTo(5);
@@ -301,7 +294,7 @@ class KernelLogMonitorTest {
         settings = KernelLogSettings.of(KernelLogSettings.Source.NONE, null);
         try (KernelLogMonitor monitor = start()) {
             assertThat(monitor.status()).isInstanceOf(Reading.Absent.class);
-            assertThat(KernelLogCheck.judge(monitor.status(), TestTime.START).code())
+            assertThat(KernelLogCheck.judge(monitor.status(), TestClock.START).code())
                     .isEqualTo("kernel-log-off");
         }
         assertThat(store.calls()).isZero();
@@ -311,7 +304,7 @@ class KernelLogMonitorTest {
     void idleReaderUsesNoCpu() throws IOException {
         try (KernelLogMonitor monitor = start()) {
             write(ClassifierFixture.XID79);
-            await(() -> store.events().size() == 1);
+            until(() -> store.events().size() == 1);
             pause(200);
             var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
             long[] own = java.util.Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
@@ -330,7 +323,7 @@ class KernelLogMonitorTest {
     void closingEndsAllThreads() throws IOException {
         KernelLogMonitor monitor = start();
         write(ClassifierFixture.XID79);
-        await(() -> store.events().size() == 1);
+        until(() -> store.events().size() == 1);
         monitor.close();
         assertThat(Thread.getAllStackTraces().keySet())
                 .noneMatch(thread -> thread.getName().startsWith("gpuwarden-kernel"));

@@ -13,6 +13,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.testkit.TestClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -113,12 +114,12 @@ class KernelLogScanTest {
 
     private static KernelLogStatus status(Optional<Gap> gap, Optional<String> unreadable) {
         return new KernelLogStatus(
-                "/dev/kmsg", TestTime.START, 7, gap.isPresent() ? 1 : 0, 0, gap, 0, 0, unreadable, Optional.empty());
+                "/dev/kmsg", TestClock.START, 7, gap.isPresent() ? 1 : 0, 0, gap, 0, 0, unreadable, Optional.empty());
     }
 
     @Test
     void checkIsUndecidedAfterAGap() {
-        Instant now = TestTime.START;
+        Instant now = TestClock.START;
         Finding fine = KernelLogCheck.judge(Reading.of(status(Optional.empty(), Optional.empty())), now);
         assertThat(fine.outcome()).isEqualTo(Outcome.PASS);
         Gap recent = new Gap(now.minus(Duration.ofMinutes(59)), 3, "3 records were overwritten");

@@ -9,6 +9,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -175,7 +176,7 @@ class KernelMessageClassifierTest {
         log.record(Writer.UNTOLD, Instant.EPOCH, ClassifierFixture.XID79);
         HealthEvent event = log.flushIfDue().get(0);
         assertThat(event.errorCodes()).containsExactly("79");
-        assertThat(event.generated()).isEqualTo(TestTime.START);
+        assertThat(event.generated()).isEqualTo(TestClock.START);
     }
 
     @Test
@@ -336,8 +337,8 @@ class KernelMessageClassifierTest {
 
     @Test
     void recordOfTheFutureHasThePresentTime() {
-        log.record(Writer.KERNEL, TestTime.START.plus(Duration.ofDays(4000)), ClassifierFixture.XID79);
-        assertThat(log.flush()).extracting(HealthEvent::generated).containsExactly(TestTime.START);
+        log.record(Writer.KERNEL, TestClock.START.plus(Duration.ofDays(4000)), ClassifierFixture.XID79);
+        assertThat(log.flush()).extracting(HealthEvent::generated).containsExactly(TestClock.START);
     }
 
     @Test

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -29,7 +30,7 @@ class RestartTest {
 
     private static List<Line> log(Random random, int size) {
         List<Line> lines = new ArrayList<>();
-        Instant when = TestTime.START;
+        Instant when = TestClock.START;
         for (int i = 0; i < size; i++) {
             String pci = "0000:" + (0x10 + random.nextInt(3)) + ":00";
             String uuid = "GPU-00000000-0000-0000-0000-0000000000" + pci.substring(5, 7);
@@ -52,7 +53,7 @@ class RestartTest {
 
     private static Outcome run(List<Line> lines, long seed, IntPredicate killedBehind) {
         Random whenAsked = new Random(seed);
-        TestTime time = new TestTime();
+        TestClock time = new TestClock();
         RecordingIntake store = new RecordingIntake(time);
         ClassifierFixture process = new ClassifierFixture(Rules.NONE, time, store);
         // Records are written once, and read again by the next process if the last one did not hand them over.

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.testkit.TestClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -140,7 +141,7 @@ class RuleFileTest {
     @Test
     void patternMatchesRecordsOfTheKernelOnly() {
         ClassifierFixture log = log("patterns: [{code: a, contains: abc, pattern: abc}]");
-        log.record(dev.gpuwarden.core.kernel.KernelRecord.Writer.USER, TestTime.START, "abc");
+        log.record(dev.gpuwarden.core.kernel.KernelRecord.Writer.USER, TestClock.START, "abc");
         assertThat(log.flush()).isEmpty();
     }
 

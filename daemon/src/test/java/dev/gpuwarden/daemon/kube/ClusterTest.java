@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.kube;
 
-import static dev.gpuwarden.daemon.kube.TestCluster.await;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.CheckInfo;
@@ -136,21 +136,21 @@ class ClusterTest {
     @Test
     void aFaultSetsAndClearsConditionEventAndLabelAndLeavesOthersAlone() {
         start();
-        await(() -> TestCluster.label(plane, node).equals("PASS"));
+        until(() -> TestCluster.label(plane, node).equals("PASS"));
         assertThat(condition(XID)).as("what never was is not called well").isEmpty();
         accept(Told.xid79("0000:3b:00"));
-        await(() -> condition(XID)
+        until(() -> condition(XID)
                 .equals("True SysLogsXIDErrorIsNotHealthy ErrorCode:79 PCI:0000:3b:00 GPU_UUID:GPU-0000:3b:00"
                         + " fell off the bus Recommended Action=RESTART_BM;"));
-        await(() -> TestCluster.label(plane, node).equals("EVICT"));
-        await(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 1\n"));
+        until(() -> TestCluster.label(plane, node).equals("EVICT"));
+        until(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 1\n"));
         assertThat(plane.kubectl("describe", "node", node))
                 .containsPattern("SysLogsXIDError +True ")
                 .containsPattern("Warning +SysLogsXIDErrorIsNotHealthy .* gpuwarden +ErrorCode:79 PCI:0000:3b:00");
         accept(Told.xid79("0000:3b:00").fatal(false).healthy(true).message("replaced"));
-        await(() -> condition(XID).equals("False SysLogsXIDErrorIsHealthy No Health Failures"));
-        await(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 1\nNormal SysLogsXIDErrorIsHealthy 1\n"));
-        await(() -> TestCluster.label(plane, node).equals("PASS"));
+        until(() -> condition(XID).equals("False SysLogsXIDErrorIsHealthy No Health Failures"));
+        until(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 1\nNormal SysLogsXIDErrorIsHealthy 1\n"));
+        until(() -> TestCluster.label(plane, node).equals("PASS"));
         assertThat(condition("Ready")).isEqualTo("True KubeletReady ");
         assertThat(condition("KernelDeadlock")).isEqualTo("False KernelHasNoDeadlock ");
         assertThat(plane.client().get("node/" + node, ".metadata.labels.zone")).isEqualTo("a");
@@ -160,8 +160,8 @@ class ClusterTest {
     void aFaultThatIsNotFatalIsAnEventAndNoCondition() {
         start();
         accept(Told.xid79("0000:3b:00").fatal(false));
-        await(() -> told().equals("SysLogsXIDError SysLogsXIDErrorIsNotHealthy 1\n"));
-        await(() -> TestCluster.label(plane, node).equals("WARN"));
+        until(() -> told().equals("SysLogsXIDError SysLogsXIDErrorIsNotHealthy 1\n"));
+        until(() -> TestCluster.label(plane, node).equals("WARN"));
         assertThat(condition(XID)).isEmpty();
     }
 
@@ -169,7 +169,7 @@ class ClusterTest {
     void aCheckThatIsCalledReadyDoesNotMakeTheNodeUnready() {
         start();
         accept(Told.fatal("Ready").message("I say so"));
-        await(() -> condition("gpuwarden.dev/Ready").startsWith("True ReadyIsNotHealthy Check:Ready I say so"));
+        until(() -> condition("gpuwarden.dev/Ready").startsWith("True ReadyIsNotHealthy Check:Ready I say so"));
         assertThat(condition("Ready")).isEqualTo("True KubeletReady ");
     }
 
@@ -178,23 +178,23 @@ class ClusterTest {
         start();
         accept(Told.xid79("0000:3b:00"));
         accept(Told.fatal("Other"));
-        await(() -> condition(XID).startsWith("True") && condition("Other").startsWith("True"));
-        await(() -> told().lines().count() == 2);
-        await(() -> TestCluster.label(plane, node).equals("EVICT"));
+        until(() -> condition(XID).startsWith("True") && condition("Other").startsWith("True"));
+        until(() -> told().lines().count() == 2);
+        until(() -> TestCluster.label(plane, node).equals("EVICT"));
         stop();
         String transition = ".status.conditions[?(@.type==\"" + XID + "\")].lastTransitionTime";
         String since = plane.client().get("node/" + node, transition);
         complete = false;
         start();
-        await(() -> stats(ApiRequest.Kind.read).ok() == 1);
+        until(() -> stats(ApiRequest.Kind.read).ok() == 1);
         accept(Told.fatal("Other").fatal(false).healthy(true));
-        await(() -> told().lines().count() == 3);
+        until(() -> told().lines().count() == 3);
         assertThat(condition("Other")).as("not before all checks have looked").startsWith("True");
         assertThat(stats(ApiRequest.Kind.conditions).ok()).isZero();
         complete = true;
         writer.look();
-        await(() -> condition("Other").startsWith("False"));
-        await(() -> stats(ApiRequest.Kind.conditions).ok() == 1);
+        until(() -> condition("Other").startsWith("False"));
+        until(() -> stats(ApiRequest.Kind.conditions).ok() == 1);
         assertThat(stats(ApiRequest.Kind.labels).ok()).isZero();
         assertThat(condition(XID)).startsWith("True");
         assertThat(plane.client().get("node/" + node, transition)).isEqualTo(since);
@@ -206,12 +206,12 @@ class ClusterTest {
     void removedConditionsAndLabelsAreWrittenAgain() {
         start(options(), Duration.ofSeconds(1));
         accept(Told.xid79("0000:3b:00"));
-        await(() -> condition(XID).startsWith("True")
+        until(() -> condition(XID).startsWith("True")
                 && TestCluster.label(plane, node).equals("EVICT"));
         String without = "{\"status\":{\"conditions\":[{\"$patch\":\"delete\",\"type\":\"" + XID + "\"}]}}";
         var patched = plane.kubectl("patch", "node", node, "--subresource=status", "--patch", without);
         plane.client().patch("node/" + node, "{\"metadata\":{\"labels\":{\"autopilot.ibm.com/gpuhealth\":\"PASS\"}}}");
-        await(() -> condition(XID).startsWith("True")
+        until(() -> condition(XID).startsWith("True")
                 && TestCluster.label(plane, node).equals("EVICT"));
         assertThat(patched).contains("patched");
     }
@@ -223,22 +223,22 @@ class ClusterTest {
             Files.writeString(kubeconfig, direct.replace(plane.url(), "https://127.0.0.1:" + relay.port()));
             start();
             // Not by the label there: its answer may be on the way still, and would be what fails.
-            await(() -> stats(ApiRequest.Kind.labels).ok() == 1);
+            until(() -> stats(ApiRequest.Kind.labels).ok() == 1);
             relay.away();
             accept(Told.xid79("0000:3b:00"));
             accept(Told.fatal("Other"));
             accept(Told.fatal("Other").fatal(false).healthy(true));
-            await(() -> stats(ApiRequest.Kind.conditions).failed() > 0
+            until(() -> stats(ApiRequest.Kind.conditions).failed() > 0
                     && events.stats().failures() > 0);
             assertThat(stats(ApiRequest.Kind.conditions).lastError()).contains("cannot be asked");
             relay.back();
-            await(() -> condition(XID).startsWith("True"));
-            await(() -> told().lines().count() == 3);
-            await(() -> TestCluster.label(plane, node).equals("EVICT"));
+            until(() -> condition(XID).startsWith("True"));
+            until(() -> told().lines().count() == 3);
+            until(() -> TestCluster.label(plane, node).equals("EVICT"));
             assertThat(condition("Other"))
                     .as("it came and went while nobody looked")
                     .isEmpty();
-            await(() -> store.lag("kubernetes").waiting() == 0);
+            until(() -> store.lag("kubernetes").waiting() == 0);
         }
     }
 
@@ -249,14 +249,14 @@ class ClusterTest {
             Files.writeString(kubeconfig, direct.replace(plane.url(), "https://127.0.0.1:" + relay.port()));
             start();
             // Not by the label there: its answer may be on the way still, and would be what fails.
-            await(() -> stats(ApiRequest.Kind.labels).ok() == 1);
+            until(() -> stats(ApiRequest.Kind.labels).ok() == 1);
             relay.away();
             accept(Told.xid79("0000:3b:00"));
-            await(() -> stats(ApiRequest.Kind.conditions).failed() == 1
+            until(() -> stats(ApiRequest.Kind.conditions).failed() == 1
                     && kubernetes.trouble().isPresent());
             accept(Told.xid79("0000:3b:00").fatal(false).healthy(true));
             relay.back();
-            await(() -> kubernetes.trouble().isEmpty());
+            until(() -> kubernetes.trouble().isEmpty());
             assertThat(stats(ApiRequest.Kind.conditions).ok())
                     .as("nothing to write")
                     .isZero();
@@ -267,7 +267,7 @@ class ClusterTest {
     void anEventThatWasSentAndNotNotedIsNotSentTwice() throws Exception {
         start();
         accept(Told.xid79("0000:3b:00"));
-        await(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 1\n"));
+        until(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 1\n"));
         KubeClient client = new KubeClient(Kubeconfig.read(kubeconfig), false, Clock.systemUTC(), new KubeCounters());
         EventSink sink = new EventSink(node, false, client, new EventRepeats());
         var stored = store.events(dev.gpuwarden.core.event.EventFilter.all());
@@ -280,9 +280,9 @@ class ClusterTest {
     void repetitionsAreCountedOnTheSameEvent() {
         start();
         accept(Told.xid79("0000:3b:00"));
-        await(() -> events.stats().sent() == 1);
+        until(() -> events.stats().sent() == 1);
         accept(Told.xid79("0000:3b:00"));
-        await(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 2\n"));
+        until(() -> told().equals("Warning SysLogsXIDErrorIsNotHealthy 2\n"));
         assertThat(stats(ApiRequest.Kind.events).refused()).isZero();
     }
 
@@ -296,7 +296,7 @@ class ClusterTest {
         kubeconfig = plane.kubeconfig(plane.token("default", "nobody"));
         start();
         accept(Told.xid79("0000:3b:00"));
-        await(() -> stats(ApiRequest.Kind.read).refused() > 0
+        until(() -> stats(ApiRequest.Kind.read).refused() > 0
                 && stats(ApiRequest.Kind.events).refused() > 0);
         assertThat(stats(ApiRequest.Kind.read).lastError())
                 .contains("403", "system:serviceaccount:default:nobody", "cannot get resource \"nodes\"")
@@ -312,7 +312,7 @@ class ClusterTest {
         options.node = node + "-other";
         start(options, NodeReconciler.READ_INTERVAL);
         accept(Told.xid79("0000:3b:00"));
-        await(() -> stats(ApiRequest.Kind.conditions).refused() > 0
+        until(() -> stats(ApiRequest.Kind.conditions).refused() > 0
                 && stats(ApiRequest.Kind.events).refused() > 0);
         assertThat(stats(ApiRequest.Kind.conditions).lastError())
                 .contains("this token is of a pod on " + node + ", not on " + node + "-other")
@@ -379,9 +379,9 @@ class ClusterTest {
         Path file = folder.resolve("token");
         Files.writeString(kubeconfig, Files.readString(kubeconfig).replaceAll("token: .*", "tokenFile: " + file));
         start();
-        await(() -> stats(ApiRequest.Kind.read).lastError().contains(file + " cannot be read"));
+        until(() -> stats(ApiRequest.Kind.read).lastError().contains(file + " cannot be read"));
         Files.writeString(file, token);
-        await(() -> TestCluster.label(plane, node).equals("PASS"));
+        until(() -> TestCluster.label(plane, node).equals("PASS"));
     }
 
     @Test
@@ -389,7 +389,7 @@ class ClusterTest {
         KubernetesOptions options = options();
         options.node = "no-such-node";
         start(options, NodeReconciler.READ_INTERVAL);
-        await(() -> stats(ApiRequest.Kind.read).refused() > 0);
+        until(() -> stats(ApiRequest.Kind.read).refused() > 0);
         assertThat(stats(ApiRequest.Kind.read).lastError())
                 .contains("nodes \"no-such-node\" not found")
                 .endsWith("--kubernetes.node or NODE_NAME must be one of `kubectl get nodes`");
@@ -419,7 +419,7 @@ class ClusterTest {
                 .replaceAll("certificate-authority-data: .*", "certificate-authority: " + other);
         Files.writeString(kubeconfig, text);
         start();
-        await(() -> stats(ApiRequest.Kind.read).failed() > 0);
+        until(() -> stats(ApiRequest.Kind.read).failed() > 0);
         assertThat(stats(ApiRequest.Kind.read).lastError())
                 .contains("TLS: ", "unable to find valid certification path");
     }
@@ -431,7 +431,7 @@ class ClusterTest {
         options.dryRun = true;
         start(options, Duration.ofMillis(100));
         accept(Told.xid79("0000:3b:00"));
-        await(() -> stats(ApiRequest.Kind.conditions).ok() == 1
+        until(() -> stats(ApiRequest.Kind.conditions).ok() == 1
                 && stats(ApiRequest.Kind.labels).ok() > 0
                 && stats(ApiRequest.Kind.events).ok() == 1);
         writer.look();
@@ -445,7 +445,7 @@ class ClusterTest {
     void anAdministratorsCertificateDoesToo() {
         kubeconfig = plane.adminKubeconfig();
         start();
-        await(() -> TestCluster.label(plane, node).equals("PASS"));
+        until(() -> TestCluster.label(plane, node).equals("PASS"));
         assertThat(kubernetes.stats()).containsOnlyKeys("labels", "read");
         assertThat(Map.of("up", stats(ApiRequest.Kind.labels).lastError())).containsEntry("up", "");
     }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kube;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -12,13 +13,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /** A real API server with the manifests that are shipped, in force. */
@@ -40,9 +38,9 @@ public final class TestCluster {
             node(plane, "policy-probe");
             ApiClient probe = plane.client(token(plane, "policy-probe"));
             // Policies are in force a moment after they are there.
-            await(() -> refused(() ->
+            until(() -> refused(() ->
                     probe.patch("node/policy-probe?dryRun=All", "{\"metadata\":{\"labels\":{\"of-others\":\"x\"}}}")));
-            await(() -> refused(() -> probe.post("events/default?dryRun=All", """
+            until(() -> refused(() -> probe.post("events/default?dryRun=All", """
                     {"metadata": {"name": "another-node.probe", "namespace": "default"},
                      "involvedObject": {"apiVersion": "v1", "kind": "Node", "name": "another-node"}}""")));
             prepared = plane;
@@ -115,19 +113,5 @@ public final class TestCluster {
                 .map(event -> JsonPath.text(event, ".type") + " " + JsonPath.text(event, ".reason") + " "
                         + JsonPath.text(event, ".count") + "\n")
                 .collect(Collectors.joining());
-    }
-
-    public static void await(BooleanSupplier condition) {
-        long end = System.nanoTime() + Duration.ofMinutes(2).toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - end)
-                    .as("still not so after two minutes")
-                    .isNegative();
-            try {
-                TimeUnit.MILLISECONDS.sleep(20);
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.sink;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -20,8 +21,6 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,12 +54,6 @@ class ForwarderTest {
                 .entities(List.of(Entity.gpu("GPU-" + id)))
                 .message("told as " + id)
                 .build());
-    }
-
-    private static void until(BooleanSupplier so) {
-        while (!so.getAsBoolean()) {
-            LockSupport.parkNanos(2_000_000);
-        }
     }
 
     // ---- file ----

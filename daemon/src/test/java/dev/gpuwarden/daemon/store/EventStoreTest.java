@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -326,7 +327,7 @@ class EventStoreTest extends StoreFixture {
         }
         // They are counted after their senders got receipts. One agent may take half of the table.
         int share = FaultTable.MOST_FAULTS / 2;
-        await(() -> store().status().faultsLeftOut() == 128 + 9 * 128 - share);
+        until(() -> store().status().faultsLeftOut() == 128 + 9 * 128 - share);
         assertThat(store().faults()).hasSize(share);
         assertThat(all()).hasSize(9);
     }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.CheckInfo;
@@ -54,7 +55,7 @@ class LeftOutTest extends StoreFixture {
         List<EventChange> heard = Collections.synchronizedList(new ArrayList<>());
         store().listen(heard::add);
         store().accept(over("code7"));
-        await(() -> heard.size() > 1);
+        until(() -> heard.size() > 1);
         assertThat(store().faults())
                 .extracting(fault -> fault.key().errorCode())
                 .contains("late")
@@ -69,7 +70,7 @@ class LeftOutTest extends StoreFixture {
                 .isEqualTo(1);
         reopen();
         assertThat(store().faults()).hasSize(SHARE);
-        await(() -> store().leftOut().isEmpty());
+        until(() -> store().leftOut().isEmpty());
         assertThat(verdict()).isEqualTo(Verdict.FIT);
     }
 
@@ -84,13 +85,13 @@ class LeftOutTest extends StoreFixture {
         store().listen(heard::add);
         long commits = commits();
         store().accept(over("code7"));
-        await(() -> heard.size() > 1);
+        until(() -> heard.size() > 1);
         assertThat(heard.get(1).stored().event().errorCodes()).containsExactly("late0");
         assertThat(commits() - commits)
                 .as("the clearing, three slices of 200 events, the end")
                 .isGreaterThanOrEqualTo(5);
         store().accept(over("late449"));
-        await(() -> store().leftOut().reports() == 448);
+        until(() -> store().leftOut().reports() == 448);
     }
 
     @Test
@@ -103,7 +104,7 @@ class LeftOutTest extends StoreFixture {
                 .build());
         store().accept(over("code7"));
         reopen();
-        await(() -> store().leftOut().isEmpty());
+        until(() -> store().leftOut().isEmpty());
         assertThat(store().faults())
                 .extracting(Fault::key)
                 .noneMatch(key -> key.errorCode().equals("late"));
@@ -115,7 +116,7 @@ class LeftOutTest extends StoreFixture {
         store().accept(noise("late"));
         clock.advance(Duration.ofDays(400));
         reopen();
-        await(() -> store().leftOut().isEmpty());
+        until(() -> store().leftOut().isEmpty());
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.EventWriter.Position;
@@ -42,7 +43,7 @@ class RetentionTest extends StoreFixture {
     }
 
     private void quiet() {
-        await(() -> {
+        until(() -> {
             long before = store().status().deleted();
             store().accept(List.of(), Optional.empty());
             store().accept(List.of(), Optional.empty());
@@ -58,7 +59,7 @@ class RetentionTest extends StoreFixture {
         store().accept(Events.healthy(5000).withId("young"));
         store().accept(Events.xid("79", 6000));
         reopen();
-        await(() -> store().status().events() == 2);
+        until(() -> store().status().events() == 2);
         assertThat(all()).extracting(one -> one.event().errorCodes()).containsExactly(List.of(), List.of("79"));
         assertThat(store().status().deleted()).isEqualTo(201);
         assertThat(store().position("kmsg")).isPresent();
@@ -73,7 +74,7 @@ class RetentionTest extends StoreFixture {
         clock.advance(Duration.ofDays(400));
         reopen();
         // They are counted before they are gone for readers.
-        await(() -> store().status().deleted() == 200 && all().size() == 2);
+        until(() -> store().status().deleted() == 200 && all().size() == 2);
         assertThat(store().faults())
                 .hasSize(2)
                 .allSatisfy(fault ->
@@ -86,7 +87,7 @@ class RetentionTest extends StoreFixture {
         long last = store().status().lastSequence();
         clock.advance(Duration.ofDays(31));
         reopen();
-        await(() -> store().status().events() == 0);
+        until(() -> store().status().events() == 0);
         reopen();
         store().accept(Events.healthy(2));
         assertThat(all().get(0).sequence()).isEqualTo(last + 1);
@@ -99,7 +100,7 @@ class RetentionTest extends StoreFixture {
         store().acknowledge("uplink", store().next("uplink", 60).get(59).sequence());
         clock.advance(Duration.ofDays(31));
         reopen();
-        await(() -> store().status().deleted() == 60);
+        until(() -> store().status().deleted() == 60);
         quiet();
         assertThat(store().next("uplink", 1000)).hasSize(40);
     }
@@ -109,7 +110,7 @@ class RetentionTest extends StoreFixture {
         store().register("uplink");
         store().accept(Events.xid("79", 1));
         history(0, 3000, 1000);
-        await(() -> {
+        until(() -> {
             store().accept(List.of(), Optional.empty());
             return pages("page_count") <= 2 * MIB / 4096;
         });
@@ -149,7 +150,7 @@ class RetentionTest extends StoreFixture {
             ids.add(event.event().id());
             assertThat(store().attach(event.sequence(), recording)).isTrue();
         }
-        await(() -> {
+        until(() -> {
             history(0, 50, 10);
             return store().recording(ids.get(0)).isEmpty()
                     && store().recording(ids.get(3)).isEmpty();

@@ -2,12 +2,9 @@ package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.testkit.TestClock;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,20 +50,5 @@ abstract class StoreFixture {
 
     List<StoredEvent> all() {
         return store().events(EventFilter.all());
-    }
-
-    /** For what another thread does in its own time. */
-    static void await(BooleanSupplier condition) {
-        long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-        try {
-            while (!condition.getAsBoolean()) {
-                if (System.nanoTime() - end > 0) {
-                    throw new AssertionError(new TimeoutException());
-                }
-                TimeUnit.MILLISECONDS.sleep(5);
-            }
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 }

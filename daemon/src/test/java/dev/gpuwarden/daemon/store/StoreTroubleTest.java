@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -102,7 +103,7 @@ class StoreTroubleTest extends StoreFixture {
         long size = Files.size(file());
         overwrite(4096, (int) size - 4096);
         assertThatThrownBy(() -> store().events(EventFilter.all())).isInstanceOf(UncheckedIOException.class);
-        await(() -> store().status().setAside() == 1);
+        until(() -> store().status().setAside() == 1);
         assertThat(store().accept(Events.xid("48", 2))).isEqualTo(Receipt.STORED);
         reopen();
         assertThat(store().faults()).hasSize(4);
@@ -227,7 +228,7 @@ class StoreTroubleTest extends StoreFixture {
             assertThat(told).isEmpty();
             assertThat(all()).hasSize(1);
         }
-        await(() -> store().status().heldEvents() == 0);
+        until(() -> store().status().heldEvents() == 0);
         assertThat(store().status().trouble()).isEmpty();
         assertThat(store().accept(Events.xid("48", 3))).isEqualTo(Receipt.DUPLICATE);
         assertThat(all())
@@ -289,7 +290,7 @@ class StoreTroubleTest extends StoreFixture {
             } finally {
                 assertThat(run("mount", "-o", "remount,size=16m", disk.toString()))
                         .isZero();
-                await(() -> full.status().heldEvents() == 0);
+                until(() -> full.status().heldEvents() == 0);
                 full.close();
             }
             EventStore again = EventStore.open(settings, clock);
@@ -319,7 +320,7 @@ class StoreTroubleTest extends StoreFixture {
             try {
                 assertThat(full.accept(Events.xid("48", 2))).isEqualTo(Receipt.HELD);
                 Files.delete(filler);
-                await(() -> full.status().heldEvents() == 0);
+                until(() -> full.status().heldEvents() == 0);
                 assertThat(full.faults()).hasSize(4);
             } finally {
                 full.close();

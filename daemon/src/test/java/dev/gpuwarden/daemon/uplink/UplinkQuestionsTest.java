@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.uplink;
 import static dev.gpuwarden.api.v1.AccessOutcome.ACCESS_OUTCOME_DENIED;
 import static dev.gpuwarden.api.v1.AccessOutcome.ACCESS_OUTCOME_UNKNOWN;
 import static dev.gpuwarden.api.v1.AccessOutcome.ACCESS_OUTCOME_UNSPECIFIED;
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.AccessCodec;
@@ -33,8 +34,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -96,12 +95,6 @@ class UplinkQuestionsTest {
 
     private boolean told(int connections) {
         return kept.connections.size() >= connections && !last().tellings.isEmpty();
-    }
-
-    private static void until(BooleanSupplier so) {
-        while (!so.getAsBoolean()) {
-            LockSupport.parkNanos(2_000_000);
-        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.uplink;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.UplinkCodec;
@@ -15,6 +16,7 @@ import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.uplink.TestAggregator.Connection;
 import dev.gpuwarden.daemon.uplink.TestAggregator.Kept;
+import dev.gpuwarden.testkit.tls.TestKeys;
 import io.grpc.netty.GrpcSslContexts;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
@@ -29,8 +31,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,12 +72,6 @@ class UplinkTest {
     private void tell(String... ids) {
         for (String id : ids) {
             store.accept(event(id).fatal(true).message("told as " + id).build());
-        }
-    }
-
-    private static void until(BooleanSupplier so) {
-        while (!so.getAsBoolean()) {
-            LockSupport.parkNanos(2_000_000);
         }
     }
 

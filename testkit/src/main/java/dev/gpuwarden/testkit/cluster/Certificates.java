@@ -1,8 +1,8 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.tls.Openssl;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,9 +11,6 @@ import java.util.List;
 
 /** Keys and certificates of one control plane, made by openssl 3 in its folder. */
 final class Certificates {
-
-    private static final List<String> NEW_KEY =
-            List.of("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "365");
 
     private final Path folder;
 
@@ -50,31 +47,11 @@ final class Certificates {
     private void certificate(String name, String kind, String subject, String... issuer) {
         List<String> arguments = new ArrayList<>(
                 List.of("req", "-config", "openssl.cnf", "-x509", "-extensions", kind, "-subj", subject));
-        arguments.addAll(NEW_KEY);
+        arguments.addAll(Openssl.NEW_KEY);
+        arguments.addAll(List.of("-days", "365"));
         arguments.addAll(List.of("-keyout", name + ".key", "-out", name + ".crt"));
         arguments.addAll(List.of(issuer));
-        openssl(arguments);
-    }
-
-    private void openssl(List<String> arguments) {
-        List<String> command = new ArrayList<>(List.of("openssl"));
-        command.addAll(arguments);
-        try {
-            Process process = new ProcessBuilder(command)
-                    .directory(folder.toFile())
-                    .redirectErrorStream(true)
-                    .start();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (process.waitFor() != 0) {
-                throw new IllegalStateException(
-                        String.join(" ", command) + ": expected a key from openssl 3, it said: " + said);
-            }
-        } catch (IOException e) {
-            throw new IllegalStateException("openssl: expected it on the PATH (Debian: apt-get install openssl)", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while openssl makes keys", e);
-        }
+        Openssl.run(folder, arguments);
     }
 
     Path certificate(String name) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.command;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.cli.Main;
@@ -11,8 +12,6 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -180,8 +179,8 @@ class SimCommandTest {
         Process exec = exec("t4", "sleep", "61");
         try {
             Path nodes = folder.resolve("gpuwarden/nodes");
-            await(() -> Files.exists(nodes.resolve("t4-1/node.properties")));
-            await(() -> exec.descendants().findAny().isPresent());
+            until(() -> Files.exists(nodes.resolve("t4-1/node.properties")));
+            until(() -> exec.descendants().findAny().isPresent());
             List<ProcessHandle> programs = exec.descendants().toList();
             exec.destroy();
             assertThat(exec.waitFor()).isEqualTo(143);
@@ -198,7 +197,7 @@ class SimCommandTest {
     void whatAKilledProcessLeftIsTakenAwayByTheNext() throws Exception {
         Path nodes = folder.resolve("gpuwarden/nodes");
         Process killed = exec("t4", "sleep", "3");
-        await(() -> Files.exists(nodes.resolve("t4-1/node.properties")));
+        until(() -> Files.exists(nodes.resolve("t4-1/node.properties")));
         killed.destroyForcibly().waitFor();
         assertThat(nodes.resolve("t4-1")).exists();
         assertThat(exec("empty", "true").waitFor()).isZero();
@@ -222,11 +221,5 @@ class SimCommandTest {
         ProcessBuilder builder = new ProcessBuilder(line).inheritIO();
         builder.environment().put("XDG_RUNTIME_DIR", folder.toString());
         return builder.start();
-    }
-
-    private static void await(BooleanSupplier condition) throws InterruptedException {
-        while (!condition.getAsBoolean()) {
-            TimeUnit.MILLISECONDS.sleep(20);
-        }
     }
 }
