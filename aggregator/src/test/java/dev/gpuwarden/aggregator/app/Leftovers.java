@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.app;
 
-
 import static dev.gpuwarden.testkit.Await.until;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;

@@ -20,13 +20,13 @@ public final class Boards {
         return NAMES;
     }
 
-    /** Empty when there is no such board. */
+    /** Returns the board of this name, or empty when there is none. */
     public static Optional<Board> find(String name) {
         if (!NAMES.contains(name)) {
             return Optional.empty();
         }
         String file = "profiles/" + name + ".yaml";
-        return Yaml.parse(file, resource(file)).map(yaml -> BoardReader.read(name, yaml));
+        return YamlNode.parse(file, name, resource(file)).map(profile -> Board.read(name, profile));
     }
 
     static String resource(String file) {

@@ -1,13 +1,15 @@
 package dev.gpuwarden.testkit.scenario;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.scenario.Problems.Problem;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads changes. One language for `set:` of a scenario, for its timeline and for `gpuwarden sim set`:
+ * Reads changes. `set:` of a scenario, its timeline and `gpuwarden sim set` have one syntax:
  * `gpu.3.temperature`, `gpu.all.state`, `nic.2.state`, `node.cuda-version`, `fault.NAME`, `process.4242`, `process.4242.bytes`.
  */
 public final class ChangeReader {
@@ -30,138 +32,121 @@ public final class ChangeReader {
      * Reads one change of a running node.
      *
      * @param value as YAML; `{hang: yes, gpu: 5}` for a fault
-     * @throws UserError if there is no such key or no such value
+     * @throws UserError when the key or the value does not exist
      */
     public List<Change> read(String key, String value) {
         Problems problems = new Problems();
         List<Change> changes = new ArrayList<>();
         problems.in(() -> {
-            Yaml yaml = Yaml.parse(key, value).orElseThrow(() -> new Problem(key, key, "a value", "nothing"));
-            changes.addAll(read(new Yaml.Entry(key, key, yaml)));
+            YamlNode node =
+                    YamlNode.parse(key, key, value).orElseThrow(() -> new Problem(key, key, "a value", "nothing"));
+            changes.addAll(read(YamlNode.given(key, "set", key), key, node.named(key)));
         });
         problems.raise();
         return changes;
     }
 
-    /** A mapping of paths to values. */
-    List<Change> readAll(Yaml mapping, String subject) {
+    /** Reads a mapping of paths to values. */
+    List<Change> readAll(YamlNode mapping) {
         List<Change> changes = new ArrayList<>();
-        for (Yaml.Entry entry : mapping.entries(subject)) {
-            changes.addAll(read(entry));
+        for (YamlNode.Entry entry : mapping.entries()) {
+            changes.addAll(read(entry.key(), entry.name(), entry.value().named(entry.name())));
         }
         return changes;
     }
 
-    private List<Change> read(Yaml.Entry entry) {
-        Matcher path = PATH.matcher(entry.key());
+    /** @param key its place */
+    private List<Change> read(YamlNode key, String name, YamlNode value) {
+        Matcher path = PATH.matcher(name);
         if (!path.matches()) {
-            throw new Problem(
-                    entry.place(),
-                    "set",
-                    "gpu.N.KEY, nic.N.KEY, node.KEY, fault.NAME or process.PID",
-                    "\"" + entry.key() + "\"");
+            throw key.problem("gpu.N.KEY, nic.N.KEY, node.KEY, fault.NAME or process.PID", quoted(name));
         }
         String rest = path.group(2);
         return switch (path.group(1)) {
-            case "gpu" -> List.of(numbered(entry, "gpu", Keys.GPU, gpuCount, rest));
-            case "nic" -> List.of(numbered(entry, "nic", Keys.NIC, nicCount, rest));
-            case "node" -> List.of(new Change.SetNode(setting(Keys.NODE, entry, "node", rest)));
-            case "fault" -> List.of(fault(entry, rest));
-            default -> process(entry, rest);
+            case "gpu" -> {
+                Numbered gpu = numbered(key, name, "gpu", "a GPU", gpuCount, rest);
+                yield List.of(new Change.SetGpu(gpu.index, Keys.GPU.setting(gpu.key, gpu.name, value)));
+            }
+            case "nic" -> {
+                Numbered nic = numbered(key, name, "nic", "a network device", nicCount, rest);
+                yield List.of(new Change.SetNic(nic.index, Keys.NIC.setting(nic.key, nic.name, value)));
+            }
+            case "node" -> List.of(new Change.SetNode(Keys.NODE.setting(key.named("node"), rest, value)));
+            case "fault" ->
+                List.of(
+                        value.is("clear")
+                                ? new Change.ClearFault(rest)
+                                : new Change.PutFault(Fault.read(value, rest, vocabulary, gpuCount)));
+            default -> List.of(process(key, name, rest, value));
         };
     }
 
-    /** One of several things of a kind, or all of them. */
-    private Change numbered(Yaml.Entry entry, String kind, Keys keys, int count, String rest) {
+    /** A key of one of several things, or of all of them. */
+    private record Numbered(int index, YamlNode key, String name) {}
+
+    private static Numbered numbered(YamlNode key, String name, String kind, String expected, int count, String rest) {
         Matcher m = NUMBERED.matcher(rest);
         if (!m.matches()) {
-            throw new Problem(entry.place(), "set", kind + ".N.KEY or " + kind + ".all.KEY", "\"" + entry.key() + "\"");
+            throw key.problem(kind + ".N.KEY or " + kind + ".all.KEY", quoted(name));
         }
         int index = m.group(1).equals("all") ? Fault.EVERY_GPU : Integer.parseInt(m.group(1));
         if (index >= count) {
-            String what = kind.equals("gpu") ? "a GPU" : "a network device";
-            throw new Problem(entry.place(), "set", what + " below " + count, "\"" + entry.key() + "\"");
+            throw key.problem(expected + " below " + count, quoted(name));
         }
-        Setting setting = setting(keys, entry, kind + "." + m.group(1), m.group(2));
-        return kind.equals("gpu") ? new Change.SetGpu(index, setting) : new Change.SetNic(index, setting);
+        return new Numbered(index, key.named(kind + "." + m.group(1)), m.group(2));
     }
 
-    private static Setting setting(Keys keys, Yaml.Entry entry, String subject, String name) {
-        Keys.Match match = keys.find(name)
-                .orElseThrow(() -> Problem.unknown(entry.place(), subject, "a known key", name, keys.names()));
-        return new Setting(
-                match.key(),
-                match.element(),
-                Fields.parse(entry.value(), entry.key(), match.key().form()));
+    private static String quoted(String name) {
+        return "\"" + name + "\"";
     }
 
-    /** `clear` instead of a fault ends it. */
-    private Change fault(Yaml.Entry entry, String name) {
-        if (entry.value().isScalar() && entry.value().text(entry.key()).equals("clear")) {
-            return new Change.ClearFault(name);
-        }
-        return new Change.PutFault(FaultReader.read(entry.value(), entry.key(), name, vocabulary, gpuCount));
-    }
-
-    /** `stop`, a size, or what starts a process. */
-    private List<Change> process(Yaml.Entry entry, String rest) {
+    private static Change process(YamlNode key, String name, String rest, YamlNode value) {
         Matcher m = PROCESS.matcher(rest);
         if (!m.matches()) {
-            throw new Problem(entry.place(), "set", "process.PID or process.PID.bytes", "\"" + entry.key() + "\"");
+            throw key.problem("process.PID or process.PID.bytes", quoted(name));
         }
         int pid = Integer.parseInt(m.group(1));
         if (m.group(2) != null) {
-            return List.of(new Change.SetMemory(pid, ProcessReader.bytes(entry.value(), entry.key())));
+            return new Change.SetMemory(pid, SimProcess.bytes(value));
         }
-        if (entry.value().isScalar() && entry.value().text(entry.key()).equals("stop")) {
-            return List.of(new Change.Stop(pid));
+        if (value.is("stop")) {
+            return new Change.Stop(pid);
         }
-        throw entry.value().problem(entry.key(), "stop; a new process is started with `start`");
+        throw value.problem("stop; a new process is started with `start`");
     }
 
-    List<Change> start(Yaml yaml, String subject) {
+    /** Reads `set`, `fault`, `clear`, `start` and `stop`. */
+    List<Change> changes(Fields f) {
         List<Change> changes = new ArrayList<>();
-        for (Yaml item : yaml.oneOrMore(subject)) {
-            ProcessReader.read(item, subject, gpuCount).forEach(p -> changes.add(new Change.Start(p)));
-        }
+        f.get("set").ifPresent(set -> changes.addAll(readAll(set)));
+        each(f, "fault", fault -> changes.add(new Change.PutFault(named(fault))));
+        each(f, "clear", name -> changes.add(new Change.ClearFault(name.text())));
+        each(
+                f,
+                "start",
+                process -> SimProcess.read(process, gpuCount).forEach(one -> changes.add(new Change.Start(one))));
+        each(f, "stop", pid -> changes.add(new Change.Stop(pid.integer(2, SimProcess.MAX_PID))));
         return changes;
     }
 
-    List<Change> stop(Yaml yaml, String subject) {
+    /** Reads `kernel`, `user` and `storm`. */
+    List<Change> logs(Fields f) {
         List<Change> changes = new ArrayList<>();
-        for (Yaml item : yaml.oneOrMore(subject)) {
-            changes.add(new Change.Stop(Fields.number(item, subject, 2, ProcessReader.MAX_PID)));
-        }
+        f.get("kernel").ifPresent(lines -> changes.add(new Change.Log(false, LineText.read(lines, gpuCount))));
+        f.get("user").ifPresent(lines -> changes.add(new Change.Log(true, LineText.read(lines, gpuCount))));
+        f.get("storm").ifPresent(storm -> changes.addAll(KernelStorm.read(storm, gpuCount)));
         return changes;
     }
 
-    /** `kernel`, `user` and `storm` of these fields. */
-    List<Change> log(Fields f) {
-        List<Change> changes = new ArrayList<>();
-        f.get("kernel")
-                .ifPresent(y -> changes.add(new Change.Log(false, LineText.read(y, f.subject("kernel"), gpuCount))));
-        f.get("user").ifPresent(y -> changes.add(new Change.Log(true, LineText.read(y, f.subject("user"), gpuCount))));
-        f.get("storm").ifPresent(y -> changes.addAll(StormReader.read(y, f.subject("storm"), gpuCount)));
-        return changes;
+    private static void each(Fields f, String key, Consumer<YamlNode> reader) {
+        f.get(key).ifPresent(node -> node.oneOrMore().forEach(reader));
     }
 
-    List<Change> faults(Yaml yaml, String subject) {
-        List<Change> changes = new ArrayList<>();
-        for (Yaml item : yaml.oneOrMore(subject)) {
-            Fault fault = FaultReader.read(item, subject, "", vocabulary, gpuCount);
-            if (fault.name().isEmpty()) {
-                throw item.problem(subject, "a name, so that it can be cleared");
-            }
-            changes.add(new Change.PutFault(fault));
+    private Fault named(YamlNode node) {
+        Fault fault = Fault.read(node, "", vocabulary, gpuCount);
+        if (fault.name().isEmpty()) {
+            throw node.problem("a name, so that it can be cleared");
         }
-        return changes;
-    }
-
-    List<Change> clear(Yaml yaml, String subject) {
-        List<Change> changes = new ArrayList<>();
-        for (Yaml item : yaml.oneOrMore(subject)) {
-            changes.add(new Change.ClearFault(item.text(subject)));
-        }
-        return changes;
+        return fault;
     }
 }

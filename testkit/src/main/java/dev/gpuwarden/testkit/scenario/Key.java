@@ -17,6 +17,6 @@ public record Key(String name, List<String> fields, Form form, String help) {
 
     /** Whether its fields hold texts and not numbers. */
     public boolean isText() {
-        return form instanceof Forms.Text;
+        return form.isText();
     }
 }

@@ -5,16 +5,18 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Every key of a scope, from keys.tsv. */
+/** All keys of a scope, from keys.tsv; reads their values. Immutable. */
 public final class Keys {
 
     /** Keys of the whole node. */
@@ -69,6 +71,38 @@ public final class Keys {
             }
         }
         return Optional.empty();
+    }
+
+    /** Reads a mapping of keys to values. Nested mappings and dotted names are equal. */
+    List<Setting> settings(YamlNode mapping) {
+        List<Setting> settings = new ArrayList<>();
+        settings(mapping.subject(), mapping, "", settings, new TreeSet<>());
+        return settings;
+    }
+
+    private void settings(String subject, YamlNode mapping, String prefix, List<Setting> into, Set<String> seen) {
+        for (YamlNode.Entry entry : mapping.named(subject).entries()) {
+            String path = prefix + entry.name();
+            if (entry.value().isMapping()) {
+                settings(subject, entry.value(), path + ".", into, seen);
+            } else {
+                if (!seen.add(path)) {
+                    throw entry.key().problem("every key once", "\"" + path + "\" again");
+                }
+                into.add(setting(entry.key(), path, entry.value().named(subject + "." + path)));
+            }
+        }
+    }
+
+    /**
+     * Reads the value of one key.
+     *
+     * @param key its place
+     * @param path as in {@link #find}
+     */
+    Setting setting(YamlNode key, String path, YamlNode value) {
+        Match match = find(path).orElseThrow(() -> key.unknown("a known key", path, names()));
+        return new Setting(match.key(), match.element(), value.value(match.key().form()));
     }
 
     public Key get(String name) {

@@ -30,18 +30,17 @@ public final class LineText {
         });
     }
 
-    /** One line or several, each about GPUs that there are. */
-    static List<String> read(Yaml yaml, String subject, int gpuCount) {
-        return yaml.oneOrMore(subject).stream()
+    /** Reads one line or several, each about GPUs of the scenario. */
+    static List<String> read(YamlNode node, int gpuCount) {
+        return node.oneOrMore().stream()
                 .map(item -> {
-                    String text = item.text(subject);
-                    boolean known = NAME.matcher(text)
+                    boolean known = NAME.matcher(item.text())
                             .results()
                             .allMatch(m -> m.group(2) == null || Integer.parseInt(m.group(2)) < gpuCount);
                     if (!known) {
-                        throw item.problem(subject, "GPUs below " + gpuCount);
+                        throw item.problem("GPUs below " + gpuCount);
                     }
-                    return text;
+                    return item.text();
                 })
                 .toList();
     }

@@ -40,4 +40,28 @@ public record MigProfile(
     private boolean withMedia() {
         return name.endsWith("+me");
     }
+
+    static MigProfile read(String name, YamlNode node) {
+        Fields f = node.fields(
+                "id",
+                "slices",
+                "memory-slices",
+                "multiprocessors",
+                "copy-engines",
+                "decoders",
+                "jpegs",
+                "ofas",
+                "memory");
+        return new MigProfile(
+                name,
+                f.integer("id", 0, 0, 99),
+                f.integer("slices", 1, 1, 8),
+                f.integer("memory-slices", 1, 1, 8),
+                f.integer("multiprocessors", 0, 1, 999),
+                f.integer("copy-engines", 0, 0, 99),
+                f.integer("decoders", 0, 0, 99),
+                f.integer("jpegs", 0, 0, 99),
+                f.integer("ofas", 0, 0, 99),
+                f.require("memory").numbers(Form.of("bytes")).get(0));
+    }
 }

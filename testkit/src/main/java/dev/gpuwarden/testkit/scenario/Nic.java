@@ -14,22 +14,51 @@ import java.util.Map;
  */
 public record Nic(PciAddress address, int numaNode, Model model, int rate, boolean ethernet) {
 
-    /** What cards of a kind have in common; `board` is the vendor's number (PSID). */
+    /**
+     * A model of network cards.
+     *
+     * @param board the vendor's number (PSID)
+     */
     public record Model(int deviceId, String name, String board, String firmware) {}
 
-    /** What a scenario says about the devices that its boards come with. */
-    record Wish(boolean none, int rate, boolean ethernet) {
-        static final Wish BOARDS = new Wish(false, 0, false);
+    /**
+     * A scenario's choice of devices.
+     *
+     * @param rate Gb/s; 0: the boards' own
+     */
+    record Choice(boolean none, int rate, boolean ethernet) {
+
+        static final Choice OF_BOARDS = new Choice(false, 0, false);
+
+        private enum LinkLayer {
+            INFINIBAND,
+            ETHERNET
+        }
+
+        static Choice read(YamlNode node) {
+            if (node.is("none")) {
+                return new Choice(true, 0, false);
+            }
+            if (!node.isMapping()) {
+                throw node.problem("none, or rate and link-layer");
+            }
+            Fields f = node.fields("rate", "link-layer");
+            return new Choice(
+                    false,
+                    f.integer("rate", 0, 1, 10_000),
+                    f.read("link-layer", LinkLayer.INFINIBAND, layer -> layer.choice(LinkLayer.class))
+                            == LinkLayer.ETHERNET);
+        }
     }
 
-    /** One beside each GPU of the node's first PCI domain, as far as boards have them. */
-    static List<Nic> beside(List<SimGpu> gpus, Wish wish) {
+    /** Returns one device beside each GPU of the node's first PCI domain, where its board has one. */
+    static List<Nic> beside(List<SimGpu> gpus, Choice choice) {
         List<Nic> nics = new ArrayList<>();
         Map<Board, Integer> onBoard = new HashMap<>();
         for (SimGpu gpu : gpus) {
             Board board = gpu.board();
             int index = onBoard.merge(board, 1, Integer::sum) - 1;
-            if (!wish.none() && index < board.slots().size()) {
+            if (!choice.none() && index < board.slots().size()) {
                 Board.Slot slot = board.slots().get(index);
                 slot.nic()
                         .ifPresent(at -> board.nic()
@@ -37,8 +66,8 @@ public record Nic(PciAddress address, int numaNode, Model model, int rate, boole
                                         at,
                                         slot.numaNode(),
                                         kind.model(),
-                                        wish.rate() > 0 ? wish.rate() : kind.rate(),
-                                        wish.ethernet()))));
+                                        choice.rate() > 0 ? choice.rate() : kind.rate(),
+                                        choice.ethernet()))));
             }
         }
         return nics;

@@ -7,10 +7,9 @@ import dev.gpuwarden.testkit.scenario.ProcessOwner.Runtime;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Reads whom a process belongs to. */
+/** Reads the owner of a process: at most one of the keys {@link #KINDS}, otherwise a login session. */
 final class OwnerReader {
 
-    /** The keys of a process of which at most one may stand. */
     static final List<String> KINDS = List.of("pod", "container", "unit", "slurm", "cgroup");
 
     private static final Pattern DNS = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?");
@@ -23,123 +22,125 @@ final class OwnerReader {
 
     private OwnerReader() {}
 
-    /** @param number which of several like processes; stands for "{n}" in a pod's name */
+    /** @param number of this process among several equal ones; replaces "{n}" in a pod's name */
     static ProcessOwner read(Fields process, int number) {
-        List<String> given =
-                KINDS.stream().filter(kind -> process.get(kind).isPresent()).toList();
+        List<String> given = KINDS.stream().filter(process::has).toList();
         if (given.size() > 1) {
-            throw process.require(given.get(1))
-                    .problem(process.subject(given.get(1)), "one owner, and \"" + given.get(0) + "\" is given too");
+            throw process.require(given.get(1)).problem("one owner, and \"" + given.get(0) + "\" is given too");
         }
         if (given.isEmpty()) {
             return new ProcessOwner.Unit("session-1.scope", "user.slice/user-1000.slice", CgroupVersion.V2);
         }
-        Yaml yaml = process.require(given.get(0));
-        String subject = process.subject(given.get(0));
+        YamlNode node = process.require(given.get(0));
         return switch (given.get(0)) {
-            case "pod" -> pod(yaml, subject, number);
-            case "container" -> container(yaml, subject, number);
-            case "unit" -> unit(yaml, subject);
-            case "slurm" -> slurm(yaml, subject);
-            default -> raw(yaml, subject);
+            case "pod" -> pod(node, number);
+            case "container" -> container(node, number);
+            case "unit" -> unit(node);
+            case "slurm" -> slurm(node);
+            default -> raw(node);
         };
     }
 
-    private static ProcessOwner pod(Yaml yaml, String subject, int number) {
-        Fields f = new Fields(
-                yaml,
-                subject,
-                "namespace",
-                "name",
-                "uid",
-                "container",
-                "container-id",
-                "cgroup",
-                "driver",
-                "runtime",
-                "qos",
-                "logs");
-        Yaml name = f.require("name");
-        String podName = name.text(f.subject("name")).replace("{n}", Integer.toString(number));
+    private static String matching(Fields f, String key, String otherwise, Pattern pattern, String expected) {
+        return f.read(key, otherwise, node -> node.matching(pattern, expected));
+    }
+
+    private static CgroupVersion version(Fields f) {
+        return f.read("cgroup", CgroupVersion.V2, node -> node.choice(CgroupVersion.class));
+    }
+
+    private static CgroupDriver driver(Fields f) {
+        return f.read("driver", CgroupDriver.SYSTEMD, node -> node.choice(CgroupDriver.class));
+    }
+
+    private static Runtime runtime(Fields f, Runtime otherwise) {
+        return f.read("runtime", otherwise, node -> node.choice(Runtime.class));
+    }
+
+    private static ProcessOwner pod(YamlNode node, int number) {
+        Fields f = node.fields(
+                "namespace", "name", "uid", "container", "container-id", "cgroup", "driver", "runtime", "qos", "logs");
+        YamlNode name = f.require("name");
+        String podName = name.text().replace("{n}", Integer.toString(number));
         if (!DNS.matcher(podName).matches()) {
-            throw name.problem(f.subject("name"), "a pod's name: lower-case letters, digits, '-' and '.'");
+            throw name.problem("a pod's name: lower-case letters, digits, '-' and '.'");
         }
-        String namespace = f.matching("namespace", "default", DNS, "a namespace: lower-case letters, digits and '-'");
-        String container = f.matching("container", "main", DNS, "a container's name");
+        String namespace = matching(f, "namespace", "default", DNS, "a namespace: lower-case letters, digits and '-'");
+        String container = matching(f, "container", "main", DNS, "a container's name");
         String seed = namespace + "/" + podName;
-        Runtime runtime = f.choice("runtime", Runtime.CONTAINERD, Runtime.class);
+        Runtime runtime = runtime(f, Runtime.CONTAINERD);
         if (runtime == Runtime.PODMAN) {
-            throw f.require("runtime")
-                    .problem(f.subject("runtime"), "containerd, crio or docker; podman's containers are \"container\"");
+            throw f.require("runtime").problem("containerd, crio or docker; podman's containers are \"container\"");
         }
         return new ProcessOwner.Pod(
                 namespace,
                 podName,
-                f.matching("uid", Identity.uuid(seed), UID, "a pod UID, or a static pod's 32 hexadecimal digits"),
+                matching(f, "uid", Identity.uuid(seed), UID, "a pod UID, or a static pod's 32 hexadecimal digits"),
                 container,
-                f.matching(
+                matching(
+                        f,
                         "container-id",
                         Identity.hex(seed + "/" + container, 64),
                         CONTAINER_ID,
                         "64 hexadecimal digits"),
-                f.choice("cgroup", CgroupVersion.V2, CgroupVersion.class),
-                f.choice("driver", CgroupDriver.SYSTEMD, CgroupDriver.class),
+                version(f),
+                driver(f),
                 runtime,
-                f.choice("qos", Qos.BURSTABLE, Qos.class),
-                f.flag("logs", true));
+                f.read("qos", Qos.BURSTABLE, qos -> qos.choice(Qos.class)),
+                f.read("logs", true, YamlNode::flag));
     }
 
-    private static ProcessOwner container(Yaml yaml, String subject, int number) {
-        Fields f = new Fields(yaml, subject, "runtime", "id", "cgroup", "driver");
-        Runtime runtime = f.choice("runtime", Runtime.DOCKER, Runtime.class);
+    private static ProcessOwner container(YamlNode node, int number) {
+        Fields f = node.fields("runtime", "id", "cgroup", "driver");
+        Runtime runtime = runtime(f, Runtime.DOCKER);
         if (runtime != Runtime.DOCKER && runtime != Runtime.PODMAN) {
-            throw f.require("runtime")
-                    .problem(f.subject("runtime"), "docker or podman; those of containerd and crio are in pods");
+            throw f.require("runtime").problem("docker or podman; those of containerd and crio are in pods");
         }
         return new ProcessOwner.Container(
                 runtime,
-                f.matching(
+                matching(
+                        f,
                         "id",
                         Identity.hex("container/" + runtime + "/" + number, 64),
                         CONTAINER_ID,
                         "64 hexadecimal digits"),
-                f.choice("cgroup", CgroupVersion.V2, CgroupVersion.class),
-                f.choice("driver", CgroupDriver.SYSTEMD, CgroupDriver.class));
+                version(f),
+                driver(f));
     }
 
-    private static ProcessOwner unit(Yaml yaml, String subject) {
-        if (yaml.isScalar()) {
-            String name = yaml.text(subject);
+    private static ProcessOwner unit(YamlNode node) {
+        if (node.isScalar()) {
+            String name = node.text();
             if (!UNIT.matcher(name).matches()) {
-                throw yaml.problem(subject, "a systemd unit, for example jupyter.service");
+                throw node.problem("a systemd unit, for example jupyter.service");
             }
             return new ProcessOwner.Unit(name, "system.slice", CgroupVersion.V2);
         }
-        Fields f = new Fields(yaml, subject, "name", "slice", "cgroup");
+        Fields f = node.fields("name", "slice", "cgroup");
         f.require("name");
         return new ProcessOwner.Unit(
-                f.matching("name", "", UNIT, "a systemd unit, for example jupyter.service"),
-                f.text("slice", "system.slice"),
-                f.choice("cgroup", CgroupVersion.V2, CgroupVersion.class));
+                matching(f, "name", "", UNIT, "a systemd unit, for example jupyter.service"),
+                f.read("slice", "system.slice", YamlNode::text),
+                version(f));
     }
 
-    private static ProcessOwner slurm(Yaml yaml, String subject) {
-        Fields f = new Fields(yaml, subject, "job", "step", "user", "cgroup");
+    private static ProcessOwner slurm(YamlNode node) {
+        Fields f = node.fields("job", "step", "user", "cgroup");
         f.require("job");
         return new ProcessOwner.SlurmJob(
-                f.number("job", 0, 1, 999_999_999),
-                f.matching("step", "0", STEP, "a step's number, batch, extern or interactive"),
-                f.number("user", 1000, 0, 999_999_999),
-                f.choice("cgroup", CgroupVersion.V2, CgroupVersion.class));
+                f.integer("job", 0, 1, 999_999_999),
+                matching(f, "step", "0", STEP, "a step's number, batch, extern or interactive"),
+                f.integer("user", 1000, 0, 999_999_999),
+                version(f));
     }
 
-    private static ProcessOwner raw(Yaml yaml, String subject) {
-        String text = yaml.text(subject);
+    private static ProcessOwner raw(YamlNode node) {
+        String text = node.text();
         if (text.startsWith("/")) {
             return new ProcessOwner.Raw("0::" + text + "\n");
         }
         if (!text.isEmpty() && !text.contains(":")) {
-            throw yaml.problem(subject, "a path, or lines of a cgroup file");
+            throw node.problem("a path, or lines of a cgroup file");
         }
         return new ProcessOwner.Raw(text.isEmpty() || text.endsWith("\n") ? text : text + "\n");
     }

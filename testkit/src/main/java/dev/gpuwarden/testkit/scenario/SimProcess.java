@@ -1,9 +1,12 @@
 package dev.gpuwarden.testkit.scenario;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * A process that holds GPUs.
@@ -32,5 +35,65 @@ public record SimProcess(
         COMPUTE,
         GRAPHICS,
         MPS
+    }
+
+    static final int MAX_PID = 4_194_304;
+    private static final int MAX_COUNT = 4096;
+    private static final Pattern COMMAND = Pattern.compile("[^\\x00]{1,127}");
+
+    /** Reads one entry, which may stand for many equal processes with consecutive pids. */
+    static List<SimProcess> read(YamlNode node, int gpuCount) {
+        Fields f = node.fields(
+                "pid",
+                "count",
+                "gpu",
+                "mig",
+                "type",
+                "bytes",
+                "sm",
+                "command",
+                "started",
+                "proc",
+                "pod",
+                "container",
+                "unit",
+                "slurm",
+                "cgroup");
+        int pid = f.require("pid").integer(2, MAX_PID);
+        int count = f.integer("count", 1, 1, MAX_COUNT);
+        List<SimProcess> processes = new ArrayList<>();
+        for (int n = 0; n < count; n++) {
+            processes.add(new SimProcess(
+                    pid + n,
+                    gpus(f.require("gpu"), gpuCount),
+                    f.read("mig", OptionalInt.empty(), mig -> OptionalInt.of(mig.integer(0, 6))),
+                    f.read("type", Type.COMPUTE, type -> type.choice(Type.class)),
+                    bytes(f.require("bytes")),
+                    f.read("sm", OptionalInt.empty(), sm -> OptionalInt.of(sm.integer(0, 100))),
+                    f.read(
+                            "command",
+                            "/usr/bin/python3",
+                            command -> command.matching(COMMAND, "a command of at most 127 characters")),
+                    f.read("started", Duration.ofHours(1), YamlNode::duration),
+                    f.read("proc", true, YamlNode::flag),
+                    OwnerReader.read(f, n)));
+        }
+        return processes;
+    }
+
+    /** Reads a size; empty for "absent". */
+    static OptionalLong bytes(YamlNode node) {
+        return node.value(Form.of("bytes")) instanceof Value.Numbers n
+                ? OptionalLong.of(n.numbers().get(0))
+                : OptionalLong.empty();
+    }
+
+    private static List<Integer> gpus(YamlNode node, int gpuCount) {
+        return node.is("all")
+                ? IntStream.range(0, gpuCount).boxed().toList()
+                : node.oneOrMore().stream()
+                        .map(item -> SimGpu.index(item, gpuCount))
+                        .distinct()
+                        .toList();
     }
 }
