@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.browser;
 
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.util.Threads;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -73,9 +74,7 @@ public final class Browser implements AutoCloseable {
 
     /** Or it would stop when the pipe is full. */
     private static void drain(BufferedReader err) {
-        Thread reader = new Thread(() -> err.lines().forEach(line -> {}), "chromium-stderr");
-        reader.setDaemon(true);
-        reader.start();
+        Threads.daemon("chromium-stderr", () -> err.lines().forEach(line -> {})).start();
     }
 
     private void attach() throws InterruptedException {

@@ -13,12 +13,12 @@ public record ApiCall(String method, String path, String query) {
         return call -> true;
     }
 
-    /** @param part of the path */
+    /** Matches requests by a part of their path. */
     public static Predicate<ApiCall> of(String method, String part) {
         return call -> call.method.equals(method) && call.path.contains(part);
     }
 
-    /** @param part of the path of what is watched */
+    /** Matches watches by a part of their path. */
     public static Predicate<ApiCall> watch(String part) {
         return call -> call.isWatch() && call.path.contains(part);
     }

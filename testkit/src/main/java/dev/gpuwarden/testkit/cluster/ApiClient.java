@@ -19,15 +19,15 @@ import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /**
- * Requests to an API server from the test's own process: a hundredth of what kubectl takes, which is a process for each.
+ * Sends requests to an API server from the test's own process, in a hundredth of the time of kubectl, which is a process each.
  *
  * <p>An object is named `RESOURCE/NAME`, or `RESOURCE/NAMESPACE/NAME` where its kind has namespaces: `node/n1`,
  * `pod/work/one`; a subresource follows: `pod/work/one/eviction`. All objects are `nodes`, `pods/work`, or `pods` in all
- * namespaces. A resource has every name that kubectl takes. A query may follow: `pods/work?labelSelector=app%3Da`. One that a
- * CustomResourceDefinition has just brought is waited for.
+ * namespaces. A resource has every name that kubectl accepts. A query may follow: `pods/work?labelSelector=app%3Da`. The client
+ * waits for a resource whose CustomResourceDefinition was just created.
  *
  * <p>Objects are plain trees: maps, lists, texts, numbers, booleans. Every method blocks until the API server has answered, and
- * throws {@link ApiException} when it refuses. Thread-safe.
+ * throws {@link ApiException} when the server refuses the request. Thread-safe.
  */
 public final class ApiClient {
 
@@ -37,7 +37,7 @@ public final class ApiClient {
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final String JSON = "application/json";
 
-    /** The answer for a kind that discovery lists already, and that can be neither read nor written for a moment more. */
+    /** The answer for a kind that discovery lists, but that cannot be read or written yet. */
     private static final String NEW_STORAGE = "storage is (re)initializing";
 
     private final String url;
@@ -46,12 +46,12 @@ public final class ApiClient {
     private final HttpClient http;
     private volatile ApiResources resources = ApiResources.NONE;
 
-    /** @param token of who asks; null for the administrator */
+    /** @param token of the caller; null for the administrator */
     ApiClient(ControlPlane plane, @Nullable String token) {
         this(plane, token, NEW_KIND);
     }
 
-    /** @param newKind how long it waits for a kind that the API server does not have */
+    /** @param newKind limit of the wait for a kind that the API server does not have */
     ApiClient(ControlPlane plane, @Nullable String token, Duration newKind) {
         this.url = plane.url();
         this.token = token;
@@ -63,17 +63,17 @@ public final class ApiClient {
 
     // ---- reading ----
 
-    /** The object, or the list of objects with its `items`. */
+    /** Returns the object, or the list of objects with its `items`. */
     public Map<String, Object> get(String reference) {
         return object(send("GET", path(reference), JSON, ""));
     }
 
-    /** What {@link JsonPath#text} finds in it. */
+    /** Returns the text that {@link JsonPath#text} finds in the object. */
     public String get(String reference, String path) {
         return JsonPath.text(get(reference), path);
     }
 
-    /** Empty where there is no such object. */
+    /** Returns the object, or empty where it does not exist. */
     public Optional<Map<String, Object>> find(String reference) {
         try {
             return Optional.of(get(reference));
@@ -85,21 +85,21 @@ public final class ApiClient {
         }
     }
 
-    /** Like {@link #get(String, String)}; empty, too, where there is no such object. */
+    /** Returns the text as {@link #get(String, String)} does, and an empty text where the object does not exist. */
     public String find(String reference, String path) {
         return find(reference).map(object -> JsonPath.text(object, path)).orElse("");
     }
 
     /**
-     * Asks again and again until {@link #find(String, String)} returns this text.
+     * Polls until {@link #find(String, String)} returns this text.
      *
-     * @throws IllegalStateException when that takes longer than a minute, with what it returned last
+     * @throws IllegalStateException after a minute, with the text that it returned last
      */
     public void await(String reference, String path, String wanted) {
         await(reference, path, "'" + wanted + "'", wanted::equals);
     }
 
-    /** @param what describes the wanted text */
+    /** @param what description of the expected text */
     public void await(String reference, String path, String what, Predicate<String> wanted) {
         long end = System.nanoTime() + WAITING_LIMIT.toNanos();
         for (String now = find(reference, path); !wanted.test(now); now = find(reference, path)) {
@@ -114,8 +114,8 @@ public final class ApiClient {
     // ---- writing ----
 
     /**
-     * Makes each object of the manifest so, whether it is there or not: by server-side apply, and against other owners of its
-     * fields. A field that does not exist is refused.
+     * Creates or changes each object of the manifest, by server-side apply that overrules other owners of its fields. The API
+     * server refuses fields that do not exist.
      *
      * @param manifest documents of YAML
      */
@@ -131,7 +131,7 @@ public final class ApiClient {
     }
 
     /**
-     * Makes a new object, and returns it as the API server keeps it.
+     * Creates an object, and returns it as the API server stores it.
      *
      * @param object one document of YAML
      */
@@ -146,21 +146,21 @@ public final class ApiClient {
         return new Load(LoadSettings.builder().build()).loadFromString(document);
     }
 
-    /** Posts to a subresource, as in `pod/work/one/eviction`; returns the answer. */
+    /** Posts to a subresource, for example `pod/work/one/eviction`; returns the answer. */
     public Map<String, Object> post(String reference, String json) {
         return object(send("POST", path(reference), JSON, json));
     }
 
     /**
-     * Changes an object by a merge patch: lists are replaced whole, a field that is null goes.
+     * Changes an object by a merge patch: lists are replaced as a whole, a field that is null is removed.
      *
-     * @return the object as it is now
+     * @return the changed object
      */
     public Map<String, Object> patch(String reference, String json) {
         return object(send("PATCH", path(reference), "application/merge-patch+json", json));
     }
 
-    /** Asks for the end of an object, or of all that a list names. Returns whether it was there; does not wait for its end. */
+    /** Deletes an object, or all objects of a list. Returns whether it existed; does not wait for its end. */
     public boolean delete(String reference) {
         try {
             send("DELETE", path(reference), JSON, "");
@@ -173,7 +173,7 @@ public final class ApiClient {
         }
     }
 
-    /** The same without any time for the containers of a pod. */
+    /** Deletes an object without a grace period for the containers of a pod. */
     public boolean deleteNow(String reference) {
         return delete(reference + (reference.contains("?") ? "&" : "?") + "gracePeriodSeconds=0");
     }
@@ -193,7 +193,7 @@ public final class ApiClient {
         return parts.length == 2 ? path + "?" + parts[1] : path.toString();
     }
 
-    /** Of all objects of its kind in its namespace. */
+    /** Returns the path of all objects of a kind in a namespace. */
     private String path(Map<?, ?> object) {
         String version = JsonPath.text(object, ".apiVersion");
         String base = (version.contains("/") ? "/apis/" : "/api/") + version;
@@ -221,7 +221,7 @@ public final class ApiClient {
 
     // ---- requests ----
 
-    /** @param type of what is sent, and for a GET of what is wanted */
+    /** @param type media type of the body, and for a GET of the answer */
     private String send(String method, String path, String type, String body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
                 .timeout(REQUEST_LIMIT)

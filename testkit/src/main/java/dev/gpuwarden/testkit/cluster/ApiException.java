@@ -9,13 +9,13 @@ public final class ApiException extends IllegalStateException {
 
     private final int status;
 
-    /** @param body the answer, in which the API server says why */
+    /** @param body of the response, with the API server's reason */
     ApiException(String request, int status, String body) {
         super(request + ": answered " + status + ": " + body);
         this.status = status;
     }
 
-    /** Of HTTP, as in 404 or 409. */
+    /** Returns the HTTP status, for example 404 or 409. */
     public int status() {
         return status;
     }

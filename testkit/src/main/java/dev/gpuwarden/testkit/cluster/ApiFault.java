@@ -5,40 +5,40 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/** What goes wrong with a request on its way to an API server and back. */
+/** A fault of a request between a client and an API server. */
 public sealed interface ApiFault {
 
-    /** It is answered so, and the server never hears of it. */
+    /** The client receives this answer, and the server never receives the request. */
     record Answer(int status, Map<String, String> headers, String body) implements ApiFault {}
 
-    /** The connection breaks before the server hears of it. */
+    /** The connection breaks before the server receives the request. */
     record CutBefore() implements ApiFault {}
 
-    /** The server has done it, and the connection breaks before anybody hears its answer. */
+    /** The server executes the request, and the connection breaks before the client receives the answer. */
     record CutAfter() implements ApiFault {}
 
-    /** The server never hears of it, and no answer comes until the faults are over. */
+    /** The server never receives the request, and no answer comes until the faults end. */
     record Hang() implements ApiFault {}
 
-    /** It reaches the server so much later, and is answered well, if anybody still waits. */
+    /** The server receives the request after this time and answers it normally. */
     record Delay(Duration time) implements ApiFault {}
 
-    /** A conflict, as of a version of the object that is not the newest (409). */
+    /** Returns a conflict (409), as for an outdated version of the object. */
     static ApiFault conflict() {
         return status(409, "Conflict");
     }
 
-    /** An internal error (500). */
+    /** Returns an internal error (500). */
     static ApiFault broken() {
         return status(500, "InternalError");
     }
 
-    /** Not there for now (503). */
+    /** Returns "service unavailable" (503). */
     static ApiFault unavailable() {
         return status(503, "ServiceUnavailable");
     }
 
-    /** Told to wait (429), as by priority and fairness. */
+    /** Returns "too many requests" (429) with a time to wait, as priority and fairness does. */
     static ApiFault tooMany(Duration retryAfter) {
         Answer answer = status(429, "TooManyRequests");
         return new Answer(
@@ -47,12 +47,12 @@ public sealed interface ApiFault {
                 answer.body());
     }
 
-    /** The version that a list or a watch begins with is too old (410). */
+    /** Returns "gone" (410): the version that a list or a watch starts from is too old. */
     static ApiFault gone() {
         return status(410, "Expired");
     }
 
-    /** A watch that begins well and whose first event says that its version is too old. */
+    /** Returns a watch that starts normally and whose first event is an ERROR: its version is too old. */
     static ApiFault goneInWatch() {
         String event = "{\"type\":\"ERROR\",\"object\":" + ((Answer) gone()).body() + "}\n";
         return new Answer(200, Map.of("Content-Type", "application/json"), event);
@@ -69,9 +69,9 @@ public sealed interface ApiFault {
     }
 
     /**
-     * Which requests it befalls.
+     * Selects the requests that have a fault.
      *
-     * @param times how many of them; the next are well
+     * @param times number of requests with the fault; the next ones have none
      */
     record Rule(Predicate<ApiCall> calls, long times, ApiFault fault) {}
 }

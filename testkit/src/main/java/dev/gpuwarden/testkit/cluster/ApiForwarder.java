@@ -12,13 +12,13 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
 import javax.net.ssl.SSLContext;
 
-/** The way from a proxy on to the API server. Thread-safe. */
+/** Forwards requests of a proxy to the API server. Thread-safe. */
 final class ApiForwarder {
 
     private static final List<String> PASSED = List.of("Accept", "Authorization", "Content-Type", "User-Agent");
 
     private final String target;
-    /** Two, since a certificate counts more than a token beside it. */
+    /** Two clients, since the API server prefers a certificate to a token. */
     private final HttpClient admin;
 
     private final HttpClient others;

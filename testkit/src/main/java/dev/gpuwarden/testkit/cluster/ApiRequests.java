@@ -13,10 +13,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Sends an API server the administrator's requests, many at a time. Thread-safe. */
+/** Sends requests of the administrator to an API server, many at a time. Thread-safe. */
 final class ApiRequests {
 
-    /** More do not make an API server on two cores any faster. */
+    /** An API server on two cores is not faster with more. */
     private static final int AT_A_TIME = 64;
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -42,7 +42,7 @@ final class ApiRequests {
         return send(patching(path, json), false);
     }
 
-    /** Nothing there is fine. */
+    /** Succeeds where the object does not exist. */
     CompletableFuture<Void> patchIfThere(String path, String json) {
         return send(patching(path, json), true);
     }
@@ -53,7 +53,7 @@ final class ApiRequests {
                 .method("PATCH", BodyPublishers.ofString(json));
     }
 
-    /** Nothing there is fine. */
+    /** Succeeds where the object does not exist. */
     CompletableFuture<Void> delete(String path) {
         return send(request(path).DELETE(), true);
     }
@@ -74,9 +74,9 @@ final class ApiRequests {
     }
 
     /**
-     * Does something for each number below the count; blocks until all of it is done.
+     * Runs a request for each number below the count; blocks until all are done.
      *
-     * @throws IllegalStateException with the first failure, after which nothing more is begun
+     * @throws IllegalStateException with the first failure, after which no request is started
      */
     void all(int count, IntFunction<CompletableFuture<Void>> work) {
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();

@@ -6,20 +6,20 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** The resources that an API server has, by its discovery. Immutable. */
+/** The resources of an API server, from its discovery. Immutable. */
 final class ApiResources {
 
     static final String ACCEPT = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
     /**
-     * One of them.
+     * A resource.
      *
-     * @param base of its path, as in `/apis/apps/v1`
-     * @param names all that kubectl takes for it: plural, singular, short ones, each alone and with its group
+     * @param base of its path, for example `/apis/apps/v1`
+     * @param names that kubectl accepts: plural, singular and short ones, each alone and with its group
      */
     record Resource(String base, String plural, String kind, boolean namespaced, List<String> names) {
 
-        /** Of the resource in a namespace, or of all where the namespace is empty. */
+        /** Returns the path in a namespace, or in all namespaces for an empty text. */
         String path(String namespace) {
             return base + (namespaced && !namespace.isEmpty() ? "/namespaces/" + namespace : "") + "/" + plural;
         }
@@ -33,7 +33,7 @@ final class ApiResources {
         this.all = all;
     }
 
-    /** @param get answers a path with a tree, as discovery accepts it */
+    /** @param get returns the tree at a path of discovery */
     static ApiResources discover(Function<String, Object> get) {
         List<Resource> all = new ArrayList<>();
         for (String root : List.of("/api", "/apis")) {
@@ -73,7 +73,7 @@ final class ApiResources {
         return maps;
     }
 
-    /** The first that fits, in the order of the API server's groups, the core group before all; null where there is none. */
+    /** Returns the first match in the order of the API server's groups, the core group first; null where there is none. */
     @org.jspecify.annotations.Nullable Resource first(Predicate<Resource> fits) {
         return all.stream().filter(fits).findFirst().orElse(null);
     }

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Where the parts of Kubernetes are: in the folder that the environment variable KUBEBUILDER_ASSETS names, else in the user's
- * cache, which `./gpuwarden test` and the script `get-kubernetes` beside this class's resources fill.
+ * The binaries of Kubernetes: in the folder that the environment variable KUBEBUILDER_ASSETS names, else in the user's cache.
+ * `./gpuwarden test` and the script `get-kubernetes` beside this class's resources fill the cache.
  */
 public final class Binaries {
 
@@ -24,7 +24,7 @@ public final class Binaries {
         this.wayToGet = wayToGet;
     }
 
-    /** Where they are expected, whether they are there or not. */
+    /** Returns the expected places; the files may be missing. */
     public static Binaries ofUser() {
         String assets = System.getenv("KUBEBUILDER_ASSETS");
         if (assets != null && !assets.isEmpty()) {
@@ -43,14 +43,14 @@ public final class Binaries {
     }
 
     /**
-     * What is missing for an API server and these parts, where it was expected, and how to get it; empty when all is there. A
-     * test that cannot look without them says this, each for itself: a class that is left out as a whole is in no report.
+     * Describes the binaries that are missing for an API server and these components, their expected place, and the way to get
+     * them; empty when none is missing. Each test must check this itself: a class that is skipped as a whole is in no report.
      */
     public Optional<String> missing(Component... components) {
         return missing(Stream.concat(API_SERVER.stream(), Stream.of(components).map(Component::binary)), wayToGet);
     }
 
-    /** The same, for a cluster with real nodes. */
+    /** Describes the binaries that are missing for a cluster with real nodes. */
     Optional<String> missingForNodes() {
         String containerd = containerd();
         Stream<String> ofNodes = Stream.of(
@@ -67,24 +67,24 @@ public final class Binaries {
                 : Optional.of("no " + String.join(", ", missing) + " in " + folder.toAbsolutePath() + ": " + wayToGet);
     }
 
-    /** @throws UserError when any of them is missing, with what {@link #missing} says */
+    /** @throws UserError when any of them is missing, with the text of {@link #missing} */
     void need(Component... components) {
         missing(components).ifPresent(message -> {
             throw new UserError(message);
         });
     }
 
-    /** Where this one is expected; the folder of all for an empty name. */
+    /** Returns the expected place of one; the folder of all for an empty name. */
     public Path path(String name) {
         return folder.resolve(name).toAbsolutePath();
     }
 
-    /** The release that is built, as in `v1.36.3`: what go.mod requires. */
+    /** Returns the release that go.mod requires, for example `v1.36.3`. */
     static String version() {
         return required("go.mod", "k8s.io/kubernetes");
     }
 
-    /** The folder with containerd's programs, below that of all. */
+    /** Returns the folder with containerd's programs, below that of all. */
     static String containerd() {
         return "containerd-" + required("containerd/go.mod", "github.com/containerd/containerd/v2");
     }

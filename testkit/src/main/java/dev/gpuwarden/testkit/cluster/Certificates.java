@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 
-/** Keys and certificates of one control plane, made by openssl 3 in its folder. */
+/** Keys and certificates of one control plane, created by openssl 3 in its folder. */
 final class Certificates {
 
     private final Path folder;
@@ -20,8 +20,10 @@ final class Certificates {
     }
 
     /**
-     * @param address of the API server
-     * @throws IllegalStateException when openssl is missing or fails, with what it said
+     * Creates all but those of kubelets.
+     *
+     * @param address of the API server, an IP address
+     * @throws IllegalStateException when openssl is missing or fails, with its output
      */
     void make(String address) {
         try {
@@ -39,7 +41,7 @@ final class Certificates {
         certificate("service-accounts", "client", "/CN=service accounts");
     }
 
-    /** Makes a certificate with which a kubelet says which node it is. */
+    /** Creates the client certificate by which the API server identifies a node's kubelet. */
     void makeOfNode(String node) {
         certificate(node, "client", "/O=system:nodes/CN=system:node:" + node, "-CA", "ca.crt", "-CAkey", "ca.key");
     }
@@ -62,7 +64,7 @@ final class Certificates {
         return folder.resolve(name + ".key");
     }
 
-    /** The file as kubeconfig embeds it. */
+    /** Returns a file's content as a kubeconfig embeds it. */
     static String base64(Path file) {
         try {
             return Base64.getEncoder().encodeToString(Files.readAllBytes(file));

@@ -17,14 +17,14 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** What a client of Java's needs to speak with a control plane. */
+/** The TLS settings of Java clients of a control plane. */
 final class ClientTls {
 
     private static final char[] NO_PASSWORD = {};
 
     private ClientTls() {}
 
-    /** @param asAdmin whether it says by certificate that it may do anything; else it says nothing */
+    /** @param asAdmin true for the administrator's client certificate, false for none */
     static SSLContext context(ControlPlane plane, boolean asAdmin) {
         try {
             return read(plane, asAdmin);
@@ -58,7 +58,7 @@ final class ClientTls {
                 .generateCertificate(new ByteArrayInputStream(Files.readAllBytes(file)));
     }
 
-    /** As openssl 3 writes it. */
+    /** Reads a private key as openssl 3 writes it. */
     private static PrivateKey key(Path file) throws IOException, GeneralSecurityException {
         String pem = Files.readString(file, StandardCharsets.US_ASCII).replaceAll("-----[A-Z ]+-----", "");
         return KeyFactory.getInstance("EC")

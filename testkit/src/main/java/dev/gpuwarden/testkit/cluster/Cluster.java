@@ -12,11 +12,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A whole cluster on this machine: a control plane, and real nodes with simulated GPUs that run pods. Needs root. The image
+ * A Kubernetes cluster on this machine: a control plane, and real nodes with simulated GPUs that run pods. Needs root. The image
  * `localhost/busybox:1` is on every node. Pods and the API server reach Services by their ClusterIPs, this machine does not; there
  * is no DNS.
  *
- * <p>Thread-safe. Everything ends with {@link #close()}, and with this Java process, even when it is killed.
+ * <p>Thread-safe. All processes end with {@link #close()}, and with this Java process, even when it is killed.
  */
 public final class Cluster implements AutoCloseable {
 
@@ -32,15 +32,15 @@ public final class Cluster implements AutoCloseable {
         this.folder = folder;
     }
 
-    /** What is missing for a cluster here, and how to get it; empty when it can be started. */
+    /** Describes the missing requirements of a cluster and the way to get them; empty when it can be started. */
     public static Optional<String> missing() {
         return NodeNeeds.missing(Binaries.ofUser());
     }
 
     /**
-     * The one that all tests of this Java process use, started at first need: `node-1` with one T4, `node-2` with eight H100. It
-     * ends with the process, so no test closes it. Tests that share it use names of their own, and leave no pods and no changed
-     * GPUs behind.
+     * Returns the cluster that all tests of this Java process share: `node-1` with one T4, `node-2` with eight H100. The first call
+     * starts it; it ends with the process, so no test closes it. Tests must use names of their own, and leave no pods and no
+     * changed GPUs behind.
      *
      * @throws UserError and IllegalStateException as {@link #start(Path, List)} does
      */
@@ -58,18 +58,18 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * For tests: kubelets are {@link KubeletPace#FAST}. Blocks until all nodes are Ready.
+     * Starts a cluster for tests: kubelets are {@link KubeletPace#FAST}. Blocks until all nodes are Ready.
      *
-     * @param folder for everything it keeps: empty or not there yet; {@link #close()} deletes it
+     * @param folder for all its files: empty, or does not exist yet; {@link #close()} deletes it
      * @param scenarios of the simulated GPUs, one for each node: names from `sim list`, or paths
-     * @throws UserError with what {@link #missing()} says, when it says anything
-     * @throws IllegalStateException when a part ends at start or a node does not get Ready, with the ends of logs
+     * @throws UserError with the text of {@link #missing()}, unless that is empty
+     * @throws IllegalStateException when a program ends at start or a node does not become Ready, with the ends of logs
      */
     public static Cluster start(Path folder, List<String> scenarios) {
         return start(folder, scenarios, KubeletPace.FAST, part -> {});
     }
 
-    /** Like {@link #start(Path, List)}; reports each part that is ready, in this thread. */
+    /** Starts a cluster as {@link #start(Path, List)} does; reports each component that is ready, in this thread. */
     public static Cluster start(Path folder, List<String> scenarios, KubeletPace pace, Consumer<String> ready) {
         missing().ifPresent(message -> {
             throw new UserError(message);
@@ -110,7 +110,7 @@ public final class Cluster implements AutoCloseable {
             node.awaitReady(plane);
             ready.accept(node.name());
         }
-        // Only now: it waits half a minute for a node that is not there yet.
+        // Started last: it waits half a minute for a node that does not exist yet.
         services = ServiceProxy.start(
                 folder.resolve("services"), binaries, network.middle(), plane.proxyKubeconfig(), "node-1");
     }
@@ -131,12 +131,12 @@ public final class Cluster implements AutoCloseable {
         return plane;
     }
 
-    /** Tells, in another thread, of each part of the control plane that ends, also when {@link #close()} ends it: its name. */
+    /** Calls back with the name of each program of the control plane that ends, by {@link #close()} too, in another thread. */
     public void whenControlPlaneEnds(Consumer<String> told) {
         controlPlane().whenPartEnds(told);
     }
 
-    /** In order of their names: `node-1`, `node-2`, … */
+    /** Returns the nodes in order of their names: `node-1`, `node-2`, … */
     public List<ClusterNode> nodes() {
         return List.copyOf(nodes);
     }

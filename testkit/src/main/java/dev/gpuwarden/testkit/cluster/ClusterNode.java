@@ -12,17 +12,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * A real node of a cluster on this machine, with simulated GPUs: own kubelet, own containerd, own kube-proxy, own namespaces
  * for processes, mounts, network and name, own cgroups. On it, and so for hostPath volumes, /run/simulated-gpus holds the folders `lib`,
- * `proc`, `sys`, `pods` and `dev` of the {@link SimulatedNode}. Pods ask for GPUs as `nvidia.com/gpu`; what they get is told at
- * {@link DevicePlugin}.
+ * `proc`, `sys`, `pods` and `dev` of the {@link SimulatedNode}. Pods ask for GPUs as `nvidia.com/gpu`; {@link DevicePlugin}
+ * describes what a container gets.
  *
  * <p>Thread-safe.
  */
 public final class ClusterNode implements AutoCloseable {
 
-    /** 10 s on an idle machine with one node. */
+    /** A node needs 10 s on an idle machine. */
     private static final Duration STARTING = Duration.ofMinutes(5);
 
-    /** The file with the name of its cgroups, for whoever finds the folder of a node that was killed. */
+    /** The file with the name of its cgroups, for the process that cleans up after a node that was killed. */
     private static final String CGROUP = "cgroup";
 
     private final String name;
@@ -40,7 +40,7 @@ public final class ClusterNode implements AutoCloseable {
         this.program = program;
     }
 
-    /** Starts it; {@link #awaitReady} waits. */
+    /** Starts a node; does not wait until it is Ready. */
     static ClusterNode start(
             Path folder,
             int k,
@@ -135,7 +135,7 @@ public final class ClusterNode implements AutoCloseable {
         Files.writeString(file, text);
     }
 
-    /** Blocks until the node is Ready for the API server. */
+    /** Blocks until the API server reports the node as Ready. */
     void awaitReady(ControlPlane plane) {
         String limit = "--timeout=" + STARTING.toSeconds() + "s";
         try {
@@ -150,24 +150,24 @@ public final class ClusterNode implements AutoCloseable {
         }
     }
 
-    /** As the API server knows it: `node-1`. */
+    /** Returns its name in the API server, for example `node-1`. */
     public String name() {
         return name;
     }
 
-    /** Its GPUs, kernel log and what else is simulated. */
+    /** Returns its simulated GPUs, kernel log and files. */
     public SimulatedNode gpus() {
         return gpus;
     }
 
-    /** The socket on which its kubelet tells what it gave to which pod, as this machine sees it. */
+    /** Returns the socket of its kubelet's PodResources service, as a path of this machine. */
     public Path podResources() {
         return folder.resolve("var/lib/kubelet/pod-resources/kubelet.sock");
     }
 
     /**
-     * Gives the node the images of an archive, as `docker save` or an OCI layout has them; blocks until they are there. Pods that
-     * use them say `imagePullPolicy: Never` or `IfNotPresent`.
+     * Loads the images of an archive of `docker save`, or of an OCI layout; blocks until they are loaded. Pods that use them
+     * need `imagePullPolicy: Never` or `IfNotPresent`.
      */
     public void load(Path archive) {
         Shell.run(
@@ -177,12 +177,12 @@ public final class ClusterNode implements AutoCloseable {
                 archive.toAbsolutePath().toString());
     }
 
-    /** Whether its first process lives. */
+    /** Returns true while its first process lives. */
     boolean running() {
         return program.running();
     }
 
-    /** Switches it off, as if its power were cut: what it kept goes with it. */
+    /** Switches it off like a power cut, and deletes its files. */
     @Override
     public void close() {
         if (plugin != null) {

@@ -1,11 +1,11 @@
 package dev.gpuwarden.testkit.cluster;
 
-/** What a cluster may have besides its API server. */
+/** An optional component of a control plane, besides its API server. */
 public enum Component {
-    /** Makes the pods of Deployments, DaemonSets and Jobs, the service account `default`, ends namespaces, watches nodes. */
+    /** Creates the pods of Deployments, DaemonSets and Jobs and the service account `default`, ends namespaces, watches nodes. */
     CONTROLLER_MANAGER("kube-controller-manager"),
 
-    /** Gives pods their nodes. */
+    /** Assigns pods to nodes. */
     SCHEDULER("kube-scheduler");
 
     private final String binary;

@@ -15,24 +15,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real Kubernetes API server with its etcd, on loopback, with role-based access control, and what else of a control plane is
- * asked for. Needs no root.
+ * A real Kubernetes API server with its etcd, on loopback, with role-based access control, and optional components. Needs no
+ * root.
  *
- * <p>Without {@link Component#CONTROLLER_MANAGER} no controllers run: nobody makes the service account `default` of a namespace (a pod is refused until it names one that
- * is there), nobody makes pods of a DaemonSet, a namespace that is deleted stays in phase Terminating. A node is an object
- * that somebody makes; nobody renews its lease.
+ * <p>Without {@link Component#CONTROLLER_MANAGER} no controllers run. The service account `default` of a namespace does
+ * not exist, and a pod is refused until it names one that exists. A DaemonSet gets no pods. A deleted namespace stays in phase
+ * Terminating. A node is an object that a test creates, and its lease is not renewed.
  *
  * <p>Thread-safe. Processes and folder end with {@link #close()}, and with this Java process, even when it is killed.
  */
 public final class ControlPlane implements AutoCloseable {
 
-    /** 2 s on an idle machine; only a machine that is stuck takes this long. */
+    /** A start takes 2 s on an idle machine. */
     private static final Duration STARTING = Duration.ofMinutes(3);
 
     /**
-     * Where an API server is.
+     * The place of an API server.
      *
-     * @param enter what starts a program there: words before its own
+     * @param enter the command that starts a program there: its words before the program's own
      */
     record Place(String address, List<String> enter) {}
 
@@ -49,7 +49,7 @@ public final class ControlPlane implements AutoCloseable {
     private final Kubectl kubectl;
     private @Nullable ApiClient client;
 
-    /** In order of their start. */
+    /** The programs in order of their start. */
     private final List<Program> programs = new ArrayList<>();
 
     private ControlPlane(Path folder, Binaries binaries, Place place) {
@@ -61,12 +61,12 @@ public final class ControlPlane implements AutoCloseable {
     }
 
     /**
-     * Blocks until all parts say that they are ready.
+     * Starts a control plane; blocks until all components report that they are ready.
      *
-     * @param folder for everything it keeps: empty or not there yet; {@link #close()} deletes it
-     * @param components what runs besides the API server
-     * @throws UserError when a binary is missing; the message says which, and how to get it
-     * @throws IllegalStateException when a part ends at start, with the end of its log
+     * @param folder for all its files: empty, or does not exist yet; {@link #close()} deletes it
+     * @param components that run besides the API server
+     * @throws UserError when a binary is missing, with its name and the way to get it
+     * @throws IllegalStateException when a program ends at start, with the end of its log
      */
     public static ControlPlane start(Path folder, Component... components) {
         return start(folder, Binaries.ofUser(), components);
@@ -76,7 +76,7 @@ public final class ControlPlane implements AutoCloseable {
         return start(folder, binaries, LOOPBACK, components);
     }
 
-    /** @param place of the API server: one that real nodes and their pods reach */
+    /** @param place of the API server, which real nodes and their pods can reach */
     static ControlPlane start(Path folder, Binaries binaries, Place place, Component... components) {
         binaries.need(components);
         ControlPlane plane = new ControlPlane(folder.toAbsolutePath().normalize(), binaries, place);
@@ -137,8 +137,8 @@ public final class ControlPlane implements AutoCloseable {
     }
 
     /**
-     * The one that all tests of this Java process use, started at first need; it ends with the process, so nobody closes it.
-     * Tests that share it keep to namespaces and names of their own.
+     * Returns the control plane that all tests of this Java process share. The first call starts it; it ends with the process, so
+     * no test closes it. Tests must use namespaces and names of their own.
      *
      * @throws UserError and IllegalStateException as {@link #start(Path)} does
      */
@@ -157,8 +157,9 @@ public final class ControlPlane implements AutoCloseable {
     }
 
     private List<String> etcdFlags() {
-        // A socket in a folder of this user's: any user of the machine could write to a port. Relative, since paths of
-        // sockets are short. What is advertised must look like a port, and nobody asks for it.
+        // A socket in a private folder: any user of the machine could write to a port. Relative, since paths of sockets
+        // are
+        // short. The advertised address must have a port; no client uses it.
         return List.of(
                 "--data-dir=" + folder.resolve("etcd"),
                 "--listen-client-urls=unix://" + ETCD_SOCKET,
@@ -171,7 +172,7 @@ public final class ControlPlane implements AutoCloseable {
         List<String> flags = new ArrayList<>(List.of(
                 "--etcd-servers=unix://" + ETCD_SOCKET,
                 "--bind-address=" + place.address(),
-                // Else the address of the default route, without which it would not start.
+                // The default is the address of the default route, without which it would not start.
                 "--advertise-address=" + place.address(),
                 "--secure-port=" + port,
                 "--tls-cert-file=" + keys.certificate("server"),
@@ -214,22 +215,22 @@ public final class ControlPlane implements AutoCloseable {
                 "--root-ca-file=" + caCertificate());
     }
 
-    /** Of the API server, as in `https://127.0.0.1:23456`. */
+    /** Returns the URL of the API server, for example `https://127.0.0.1:23456`. */
     public String url() {
         return "https://" + place.address() + ":" + port;
     }
 
-    /** Of the authority that the API server's certificate is from: a file in PEM. */
+    /** Returns the PEM file of the authority that signed the API server's certificate. */
     public Path caCertificate() {
         return keys.certificate("ca");
     }
 
-    /** A file for one who may do anything, by certificate. */
+    /** Returns the administrator's kubeconfig, with a client certificate. */
     public Path adminKubeconfig() {
         return folder.resolve("admin.kubeconfig");
     }
 
-    /** A new file for who holds this token. */
+    /** Creates a kubeconfig with this token. */
     public Path kubeconfig(String token) {
         try {
             Path file = Files.createTempFile(folder, "token", ".kubeconfig");
@@ -247,25 +248,25 @@ public final class ControlPlane implements AutoCloseable {
         return keys.key("admin");
     }
 
-    /** Text of what a kube-proxy needs. */
+    /** Returns the text of a kube-proxy's kubeconfig. */
     String proxyKubeconfig() {
         return Kubeconfig.ofCertificate(url(), caCertificate(), keys.certificate("proxy"), keys.key("proxy"));
     }
 
-    /** Text of what a kubelet needs to say which node it is. */
+    /** Returns the text of a kubelet's kubeconfig. */
     String nodeKubeconfig(String node) {
         keys.makeOfNode(node);
         return Kubeconfig.ofCertificate(url(), caCertificate(), keys.certificate(node), keys.key(node));
     }
 
-    /** A new token of a service account that is there, valid for an hour; asked for as kubelets do. */
+    /** Requests a token of an existing service account by the API of kubelets; valid for an hour. */
     public String token(String namespace, String serviceAccount) {
         Map<String, Object> request =
                 client().post("serviceaccount/" + namespace + "/" + serviceAccount + "/token", "{\"spec\": {}}");
         return JsonPath.text(request, ".status.token");
     }
 
-    /** The administrator's requests without a kubectl process for each. */
+    /** Returns the administrator's client, which starts no process for a request. */
     public synchronized ApiClient client() {
         ApiClient now = client;
         if (now == null) {
@@ -275,35 +276,35 @@ public final class ControlPlane implements AutoCloseable {
         return now;
     }
 
-    /** The same for who holds this token. */
+    /** Returns a client with this token. */
     public ApiClient client(String token) {
         return new ApiClient(this, token);
     }
 
     /**
-     * What kubectl prints for the administrator. A process for each: where kubectl itself is not the subject, {@link #client()}
-     * does the same in a hundredth of the time.
+     * Runs kubectl as the administrator and returns its output. Where kubectl itself is not the subject, {@link #client()} does the
+     * same in a hundredth of the time.
      *
-     * @throws IllegalStateException when it fails, with what it said
+     * @throws IllegalStateException when it fails, with its output
      */
     public String kubectl(String... arguments) {
         return kubectl(adminKubeconfig(), arguments);
     }
 
-    /** Like {@link #kubectl(String...)}, for somebody else. */
+    /** Runs kubectl as {@link #kubectl(String...)} does, as another user. */
     public String kubectl(Path kubeconfig, String... arguments) {
         return kubectl.run(kubeconfig, "", List.of(arguments));
     }
 
-    /** Makes what a manifest describes, as the administrator; returns what kubectl prints. */
+    /** Applies a manifest as the administrator; returns the output of kubectl. */
     public String apply(String manifest) {
         return kubectl.run(adminKubeconfig(), manifest, List.of("apply", "--filename", "-"));
     }
 
     /**
-     * Has a pod's port on this machine, for the administrator; blocks until it is. The caller closes it.
+     * Forwards a pod's port to this machine, as the administrator; blocks until it listens. The caller closes it.
      *
-     * @param pod as in `pod/NAME` or `deployment/NAME`
+     * @param pod `pod/NAME` or `deployment/NAME`
      */
     public PortForward forward(String namespace, String pod, int port) {
         try {
@@ -319,14 +320,14 @@ public final class ControlPlane implements AutoCloseable {
         }
     }
 
-    /** Tells of each part that ends, also when this ends it: its name. Without any of them it is no control plane any more. */
+    /** Calls back with the name of each program that ends, by {@link #close()} too. The control plane needs all of them. */
     void whenPartEnds(Consumer<String> told) {
         programs.forEach(program -> program.whenItEnds(() -> told.accept(program.name())));
     }
 
     /**
-     * Kills what asks before who answers, and deletes the folder. Nothing is left that an orderly end would save, and an API
-     * server waits for its connections for as long as it is let.
+     * Kills clients before servers, and deletes the folder. An orderly end would save nothing, and an API server would wait for
+     * its connections.
      */
     @Override
     public synchronized void close() {

@@ -28,9 +28,9 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Offers a node's simulated GPUs to its kubelet as `nvidia.com/gpu`: ids are UUIDs, a GPU is healthy while nothing in the table
- * speaks against it. A container gets the variable `NVIDIA_VISIBLE_DEVICES`, and the node's simulated driver where
- * `LD_LIBRARY_PATH` points; the driver shows it all of the node's GPUs.
+ * Offers a node's simulated GPUs to its kubelet as `nvidia.com/gpu`: ids are UUIDs, a GPU is healthy while the table contains no
+ * fault of it. A container gets the variable `NVIDIA_VISIBLE_DEVICES`, and the node's simulated driver where
+ * `LD_LIBRARY_PATH` points; the driver lists all of the node's GPUs.
  *
  * <p>It runs in this process; its socket is in the node.
  */
@@ -41,7 +41,7 @@ final class DevicePlugin implements AutoCloseable {
     private static final long LOOK_MILLIS = 200;
     private static final long REGISTERING_SECONDS = 5;
 
-    // Named here so that nobody collects them, and their level with them. gRPC sets an option that Unix sockets do not
+    // Fields, since a logger that is garbage collected loses its level. gRPC sets an option that Unix sockets do not
     // have.
     private static final Logger BOOTSTRAP = Logger.getLogger("io.netty.bootstrap.Bootstrap");
     private static final Logger SERVER_BOOTSTRAP = Logger.getLogger("io.netty.bootstrap.ServerBootstrap");
@@ -60,7 +60,7 @@ final class DevicePlugin implements AutoCloseable {
             Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("device-plugin", true));
     private @Nullable Server server;
 
-    /** Of the kubelet's socket that it registered at. */
+    /** Identity of the kubelet's socket at the last registration. */
     private @Nullable String registered;
 
     private DevicePlugin(Path folder, NodeControl gpus) {
@@ -68,7 +68,7 @@ final class DevicePlugin implements AutoCloseable {
         this.gpus = gpus;
     }
 
-    /** @param inside a process that sees the node's mounts: by way of it paths are short, as those of sockets must be */
+    /** @param inside a process in the node's mount namespace: paths through it are short enough for sockets */
     static DevicePlugin start(long inside, NodeControl gpus) {
         DevicePlugin plugin =
                 new DevicePlugin(Path.of("/proc/" + inside + "/root/var/lib/kubelet/device-plugins"), gpus);
@@ -87,11 +87,11 @@ final class DevicePlugin implements AutoCloseable {
                 registered = kubelet.get();
             }
         } catch (IOException | StatusRuntimeException notYet) {
-            // The kubelet comes or goes; the next look is soon.
+            // The kubelet starts or ends; the next attempt follows soon.
         }
     }
 
-    /** Tells one socket from another of the same path. */
+    /** Distinguishes sockets that had the same path one after the other. */
     private static Optional<String> identity(Path socket) {
         try {
             BasicFileAttributes attributes = Files.readAttributes(socket, BasicFileAttributes.class);
@@ -128,7 +128,7 @@ final class DevicePlugin implements AutoCloseable {
                 .channelType(EpollDomainSocketChannel.class)
                 .eventLoopGroup(loop)
                 .usePlaintext()
-                // A path is no name that HTTP/2 could carry.
+                // HTTP/2 cannot carry a path as the authority.
                 .overrideAuthority("localhost")
                 .build();
         try {

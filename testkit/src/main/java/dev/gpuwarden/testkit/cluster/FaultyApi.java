@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.cluster;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.gpuwarden.core.util.Threads;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -23,20 +24,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * Stands between any client and an API server, over plain HTTP on loopback, and lets go wrong what it is told to. Who sends a
- * token is who the token says, and who sends none is the administrator. What is not told to go wrong passes as it is; watches
- * pass event by event. Thread-safe. Where nobody needs to know about single requests, {@link Relay} is less.
+ * A proxy between clients and an API server, over plain HTTP on loopback, that injects faults. A request with a token has the
+ * rights of the token, one without has the administrator's. Requests without a fault pass unchanged; watches pass event by event.
+ * Thread-safe. {@link Relay} is simpler where single requests do not matter.
  */
 public final class FaultyApi implements AutoCloseable {
 
     private final ControlPlane plane;
-    private final ApiForwarder passing;
+    private final ApiForwarder forwarder;
     private final HttpServer server;
-    private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
-        Thread thread = new Thread(task, "gpuwarden-faulty-api");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService threads = Executors.newCachedThreadPool(Threads.daemon("gpuwarden-faulty-api"));
     private final List<ApiFault.Rule> rules = new ArrayList<>();
     private final Queue<ApiCall> calls = new ConcurrentLinkedQueue<>();
     private final Set<HttpExchange> open = ConcurrentHashMap.newKeySet();
@@ -44,8 +41,8 @@ public final class FaultyApi implements AutoCloseable {
 
     public FaultyApi(ControlPlane plane) throws IOException {
         this.plane = plane;
-        this.passing = new ApiForwarder(plane);
-        // Else each answer of two pieces waits 40 ms for the client's acknowledgement of the first.
+        this.forwarder = new ApiForwarder(plane);
+        // Without it an answer of two pieces waits 40 ms for the client's acknowledgement of the first.
         System.setProperty("sun.net.httpserver.nodelay", "true");
         this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(threads);
@@ -57,31 +54,31 @@ public final class FaultyApi implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
-    /** The text of a file for the administrator. */
+    /** Returns the text of the administrator's kubeconfig. */
     public String kubeconfig() {
         return Kubeconfig.ofCertificate(url(), plane.caCertificate(), plane.adminCertificate(), plane.adminKey());
     }
 
-    /** The text of a file for who holds this token. */
+    /** Returns the text of a kubeconfig with this token. */
     public String kubeconfig(String token) {
         return Kubeconfig.ofToken(url(), plane.caCertificate(), token);
     }
 
     // ---- faults ----
 
-    /** The next so many of these requests; where several rules fit, the first that is not used up. */
+    /** Injects the fault into this number of matching requests. Of several matching rules the first that is not used up applies. */
     public void fail(Predicate<ApiCall> these, long times, ApiFault fault) {
         synchronized (rules) {
             rules.add(new ApiFault.Rule(these, times, fault));
         }
     }
 
-    /** All of these requests from now on. */
+    /** Injects the fault into all matching requests from now on. */
     public void fail(Predicate<ApiCall> these, ApiFault fault) {
         fail(these, Long.MAX_VALUE, fault);
     }
 
-    /** From now on all is well; what hangs is cut. */
+    /** Ends all faults; cuts the requests that hang. */
     public void heal() {
         synchronized (rules) {
             rules.clear();
@@ -91,7 +88,7 @@ public final class FaultyApi implements AutoCloseable {
         before.countDown();
     }
 
-    /** Cuts every request that is under way, watches above all. */
+    /** Cuts all open requests, watches included. */
     public void cut() {
         open.forEach(HttpExchange::close);
     }
@@ -113,14 +110,14 @@ public final class FaultyApi implements AutoCloseable {
         }
     }
 
-    // ---- what was asked ----
+    // ---- requests ----
 
-    /** How many of these requests there were since the start, whatever became of them. */
+    /** Returns the number of matching requests since the start, with or without a fault. */
     public long count(Predicate<ApiCall> these) {
         return calls.stream().filter(these).count();
     }
 
-    /** All requests since the start, in the order in which they came. */
+    /** Returns all requests since the start, in order of arrival. */
     public List<ApiCall> calls() {
         return List.copyOf(calls);
     }
@@ -149,7 +146,7 @@ public final class FaultyApi implements AutoCloseable {
         }
     }
 
-    /** Who asks for a web socket to watch by is answered as by a proxy that has none, and watches by plain HTTP then. */
+    /** Refuses web sockets as a proxy without them does: clients then watch by plain HTTP. */
     private static void noWebSocket(HttpExchange exchange) {
         try (exchange) {
             exchange.sendResponseHeaders(200, -1);
@@ -167,10 +164,10 @@ public final class FaultyApi implements AutoCloseable {
         } else if (fault instanceof ApiFault.Hang) {
             hanging.await();
         } else if (fault instanceof ApiFault.CutAfter) {
-            passing.send(exchange, body).body().close();
+            forwarder.send(exchange, body).body().close();
         } else if (fault instanceof ApiFault.Delay delay) {
             var unused = hanging.await(delay.time().toNanos(), TimeUnit.NANOSECONDS);
-            pass(exchange, passing.send(exchange, body));
+            pass(exchange, forwarder.send(exchange, body));
         }
         // CutBefore: closing the exchange without an answer closes the connection.
     }

@@ -10,15 +10,15 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** Folders that are a cluster's own. */
+/** Private folders of clusters. */
 final class Folder {
 
     private Folder() {}
 
     /**
-     * Makes it where it is not there, and private.
+     * Creates the folder if necessary, and makes it private.
      *
-     * @throws UserError when there is anything in it
+     * @throws UserError when it contains anything
      */
     static void claim(Path folder) {
         try {
@@ -36,8 +36,8 @@ final class Folder {
     }
 
     /**
-     * The processes that work below it and were told of it, so not a user's shell that is there: all of a cluster are such, but
-     * for those inside a node, which end with the one that made its namespaces.
+     * Returns the processes whose working directory is in the folder and whose command line names it: all of a cluster, but not a
+     * user's shell. Those inside a node are left out: they end with the process that created its namespaces.
      */
     static Stream<ProcessHandle> workers(Path folder) {
         return ProcessHandle.allProcesses()
@@ -55,7 +55,7 @@ final class Folder {
         }
     }
 
-    /** With all it holds. Nothing there is fine. */
+    /** Deletes a folder and its content; does nothing where there is none. */
     static void delete(Path folder) {
         if (!Files.exists(folder)) {
             return;

@@ -16,10 +16,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a kubelet asks of a device plugin, answered from what was told last. Thread-safe. */
+/** The gRPC service of a device plugin: answers a kubelet from the last known state. Thread-safe. */
 final class GpuService extends DevicePluginGrpc.DevicePluginImplBase {
 
-    /** Of the node's driver, on the node and in containers. */
+    /** Folder of the node's driver, on the node and in containers. */
     private static final String ON_NODE = "/run/simulated-gpus/lib";
 
     private static final String IN_CONTAINER = "/usr/local/nvidia/lib64";
@@ -28,7 +28,7 @@ final class GpuService extends DevicePluginGrpc.DevicePluginImplBase {
     private final Set<StreamObserver<ListAndWatchResponse>> watchers = new HashSet<>();
     private ListAndWatchResponse last = ListAndWatchResponse.getDefaultInstance();
 
-    /** Whoever watches learns what is new. */
+    /** Sends a new state to the watchers. */
     synchronized void tell(List<NodeControl.Gpu> gpus) {
         ListAndWatchResponse now = devices(gpus);
         if (!now.equals(last)) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.core.util.Threads;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -9,15 +10,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
- * Nodes that are objects and nothing else, for loads that no machine carries as real ones: as large as a kubelet writes them, with
- * eight H100 and a GPU's labels, Ready, and kept so by leases. Their pods, in a namespace of the same name as their prefix, are
- * objects too: bound, Running, and nobody runs them.
+ * Hollow nodes, for loads that no machine carries as real nodes: Node objects of the size that a kubelet writes, with eight H100 and
+ * the labels of GPU nodes, kept Ready by leases. Their pods are objects too, bound and Running without containers, in a namespace
+ * with the name of the prefix.
  *
  * <p>Thread-safe.
  */
 public final class HollowNodes implements AutoCloseable {
 
-    /** Controllers take a node for gone after 50 s without a renewal. */
+    /** Controllers mark a node as unknown after 50 s without a renewal. */
     private static final int RENEWAL_SECONDS = 20;
 
     private static final System.Logger LOG = System.getLogger(HollowNodes.class.getName());
@@ -33,14 +34,11 @@ public final class HollowNodes implements AutoCloseable {
 
     private int turn;
 
-    /** In a queue of their own: renewals must not wait behind a load. */
+    /** A queue of its own: renewals must not wait behind a load. */
     private final ApiRequests renewals;
 
-    private final ScheduledExecutorService renewer = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread thread = new Thread(task, "hollow-nodes-leases");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService renewer =
+            Executors.newSingleThreadScheduledExecutor(Threads.daemon("hollow-nodes-leases"));
 
     private HollowNodes(ControlPlane plane, String prefix, int nodes, int podsPerNode) {
         this.prefix = prefix;
@@ -52,10 +50,10 @@ public final class HollowNodes implements AutoCloseable {
     }
 
     /**
-     * Blocks until all are there, as fast as the API server takes them.
+     * Creates the objects as fast as the API server accepts them; blocks until all exist.
      *
-     * @param prefix of their names, and of nobody else's: `PREFIX-0`, `PREFIX-1`, …
-     * @param podsPerNode how many pods each has: `PREFIX-0-0`, `PREFIX-0-1`, …
+     * @param prefix of their names, unique: `PREFIX-0`, `PREFIX-1`, …
+     * @param podsPerNode pods of each node: `PREFIX-0-0`, `PREFIX-0-1`, …
      * @throws IllegalStateException with the first request that failed
      */
     public static HollowNodes create(ControlPlane plane, String prefix, int nodes, int podsPerNode) {
@@ -69,7 +67,7 @@ public final class HollowNodes implements AutoCloseable {
         }
     }
 
-    /** The first at 0. */
+    /** Returns the names in order of their numbers. */
     public List<String> names() {
         return IntStream.range(0, nodes).mapToObj(texts::name).toList();
     }
@@ -80,7 +78,7 @@ public final class HollowNodes implements AutoCloseable {
         if (podsPerNode > 0) {
             api.post(NAMESPACES, "{\"metadata\": {\"name\": \"" + prefix + "\"}}")
                     .join();
-            // A controller manager makes this one too, and may be first.
+            // A controller manager creates this one too, and may be first.
             api.post(NAMESPACES + "/" + prefix + "/serviceaccounts", "{\"metadata\": {\"name\": \"default\"}}")
                     .exceptionally(thereAlready -> null)
                     .join();
@@ -88,7 +86,7 @@ public final class HollowNodes implements AutoCloseable {
         }
     }
 
-    /** The API server gives every new node the taint of one that is not ready; without controllers nobody else takes it away. */
+    /** Removes the taint not-ready, which the API server adds to new nodes and only controllers remove. */
     private CompletableFuture<Void> createNode(int node) {
         return api.post(LEASES, texts.lease(node, Instant.now()))
                 .thenCompose(done -> api.post(NODES, texts.node(node)))
@@ -107,13 +105,13 @@ public final class HollowNodes implements AutoCloseable {
         return texts.name(number / podsPerNode) + "-" + number % podsPerNode;
     }
 
-    /** Some of them each second, as kubelets do, which know nothing of each other. */
+    /** Renews a part of the leases each second: kubelets renew at independent times, too. */
     private void renew() {
         int first = turn++ % RENEWAL_SECONDS;
         int some = (nodes - first + RENEWAL_SECONDS - 1) / RENEWAL_SECONDS;
         String now = texts.renewal(Instant.now());
         try {
-            // One that is not made yet, or deleted by somebody, is none to renew.
+            // A node may not exist yet, or no longer.
             renewals.all(some, i -> {
                 String node = texts.name(first + i * RENEWAL_SECONDS);
                 return renewals.patchIfThere(LEASES + "/" + node, now);
@@ -123,12 +121,12 @@ public final class HollowNodes implements AutoCloseable {
         }
     }
 
-    /** Leaves them to themselves: for who stops the API server next. */
+    /** Stops the renewals and leaves the objects, for callers that stop the API server next. */
     public void abandon() {
         renewer.shutdownNow();
     }
 
-    /** Deletes all of them, as fast as the API server does. */
+    /** Deletes all objects; blocks until they are gone. */
     @Override
     public void close() {
         abandon();

@@ -6,7 +6,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 
-/** What {@link HollowNodes} writes, in JSON. */
+/** The JSON of the objects of {@link HollowNodes}. */
 final class HollowObjects {
 
     private static final DateTimeFormatter MICROSECONDS = DateTimeFormatter.ofPattern(
@@ -43,7 +43,7 @@ final class HollowObjects {
         return lease.replace("@TIME@", MICROSECONDS.format(now)).replace("@NAME@", name(number));
     }
 
-    /** A change of any lease. */
+    /** Returns the patch that renews any lease. */
     String renewal(Instant now) {
         return "{\"spec\": {\"renewTime\": \"" + MICROSECONDS.format(now) + "\"}}";
     }

@@ -20,7 +20,7 @@ public final class JsonPath {
     private JsonPath() {}
 
     /**
-     * As `kubectl --output=jsonpath={PATH}` prints it: texts as they are, other values as JSON, several with spaces between
+     * Evaluates a path like `kubectl --output=jsonpath={PATH}`: texts as they are, other values as JSON, several with spaces between
      * them. What is not there is empty.
      *
      * @param tree of maps, lists, texts, numbers and booleans

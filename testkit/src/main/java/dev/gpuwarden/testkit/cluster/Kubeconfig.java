@@ -3,7 +3,7 @@ package dev.gpuwarden.testkit.cluster;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** What clients read to find an API server and to say who they are. */
+/** Writes kubeconfig files: the address of an API server and the client's credentials. */
 final class Kubeconfig {
 
     private Kubeconfig() {}

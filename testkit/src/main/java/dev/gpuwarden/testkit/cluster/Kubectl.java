@@ -25,7 +25,7 @@ final class Kubectl {
      *
      * @param input for its standard input
      * @return its standard output
-     * @throws IllegalStateException when it fails, with what it said
+     * @throws IllegalStateException when it fails, with its output
      */
     String run(Path kubeconfig, String input, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(binary.toString(), "--kubeconfig", kubeconfig.toString()));

@@ -1,8 +1,8 @@
 package dev.gpuwarden.testkit.cluster;
 
-/** How soon kubelets do what can wait: report a node's status, restart a container that crashes. */
+/** The delays of kubelets: before they report a node's status, and before they restart a container that has crashed. */
 public enum KubeletPace {
-    /** As kubelets for which nothing is set: 10 s, and up to 5 min. */
+    /** The defaults of kubelets: 10 s, and up to 5 min. */
     USUAL(""),
     /** Within 1 s, and 3 s: for tests, and for clusters of a few nodes. */
     FAST(Resource.text("node/kubelet-fast.yaml"));

@@ -6,14 +6,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Files that programs write to while they run. */
+/** Reads log files of programs that are running. */
 final class Log {
 
     private static final int TAIL_LINES = 20;
 
     private Log() {}
 
-    /** The last lines, or why they cannot be had. */
+    /** Returns the last 20 lines, or the reason why they cannot be read. */
     static String tail(Path log) {
         try {
             List<String> lines = new String(Files.readAllBytes(log), StandardCharsets.UTF_8)

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Joins the nodes of one cluster and this machine: a bridge in a network namespace of its own, where the API server is too. The
- * kernel takes all of it back, this machine's end too, when the processes in the namespace have ended.
+ * The network of one cluster's nodes and this machine: a bridge in a network namespace of its own, which contains the API server
+ * too. The kernel removes all of it, this machine's end too, when the processes in the namespace have ended.
  *
  * <p>Cluster number c of this machine has 10.88.c.0/24: this machine is .254, the API server .253, node k is .k and its pods are
  * in 10.(100+k).c.0/24.
@@ -18,7 +18,7 @@ final class Network implements AutoCloseable {
     private static final int NUMBERS = 254;
     private static final Duration STARTING = Duration.ofMinutes(1);
 
-    /** Something to wait for that tells whose it is; nobody writes to it. */
+    /** A process that only waits; its name identifies the owner. */
     private static final String LOG = "network.log";
 
     private final Program holder;
@@ -29,7 +29,7 @@ final class Network implements AutoCloseable {
         this.number = number;
     }
 
-    /** @param folder where its log is; deleted when this process dies before {@link #close()} */
+    /** @param folder of its log; deleted when this process dies before {@link #close()} */
     static Network start(Path folder) throws InterruptedException {
         Program holder = Program.start(
                 folder,
@@ -52,18 +52,18 @@ final class Network implements AutoCloseable {
         }
     }
 
-    /** The first number that no other cluster of this machine has: making a device by its name is the claim. */
+    /** Claims the first number that no other cluster of this machine has, by creating a device of that name. */
     private static int claim(long inside) {
         return Integer.parseInt(Shell.run("node/network.sh", Long.toString(inside), Integer.toString(NUMBERS))
                 .strip());
     }
 
-    /** Which of this machine's clusters it is. */
+    /** Returns the number of the cluster on this machine. */
     int number() {
         return number;
     }
 
-    /** Where the API server is. */
+    /** Returns the place of the API server. */
     ControlPlane.Place middle() {
         return new ControlPlane.Place(
                 "10.88." + number + ".253",
@@ -82,7 +82,7 @@ final class Network implements AutoCloseable {
         return "10." + (100 + k) + "." + number + ".0/24";
     }
 
-    /** Gives a node its device `eth0`. */
+    /** Creates a node's device `eth0`. */
     void connect(int k, long pid) {
         long inside = holder.inside().orElseThrow().pid();
         Shell.run(

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What real nodes need of this machine. */
+/** The requirements of real nodes on this machine. */
 final class NodeNeeds {
 
     static final Path CGROUPS = Path.of("/sys/fs/cgroup");
@@ -23,7 +23,7 @@ final class NodeNeeds {
     /** An ELF header of a program with a dynamic loader names it on its first page. */
     private static final int FIRST_PAGE = 4_096;
 
-    /** Debian's packages, by the files that tell that they are there. */
+    /** Debian's packages, by files that they install. */
     private static final Map<String, List<String>> PACKAGES = new TreeMap<>(Map.of(
             "containernetworking-plugins", List.of("/usr/lib/cni/ptp"),
             "nftables", List.of("/usr/sbin/nft", "/sbin/nft"),
@@ -33,7 +33,7 @@ final class NodeNeeds {
 
     private NodeNeeds() {}
 
-    /** Everything that is missing, in a sentence; empty when nodes can run here. */
+    /** Returns a sentence with all missing requirements; empty when nodes can run here. */
     static Optional<String> missing(Binaries binaries) {
         List<String> missing = new ArrayList<>();
         if (!"root".equals(System.getProperty("user.name"))) {

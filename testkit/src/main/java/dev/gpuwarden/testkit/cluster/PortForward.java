@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A pod's port on this machine's loopback, by way of the API server and the pod's kubelet: what `kubectl port-forward` does. */
+/** A `kubectl port-forward`: a pod's port on this machine's loopback, by way of the API server and the pod's kubelet. */
 public final class PortForward implements AutoCloseable {
 
     private static final String NAME = "port-forward";
@@ -27,10 +27,10 @@ public final class PortForward implements AutoCloseable {
     }
 
     /**
-     * Blocks until it listens.
+     * Starts it; blocks until it listens.
      *
-     * @param folder empty; gone with this process
-     * @param pod as in `pod/NAME` or `deployment/NAME`
+     * @param folder empty; deleted at the end of this process
+     * @param pod `pod/NAME` or `deployment/NAME`
      */
     static PortForward start(Path folder, Path kubectl, Path kubeconfig, String namespace, String pod, int port) {
         Program program = Program.start(
@@ -69,7 +69,7 @@ public final class PortForward implements AutoCloseable {
         }
     }
 
-    /** As in `http://127.0.0.1:34567`. */
+    /** Returns the address, for example `http://127.0.0.1:34567`. */
     public URI url() {
         return URI.create("http://" + listening().orElseThrow());
     }

@@ -6,12 +6,12 @@ import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ports of loopback for programs that must be told theirs: a range for each Java process, since between the look at a port and
- * the program that takes it any other process could have been given it. Who has a range listens at its first port. Thread-safe.
+ * Ports of loopback for programs that need one as an option. Each Java process has a range, since another process could take a port
+ * between its choice and its use. The owner of a range listens at its first port. Thread-safe.
  */
 final class Ports {
 
-    /** Below those that the system hands to outgoing connections (32768 on), which come and go at any time. */
+    /** Below the ports that the system uses for outgoing connections (32768 and more). */
     private static final int FIRST = 20_000;
 
     private static final int RANGES = 100;
@@ -22,7 +22,7 @@ final class Ports {
     private final ServerSocket claim;
     private int last;
 
-    /** @throws IllegalStateException when others have all ranges */
+    /** @throws IllegalStateException when other processes have all ranges */
     Ports() {
         this.claim = claim();
         this.last = claim.getLocalPort();
@@ -45,12 +45,12 @@ final class Ports {
         return new ServerSocket(port, 1, InetAddress.getLoopbackAddress());
     }
 
-    /** A port where no program listens now, and which no other Java process is given. */
+    /** Returns a port where no program listens now; no other Java process gets it. */
     static int free() {
         return OWN.next();
     }
 
-    /** The one after the last: a program that has just been given one may not listen yet. */
+    /** Returns the next port after the last: the program that got the last one may not listen yet. */
     synchronized int next() {
         int first = claim.getLocalPort();
         for (int i = 1; i < RANGE; i++) {

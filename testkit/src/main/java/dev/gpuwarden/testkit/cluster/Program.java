@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** A part of a cluster as a child process that ends with this one, however this one ends. */
+/** A program of a cluster: a child process that ends with this process, even when that is killed. */
 final class Program implements AutoCloseable {
 
     private static final Duration ENDING = Duration.ofSeconds(30);
@@ -28,8 +28,8 @@ final class Program implements AutoCloseable {
     }
 
     /**
-     * @param folder where its log is; deleted when this process dies before {@link #close()}
-     * @param after what a shell does before it deletes the folder
+     * @param folder of its log; deleted when this process dies before {@link #close()}
+     * @param after a line of shell that runs before the folder is deleted
      */
     static Program start(Path folder, String name, String after, List<String> program) {
         Path log = folder.resolve(name + ".log");
@@ -60,7 +60,7 @@ final class Program implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** The first process that it has in a network namespace of its own; empty before there is one. */
+    /** Returns its first process in a network namespace of its own; empty before there is one. */
     Optional<ProcessHandle> inside() {
         Path own = network(ProcessHandle.current().pid()).orElseThrow();
         return process.children()
@@ -77,7 +77,7 @@ final class Program implements AutoCloseable {
         }
     }
 
-    /** Ends it at once, and waits for all that runs in a process namespace of its own: the first one there ends last. */
+    /** Kills it, and waits for all processes in its process namespace: the first process of a namespace ends last. */
     void kill() {
         Optional<ProcessHandle> first = inside();
         process.toHandle().destroyForcibly();
@@ -90,9 +90,9 @@ final class Program implements AutoCloseable {
     }
 
     /**
-     * Looks again and again until the condition holds.
+     * Polls until the condition holds.
      *
-     * @throws IllegalStateException when the program ends first, or the time is over, with the end of its log
+     * @throws IllegalStateException when the program ends first, or after the limit, with the end of its log
      */
     void await(Duration limit, String what, BooleanSupplier condition) throws InterruptedException {
         long end = System.nanoTime() + limit.toNanos();
@@ -108,10 +108,10 @@ final class Program implements AutoCloseable {
         }
     }
 
-    /** Ends it in order, by force when that takes too long, and waits for its end. */
+    /** Ends it by SIGTERM, and by SIGKILL when that takes too long; waits for its end. */
     @Override
     public void close() {
-        // Not Process.destroy(), which closes the pipe first: the program would be killed as if its owner were gone.
+        // Not Process.destroy(), which closes the pipe first: the program would be killed as if its owner had ended.
         process.toHandle().destroy();
         try {
             if (!process.waitFor(ENDING.toMillis(), TimeUnit.MILLISECONDS)) {

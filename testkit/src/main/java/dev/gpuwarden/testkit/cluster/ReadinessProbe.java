@@ -14,7 +14,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Asks a part whether it is ready: nobody in particular may ask, of the API server once its own roles are there. */
+/** An anonymous HTTPS request to a component's health endpoint. The API server permits it once its own roles exist. */
 final class ReadinessProbe {
 
     private static final int TIMEOUT_MILLIS = 5_000;
@@ -43,6 +43,7 @@ final class ReadinessProbe {
         }
     }
 
+    /** Returns true for status 200; blocks up to ten seconds. */
     boolean now() {
         try {
             HttpsURLConnection connection = (HttpsURLConnection) uri.toURL().openConnection(Proxy.NO_PROXY);

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.core.util.Threads;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -30,7 +31,7 @@ public final class Relay implements AutoCloseable {
         return port;
     }
 
-    /** From now on nobody is there. */
+    /** Closes all connections and refuses new ones, until {@link #back}. */
     public void away() throws IOException {
         door.close();
         for (Socket socket : open) {
@@ -43,7 +44,7 @@ public final class Relay implements AutoCloseable {
         stalled = true;
     }
 
-    /** What was held back goes on. */
+    /** Passes on the bytes that were held back. */
     public synchronized void flow() {
         stalled = false;
         notifyAll();
@@ -100,15 +101,14 @@ public final class Relay implements AutoCloseable {
     }
 
     private static void start(Work work) {
-        Thread thread = new Thread(() -> {
-            try {
-                work.run();
-            } catch (IOException e) {
-                // Closed by one of the two sides.
-            }
-        });
-        thread.setDaemon(true);
-        thread.start();
+        Threads.daemon("relay", () -> {
+                    try {
+                        work.run();
+                    } catch (IOException e) {
+                        // Closed by one of the two sides.
+                    }
+                })
+                .start();
     }
 
     @Override

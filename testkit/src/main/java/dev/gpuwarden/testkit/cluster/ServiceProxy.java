@@ -20,10 +20,10 @@ final class ServiceProxy implements AutoCloseable {
     }
 
     /**
-     * Blocks until it has written its rules.
+     * Starts it; blocks until it has written its rules.
      *
-     * @param folder empty or not there yet
-     * @param node one that the API server knows
+     * @param folder empty, or does not exist yet
+     * @param node name of a Node object
      */
     static ServiceProxy start(Path folder, Binaries binaries, ControlPlane.Place place, String kubeconfig, String node)
             throws InterruptedException {
@@ -50,7 +50,7 @@ final class ServiceProxy implements AutoCloseable {
         }
     }
 
-    /** Text of a kube-proxy's configuration. */
+    /** Returns the text of a kube-proxy's configuration. */
     static String configuration(String kubeconfig, String node) {
         return Resource.text("node/kube-proxy.yaml")
                 .replace("KUBECONFIG", kubeconfig)

@@ -15,7 +15,7 @@ final class Shell {
      * Blocks until it ends.
      *
      * @return what it printed
-     * @throws IllegalStateException when it fails, with what it said
+     * @throws IllegalStateException when it fails, with its output
      */
     static String run(String script, String... arguments) {
         List<String> command = new ArrayList<>(List.of("sh", "-c", Resource.text(script), script));
@@ -28,7 +28,7 @@ final class Shell {
         return result.said();
     }
 
-    /** Whether a program ends well; blocks until it ends. */
+    /** Returns true for exit code 0; blocks until the program ends. */
     static boolean succeeds(List<String> command) {
         return run(command).code() == 0;
     }

@@ -16,8 +16,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * The one cluster that a user has from the command line. A process in the background holds it; the notes in its folder tell
- * others of it.
+ * The one cluster that a user has from the command line. A process in the background holds it; files in its folder describe it to
+ * other processes.
  */
 public final class UserCluster {
 
@@ -35,17 +35,17 @@ public final class UserCluster {
                 Path.of(System.getProperty("java.io.tmpdir"), "gpuwarden-cluster-" + System.getProperty("user.name")));
     }
 
-    /** Where everything of it is. */
+    /** Returns the folder of all its files. */
     public Path folder() {
         return folder;
     }
 
-    /** What the holder says while it starts, and its last words. */
+    /** Returns the log of the holder. */
     public Path log() {
         return folder.resolve("holder.log");
     }
 
-    /** For the cluster itself. */
+    /** Returns the folder for the cluster itself. */
     public Path parts() {
         return folder.resolve("cluster");
     }
@@ -54,7 +54,7 @@ public final class UserCluster {
         return parts().resolve("control-plane").resolve("admin.kubeconfig");
     }
 
-    /** The folder of a node's simulated GPUs. */
+    /** Returns the folder of a node's simulated GPUs. */
     public Path gpus(String node) {
         Path gpus = parts().resolve(node).resolve("gpus");
         if (!node.matches("node-[0-9]+") || !Files.isDirectory(gpus)) {
@@ -63,30 +63,30 @@ public final class UserCluster {
         return gpus;
     }
 
-    /** @throws UserError when none runs */
+    /** Checks that a cluster runs. @throws UserError when none runs */
     public void need() {
         if (!ready()) {
             throw new UserError("no cluster runs; start one with `gpuwarden cluster up`");
         }
     }
 
-    /** The folder that has kubectl. */
+    /** Returns the folder that contains kubectl. */
     public Path tools() {
         return Binaries.ofUser().path("");
     }
 
     /**
-     * A node as the API server sees it.
+     * A node in the API server.
      *
-     * @param ready the status of its condition: `True`, `False`, `Unknown`; `unknown to the API server` when that does not know it
-     * @param gpus the folder of what is simulated
+     * @param ready status of its condition: `True`, `False`, `Unknown`; `unknown to the API server` where it has no such Node
+     * @param gpus folder of its simulated GPUs
      */
     public record NodeState(String name, String ready, String address, Path gpus) {}
 
     /**
-     * In order of their names; blocks for as long as kubectl does.
+     * Returns the nodes in order of their names; blocks while kubectl runs.
      *
-     * @throws IllegalStateException when the API server does not answer, with what kubectl said
+     * @throws IllegalStateException when the API server does not answer, with the output of kubectl
      */
     public List<NodeState> states() {
         String seen = new Kubectl(Binaries.ofUser().path("kubectl"), folder)
@@ -112,7 +112,7 @@ public final class UserCluster {
         return new NodeState(name, words[1], words[2], gpus(name));
     }
 
-    /** Names of its nodes. */
+    /** Returns the names of its nodes. */
     public List<String> nodes() {
         if (!Files.isDirectory(parts())) {
             return List.of();
@@ -131,7 +131,7 @@ public final class UserCluster {
         return Integer.parseInt(node.substring("node-".length()));
     }
 
-    /** Makes the private folder, for a cluster that starts. */
+    /** Creates the private folder for a cluster that starts. */
     public void claim() {
         try {
             Files.createDirectories(folder);
@@ -141,7 +141,7 @@ public final class UserCluster {
         }
     }
 
-    /** Notes that this process holds the cluster, and whether it is there yet. */
+    /** Records that this process holds the cluster, and whether the cluster is ready. */
     public void note(boolean ready) {
         ProcessHandle self = ProcessHandle.current();
         Path next = folder.resolve("holder.next");
@@ -157,16 +157,16 @@ public final class UserCluster {
         return folder.resolve("holder.properties");
     }
 
-    /** The process that holds it, if it lives. */
+    /** Returns the process that holds it, if that lives. */
     public Optional<ProcessHandle> holder() {
         Properties notes = readNotes();
         return ProcessHandle.of(Long.parseLong(notes.getProperty("pid", "0")))
                 .filter(process -> started(process).equals(notes.getProperty("started")))
-                // One that was killed and not yet asked after by its parent has no program any more.
+                // A zombie process has no program any more.
                 .filter(process -> process.info().command().isPresent());
     }
 
-    /** Whether its holder lives and all nodes were Ready once. */
+    /** Returns true when its holder lives and all nodes have been Ready. */
     public boolean ready() {
         return holder().isPresent() && Boolean.parseBoolean(readNotes().getProperty("ready"));
     }
@@ -183,21 +183,21 @@ public final class UserCluster {
         return notes;
     }
 
-    /** Which process a pid meant: pids are used again. */
+    /** Identifies a process: a pid can be used again. */
     private static String started(ProcessHandle process) {
         return process.info().startInstant().map(Instant::toString).orElse("");
     }
 
     /**
-     * Ends it and removes all that is left of it, whatever of it was killed before; blocks until that is done. Nothing there is
-     * fine.
+     * Ends it and removes its remains, even when parts of it were killed before; blocks until that is done. Does nothing where there
+     * is none.
      */
     public void end() {
         holder().ifPresent(ProcessHandle::destroy);
         while (holder().isPresent()) {
             LockSupport.parkNanos(POLL_NANOS);
         }
-        // What is killed by now, or killed badly: see Folder.workers.
+        // Processes that outlived a kill: see Folder.workers.
         while (Folder.workers(folder)
                 .filter(ProcessHandle::destroyForcibly)
                 .findAny()

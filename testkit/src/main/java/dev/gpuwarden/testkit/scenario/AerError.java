@@ -10,7 +10,7 @@ import java.util.List;
  */
 public record AerError(String severity, String name, int bit, String layer, String agent) {
 
-    /** In the order of sysfs. */
+    /** All errors in the order of sysfs. */
     public static final List<AerError> ALL = Boards.resource("aer.tsv")
             .lines()
             .filter(line -> !line.startsWith("#"))

@@ -38,7 +38,7 @@ public record Board(
     /**
      * A place in a node.
      *
-     * @param numaNode as the kernel and NVML number it
+     * @param numaNode number in the kernel and in NVML
      * @param nic address of the network device beside it; empty for none
      */
     public record Slot(PciAddress address, int numaNode, int firstCpu, int lastCpu, Optional<PciAddress> nic) {

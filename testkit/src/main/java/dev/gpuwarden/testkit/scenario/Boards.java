@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** The boards that come with the program. */
+/** The built-in boards. */
 public final class Boards {
 
     private static final List<String> NAMES =

@@ -6,7 +6,7 @@ import java.util.OptionalLong;
 /** A change of a running node. */
 public sealed interface Change {
 
-    /** For people, in the words of `sim set` where it has them. */
+    /** Returns a description in the syntax of `sim set`, where it has one for this change. */
     String text();
 
     /** @param gpu {@link Fault#EVERY_GPU} for all */
@@ -65,8 +65,8 @@ public sealed interface Change {
     /**
      * Lines of the kernel log.
      *
-     * @param user whether a process writes them and not the kernel
-     * @param texts with {@link LineText}'s names for what differs from node to node
+     * @param user true when a process writes them, false for the kernel
+     * @param texts with the names of {@link LineText} for values that differ from node to node
      */
     record Log(boolean user, List<String> texts) implements Change {
         @Override
@@ -83,7 +83,7 @@ public sealed interface Change {
         }
     }
 
-    /** Storms that are under way write no more. */
+    /** Ends the storms that are running. */
     record EndStorms() implements Change {
         @Override
         public String text() {
@@ -91,7 +91,7 @@ public sealed interface Change {
         }
     }
 
-    /** On every GPU that the process holds. */
+    /** Sets the memory of a process on every GPU that it holds. */
     record SetMemory(int pid, OptionalLong bytes) implements Change {
         @Override
         public String text() {

@@ -7,10 +7,10 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Calls that go wrong.
+ * A fault of calls of the driver library.
  *
  * @param functions names as the library exports them; empty for every function
- * @param gpu {@link #EVERY_GPU} also meets calls that are about no GPU, such as nvmlInit_v2
+ * @param gpu index; {@link #EVERY_GPU} also affects calls without a GPU, such as nvmlInit_v2
  * @param code of {@link Mode#ERROR}
  * @param delay of {@link Mode#DELAY}
  * @param lie of {@link Mode#LIE}: the name of a constant of the table without "LIE_"
@@ -19,19 +19,19 @@ public record Fault(String name, Mode mode, List<String> functions, int gpu, int
 
     public static final int EVERY_GPU = -1;
 
-    /** What happens to a call. */
+    /** The effect on a call. */
     public enum Mode {
-        /** It answers a code. */
+        /** The call returns a code. */
         ERROR,
-        /** It does not come back until the fault is cleared. */
+        /** The call does not return until the fault is cleared. */
         HANG,
-        /** It comes back late. */
+        /** The call returns late. */
         DELAY,
-        /** It succeeds with an answer that cannot be true. */
+        /** The call succeeds with an answer that cannot be true. */
         LIE
     }
 
-    /** What happens, in words. */
+    /** Describes the effect in words. */
     public String effect() {
         return switch (mode) {
             case ERROR -> "error " + Form.of("code").write(List.of((long) code));

@@ -137,7 +137,7 @@ public final class Form {
         return Optional.of(Value.Numbers.of(number));
     }
 
-    /** One of a few names, in any case. */
+    /** Returns the form of one name of several, in upper or lower case. */
     private static Form oneOf(Map<String, Long> names) {
         return new Form(
                 "one of " + String.join(", ", names.keySet()),
@@ -154,7 +154,7 @@ public final class Form {
                 .orElse(Long.toString(number));
     }
 
-    /** Whole numbers joined by "+". */
+    /** Returns the form of whole numbers joined by "+". */
     private static Form counts() {
         return new Form(
                 "a whole number, or a list of them",
@@ -165,7 +165,7 @@ public final class Form {
                 numbers -> numbers.stream().map(String::valueOf).collect(Collectors.joining("+")));
     }
 
-    /** Names joined by "+", or the mask as a number. */
+    /** Returns the form of names joined by "+", or of the mask as a number. */
     private static Form mask(Map<String, Long> names) {
         long known = names.values().stream().reduce(0L, (a, b) -> a | b);
         return new Form(
@@ -196,7 +196,7 @@ public final class Form {
                 });
     }
 
-    /** An nvmlReturn, by number or name. */
+    /** Returns the form of an nvmlReturn, by number or name. */
     private static Form code() {
         return new Form(
                 "an nvmlReturn, for example 15 or gpu-lost",
@@ -206,7 +206,7 @@ public final class Form {
                 numbers -> nameOf(RETURN_CODES, numbers.get(0)));
     }
 
-    /** The two groups of a pattern. */
+    /** Returns the form of two numbers: the groups of a pattern. */
     private static Form pair(String expected, String pattern, int radix, String format) {
         Pattern compiled = Pattern.compile(pattern);
         return new Form(
@@ -221,7 +221,7 @@ public final class Form {
                 numbers -> String.format(Locale.ROOT, format, numbers.toArray()));
     }
 
-    /** 12.4 is NVML's 12040. */
+    /** Returns the form of a CUDA version: 12.4 is NVML's 12040. */
     private static Form cudaVersion() {
         Pattern version = Pattern.compile("(\\d{1,3})\\.(\\d)");
         return new Form(
@@ -235,7 +235,7 @@ public final class Form {
                 numbers -> numbers.get(0) / 1000 + "." + numbers.get(0) % 1000 / 10);
     }
 
-    /** Domain, bus and device. */
+    /** Returns the form of a PCI address: domain, bus and device. */
     private static Form address() {
         return new Form(
                 "a PCI address of function 0, for example 0000:3b:00.0",
@@ -250,7 +250,7 @@ public final class Form {
                         .toString());
     }
 
-    /** Nanoseconds since 1970; 0 is the real time. */
+    /** Returns the form of a time in nanoseconds since 1970; 0 is the real time. */
     private static Form instant() {
         return new Form(
                 "a time, for example 2026-01-01T00:00:00Z, or real",
@@ -272,7 +272,7 @@ public final class Form {
 
     // ---- names ----
 
-    /** @param pairs as in `down=0` */
+    /** @param pairs name and number, for example `down=0` */
     private static Map<String, Long> names(String... pairs) {
         Map<String, Long> names = new LinkedHashMap<>();
         for (String pair : pairs) {

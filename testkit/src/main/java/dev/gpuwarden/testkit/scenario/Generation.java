@@ -4,16 +4,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** Driver generations that the simulator stands for. */
+/** Driver generations that the simulator can imitate. */
 public enum Generation {
     D470("470", "470.256.02", "11.4", false),
     /** `_v3` process lists with 32-byte entries. */
     D535_54("535.54", "535.54.03", "12.2", false),
     D535_161("535.161", "535.161.08", "12.2", false),
     D550("550", "550.163.01", "12.4", false),
-    /** Its functions are inferred from newer headers and bindings: no library of it was at hand. */
+    /** Functions inferred from newer headers and bindings: no library of this generation was available. */
     D580("580", "580.82.07", "13.0", true),
-    /** Inferred likewise. */
+    /** Inferred in the same way. */
     D615("615", "615.71", "13.3", true);
 
     private final String label;
@@ -28,22 +28,22 @@ public enum Generation {
         this.inferred = inferred;
     }
 
-    /** As scenarios and the simulator's folders write it. */
+    /** Returns the name in scenarios and in the simulator's folders. */
     public String label() {
         return label;
     }
 
-    /** The driver's version, unless a scenario says otherwise. */
+    /** Returns the default version of the driver. */
     public String version() {
         return version;
     }
 
-    /** CUDA version that a driver of this generation serves. */
+    /** Returns the CUDA version that a driver of this generation supports. */
     public String cuda() {
         return cuda;
     }
 
-    /** Whether its set of functions was never compared with a real library. */
+    /** Returns true when its set of functions was never compared with a real library. */
     public boolean inferred() {
         return inferred;
     }

@@ -57,7 +57,7 @@ public final class Keys {
         byName.put(cells[1], new Key(cells[1], fields, Form.of(cells[3]), cells[4]));
     }
 
-    /** "temperature", "nvlink.state" for every link, "nvlink.5.state" for one. */
+    /** Finds a key by its path: "temperature", "nvlink.state" for every link, "nvlink.5.state" for one. */
     public Optional<Match> find(String path) {
         Key whole = byName.get(path);
         if (whole != null) {
@@ -98,7 +98,7 @@ public final class Keys {
      * Reads the value of one key.
      *
      * @param key its place
-     * @param path as in {@link #find}
+     * @param path one that {@link #find} accepts
      */
     Setting setting(YamlNode key, String path, YamlNode value) {
         Match match = find(path).orElseThrow(() -> key.unknown("a known key", path, names()));

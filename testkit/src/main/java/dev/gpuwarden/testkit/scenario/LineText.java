@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Lines as scenarios write them: `{gpu.3}` is that GPU's address as the driver prints it (0000:5b:00), `{uuid.3}` its UUID,
- * `{n}` the number of the line in a storm. Other braces mean themselves.
+ * Text of log lines in scenarios: `{gpu.3}` is that GPU's address as the driver prints it (0000:5b:00), `{uuid.3}` its UUID,
+ * `{n}` the number of the line in a storm. Other braces are literal.
  */
 public final class LineText {
 
@@ -16,7 +16,7 @@ public final class LineText {
     private LineText() {}
 
     /**
-     * Fills the names in.
+     * Replaces the names in a line.
      *
      * @param number of the line
      */

@@ -1,9 +1,9 @@
 package dev.gpuwarden.testkit.scenario;
 
 /**
- * A way to partition a board.
+ * A kind of partition of a board.
  *
- * @param id as `nvidia-smi mig -lgip` numbers it
+ * @param id number in `nvidia-smi mig -lgip`
  * @param slices compute slices
  * @param memoryBytes frame buffer of the partition
  */
@@ -19,7 +19,7 @@ public record MigProfile(
         int ofas,
         long memoryBytes) {
 
-    /** Its NVML_GPU_INSTANCE_PROFILE number: REV1 has the media engines, REV2 the memory of two. */
+    /** Returns the NVML_GPU_INSTANCE_PROFILE number: REV1 has the media engines, REV2 the memory of two. */
     public int number() {
         if (slices == 1) {
             return withMedia() ? 7 : memorySlices == 2 ? 9 : 0;
@@ -27,12 +27,12 @@ public record MigProfile(
         return computeNumber();
     }
 
-    /** NVML_COMPUTE_INSTANCE_PROFILE number and id of the compute instance that takes all of it. */
+    /** Returns the NVML_COMPUTE_INSTANCE_PROFILE number, also the id of the compute instance that takes all of the partition. */
     public int computeNumber() {
         return slices == 7 ? 4 : slices - 1;
     }
 
-    /** As many as an empty board has room for, as `nvidia-smi mig -lgip` counts them. */
+    /** Returns the number of such partitions that an empty board can hold, as `nvidia-smi mig -lgip` counts them. */
     public int instances() {
         return withMedia() ? 1 : Math.min(7 / slices, 8 / memorySlices);
     }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.core.util.Sha256;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.CgroupDriver;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.CgroupVersion;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.Qos;
@@ -80,7 +81,7 @@ final class OwnerReader {
                 matching(
                         f,
                         "container-id",
-                        Identity.hex(seed + "/" + container, 64),
+                        Sha256.hex(seed + "/" + container, 64),
                         CONTAINER_ID,
                         "64 hexadecimal digits"),
                 version(f),
@@ -101,7 +102,7 @@ final class OwnerReader {
                 matching(
                         f,
                         "id",
-                        Identity.hex("container/" + runtime + "/" + number, 64),
+                        Sha256.hex("container/" + runtime + "/" + number, 64),
                         CONTAINER_ID,
                         "64 hexadecimal digits"),
                 version(f),

@@ -1,9 +1,9 @@
 package dev.gpuwarden.testkit.scenario;
 
-/** Whom a process belongs to: what its /proc/PID/cgroup says. */
+/** The owner of a process, as /proc/PID/cgroup shows it. */
 public sealed interface ProcessOwner {
 
-    /** In a few words. */
+    /** Returns a short description. */
     default String text() {
         if (this instanceof Pod pod) {
             return "pod " + pod.namespace() + "/" + pod.name() + " container " + pod.container();
@@ -20,7 +20,7 @@ public sealed interface ProcessOwner {
 
     /**
      * @param uid 36 characters, or 32 hexadecimal digits for a static pod
-     * @param logs whether the kubelet's log folder names the pod
+     * @param logs true when the kubelet's log folder names the pod
      */
     record Pod(
             String namespace,
@@ -52,7 +52,7 @@ public sealed interface ProcessOwner {
         V2
     }
 
-    /** Who makes the pods' cgroups. */
+    /** The creator of the pods' cgroups. */
     enum CgroupDriver {
         SYSTEMD,
         CGROUPFS

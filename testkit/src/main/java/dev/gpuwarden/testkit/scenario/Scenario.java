@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A simulated node as its author wants it.
+ * The description of a simulated node.
  *
- * @param name the built-in's name, or the file's without its ending; UUIDs and serial numbers follow from it
- * @param changes made once, when the node starts, after GPUs and processes are in place
- * @param logs whether those changes write to the kernel log what hardware would
+ * @param name of the built-in scenario, or of the file without its extension; seed of UUIDs and serial numbers
+ * @param changes applied once, when the node starts, after GPUs and processes are in place
+ * @param logs true when those changes write the lines of real hardware to the kernel log
  * @param timeline in order of time
  */
 public record Scenario(
@@ -25,7 +25,7 @@ public record Scenario(
         boolean logs,
         List<Step> timeline) {
 
-    /** The same node with another driver. */
+    /** Returns the same node with another driver. */
     public Scenario withDriver(Generation other) {
         return new Scenario(
                 name, description, other, node, gpus, processes, faults, pci, nics, changes, logs, timeline);
@@ -34,7 +34,7 @@ public record Scenario(
     /**
      * Changes that happen together.
      *
-     * @param logs whether they write to the kernel log what hardware would
+     * @param logs true when they write the lines of real hardware to the kernel log
      */
     public record Step(Duration at, List<Change> changes, boolean logs) {}
 }

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The scenarios that come with the program, and files of the user's own. */
+/** Finds scenarios: built-in ones and files. */
 public final class Scenarios {
 
     private static final List<String> NAMES = List.of(
@@ -57,12 +57,17 @@ public final class Scenarios {
 
     private Scenarios() {}
 
-    /** Names of the scenarios that come with the program. */
+    /** Returns the names of the built-in scenarios. */
     public static List<String> names() {
         return NAMES;
     }
 
-    /** A name of the above, or the path of a YAML file. */
+    /**
+     * Reads a scenario.
+     *
+     * @param nameOrFile one of {@link #names}, or the path of a YAML file
+     * @throws UserError with one line per mistake
+     */
     public static Scenario find(String nameOrFile, Vocabulary vocabulary) {
         if (NAMES.contains(nameOrFile)) {
             String file = "scenarios/" + nameOrFile + ".yaml";
@@ -85,7 +90,7 @@ public final class Scenarios {
         try {
             return Files.readString(Path.of(file));
         } catch (NoSuchFileException | InvalidPathException e) {
-            throw new UserError(file + ": expected a scenario file, there is none");
+            throw new UserError(file + ": expected a scenario file, but there is none");
         } catch (MalformedInputException e) {
             throw new UserError(file + ": expected UTF-8 text");
         } catch (IOException e) {

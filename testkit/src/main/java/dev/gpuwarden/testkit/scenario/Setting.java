@@ -5,12 +5,12 @@ import java.util.List;
 /**
  * A key with its value.
  *
- * @param element which link or partition; {@link #EVERY} for all of them, and for keys without elements
+ * @param element index of the link or partition; {@link #EVERY} for all of them, and for keys without elements
  */
 public record Setting(Key key, int element, Value value) {
     public static final int EVERY = -1;
 
-    /** `KEY=VALUE`. */
+    /** Returns `KEY=VALUE`. */
     String text() {
         String name = element == EVERY ? key.name() : key.name().replaceFirst("\\.", "." + element + ".");
         return name + "=" + written();

@@ -8,7 +8,7 @@ import java.util.List;
  * One GPU of a scenario.
  *
  * @param settings beyond the board's own, in order
- * @param partitions empty: not in MIG mode
+ * @param partitions empty when not in MIG mode
  */
 public record SimGpu(Board board, List<Setting> settings, List<MigProfile> partitions) {
     /** The largest number of GPUs that the simulator's table holds. */

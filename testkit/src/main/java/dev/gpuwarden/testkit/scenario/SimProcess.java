@@ -12,11 +12,11 @@ import java.util.stream.IntStream;
  * A process that holds GPUs.
  *
  * @param gpus each of them with `bytes`
- * @param mig the partition of each GPU that it runs in
- * @param bytes absent: the driver does not know
- * @param smPercent absent: the driver has no utilisation sample of it
- * @param inProc false: the node's /proc does not show it, as in a foreign PID namespace
- * @param startedAgo how long before the node's start it began
+ * @param mig the partition of each GPU that it runs in; empty for none
+ * @param bytes per GPU; empty: the driver returns NOT_SUPPORTED
+ * @param smPercent empty: the driver has no utilisation sample
+ * @param inProc false: the node's /proc does not contain it, as in a foreign PID namespace
+ * @param startedAgo time between its start and the node's start
  */
 public record SimProcess(
         int pid,
@@ -30,7 +30,7 @@ public record SimProcess(
         boolean inProc,
         ProcessOwner owner) {
 
-    /** How the process uses the GPU; in the order of the table's constants. */
+    /** The kind of use of the GPU, in the order of the table's constants. */
     public enum Type {
         COMPUTE,
         GRAPHICS,

@@ -5,12 +5,12 @@ import java.util.List;
 /** A checked value of a key, ready for the simulator's table. */
 public sealed interface Value {
 
-    /** The driver answers NOT_SUPPORTED for it. */
+    /** No value: the driver returns NOT_SUPPORTED. */
     record Absent() implements Value {}
 
     record Text(String text) implements Value {}
 
-    /** So much more than it is now. */
+    /** A number that is added to the present value. */
     record Added(long number) implements Value {}
 
     /** One number per field of the key, or one for all of them. */

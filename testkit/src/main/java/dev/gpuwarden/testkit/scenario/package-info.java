@@ -1,2 +1,2 @@
-/** What a simulated node is to be, as users write it: YAML in, checked values out. Touches no simulator. */
+/** Scenarios: reads YAML descriptions of simulated nodes into checked values. Independent of the simulator. */
 package dev.gpuwarden.testkit.scenario;

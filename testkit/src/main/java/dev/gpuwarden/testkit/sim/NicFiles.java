@@ -2,7 +2,7 @@ package dev.gpuwarden.testkit.sim;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.PciAddress;
-import dev.gpuwarden.testkit.scenario.Identity;
+import dev.gpuwarden.core.util.Sha256;
 import dev.gpuwarden.testkit.scenario.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
 import dev.gpuwarden.testkit.scenario.Nic;
@@ -121,7 +121,7 @@ final class NicFiles {
     }
 
     private static Map<String, String> names(Nic nic, Device device, int index, String seed) {
-        String hex = "b83fd203" + Identity.hex(seed + "/nic/" + index, 8);
+        String hex = "b83fd203" + Sha256.hex(seed + "/nic/" + index, 8);
         String guid = hex.replaceAll("(....)(?=.)", "$1:");
         String mac = hex.replaceAll("(..)(?=.)", "$1:");
         return Map.ofEntries(

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.testkit.scenario.Change;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.Scenarios;
@@ -199,11 +200,7 @@ public final class SimulatedNode implements AutoCloseable {
             return;
         }
         if (player == null) {
-            player = Executors.newSingleThreadScheduledExecutor(runnable -> {
-                Thread t = new Thread(runnable, "simulated-node-timeline");
-                t.setDaemon(true);
-                return t;
-            });
+            player = Executors.newSingleThreadScheduledExecutor(Threads.daemon("simulated-node-timeline"));
         }
         for (Scenario.Step step : scenario.timeline()) {
             if (step.at().compareTo(after) > 0 && step.at().compareTo(before) < 0) {
