@@ -1,2 +1,2 @@
-/** Simulated nodes: for this project's tests, for the demo, and for anyone's own programs. */
+/** Simulated nodes for tests, for the demos and for other programs; helpers of tests. */
 package dev.gpuwarden.testkit;

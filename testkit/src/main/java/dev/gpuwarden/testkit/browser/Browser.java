@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-/** A headless Chromium with one page, spoken to by the DevTools protocol. */
+/** A headless Chromium with one page, controlled by the DevTools protocol. */
 public final class Browser implements AutoCloseable {
 
     private static final Pattern LISTENING = Pattern.compile("DevTools listening on (ws://[^ ]+)");
@@ -44,7 +44,7 @@ public final class Browser implements AutoCloseable {
                 .join();
     }
 
-    /** @param profile an empty folder for what the browser keeps */
+    /** @param profile an empty folder for the browser's files */
     public static Browser start(Path profile, int width, int height) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(
                         "chromium",
@@ -72,7 +72,7 @@ public final class Browser implements AutoCloseable {
         throw new IOException("chromium ended before it listened");
     }
 
-    /** Or it would stop when the pipe is full. */
+    /** Reads and drops the output: Chromium would stop at a full pipe. */
     private static void drain(BufferedReader err) {
         Threads.daemon("chromium-stderr", () -> err.lines().forEach(line -> {})).start();
     }
@@ -85,18 +85,18 @@ public final class Browser implements AutoCloseable {
                         .get("sessionId"));
     }
 
-    /** Goes there, and waits until the page with all that it names is there. */
+    /** Opens an address; blocks until the page and all its resources are loaded. */
     public void open(String address) throws InterruptedException {
         open(address, address);
     }
 
-    /** @param shown how the address begins once it is there: without a name and a password in it, for example */
+    /** @param shown beginning of the address of the loaded page, for example without a name and a password */
     public void open(String address, String shown) throws InterruptedException {
         call("Page.navigate", Map.of("url", address));
         until("document.readyState === 'complete' && location.href.startsWith('" + shown + "')");
     }
 
-    /** The value of an expression in the page; a promise is waited for. */
+    /** Evaluates an expression in the page; waits for a promise. */
     public Object evaluate(String expression) throws InterruptedException {
         Map<?, ?> answer =
                 call("Runtime.evaluate", Map.of("expression", expression, "awaitPromise", true, "returnByValue", true));
@@ -108,8 +108,8 @@ public final class Browser implements AutoCloseable {
     }
 
     /**
-     * Waits until an expression is true: up to a minute, since recovery needs proof. One that throws is not true yet: a page on its way
-     * has no document. Fails with what the page says.
+     * Waits until an expression is true, up to a minute, since recovery needs proof. An expression that throws is not true yet: a page
+     * that is loading has no document. Fails with the text of the page.
      */
     public void until(String expression) throws InterruptedException {
         long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
@@ -142,7 +142,7 @@ public final class Browser implements AutoCloseable {
         }
     }
 
-    /** As if the window had this size, in CSS pixels; what was loaded stays. */
+    /** Sets the size of the window in CSS pixels; the page stays loaded. */
     public void size(int width, int height) throws InterruptedException {
         call(
                 "Emulation.setDeviceMetricsOverride",

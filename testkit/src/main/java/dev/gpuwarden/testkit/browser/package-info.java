@@ -1,2 +1,2 @@
-/** A real browser, for tests of pages. */
+/** Tests of pages in a real browser. */
 package dev.gpuwarden.testkit.browser;

@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Random;
 
 /**
- * Expressions that a compiler of CEL takes and that are as costly as chance makes them: texts that grow, lists in lists, patterns,
- * loops in loops. The same seed gives the same expressions. For one thread.
+ * Random expressions that a CEL compiler accepts, of any cost: texts that grow, lists in lists, patterns, loops in loops. Equal seeds
+ * give equal expressions. Not thread-safe.
  */
 public final class RandomExpressions {
 
@@ -22,8 +22,8 @@ public final class RandomExpressions {
     private int names;
 
     /**
-     * @param texts expressions that are texts, as `event.message`
-     * @param lists expressions that are lists of texts
+     * @param texts expressions of texts, for example `event.message`
+     * @param lists expressions of lists of texts
      */
     public RandomExpressions(long seed, List<String> texts, List<String> lists) {
         this.random = new Random(seed);
@@ -31,7 +31,7 @@ public final class RandomExpressions {
         this.lists = List.copyOf(lists);
     }
 
-    /** The next one, which is true or false. */
+    /** Returns the next boolean expression. */
     public String next() {
         while (true) {
             names = 0;

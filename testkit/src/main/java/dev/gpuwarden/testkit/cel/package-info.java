@@ -1,2 +1,2 @@
-/** CEL expressions as strangers may write them. */
+/** Random CEL expressions, for tests of limits. */
 package dev.gpuwarden.testkit.cel;

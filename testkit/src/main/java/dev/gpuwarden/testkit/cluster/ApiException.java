@@ -1,6 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
-/** An API server has refused a request. */
+/** A request that an API server has refused. */
 public final class ApiException extends IllegalStateException {
 
     static final int NOT_FOUND = 404;

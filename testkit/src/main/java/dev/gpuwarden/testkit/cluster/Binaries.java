@@ -24,7 +24,7 @@ public final class Binaries {
         this.wayToGet = wayToGet;
     }
 
-    /** Returns the expected places; the files may be missing. */
+    /** Returns the binaries in their expected folder; files may be missing. */
     public static Binaries ofUser() {
         String assets = System.getenv("KUBEBUILDER_ASSETS");
         if (assets != null && !assets.isEmpty()) {

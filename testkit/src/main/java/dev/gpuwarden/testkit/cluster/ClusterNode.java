@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ClusterNode implements AutoCloseable {
 
-    /** A node needs 10 s on an idle machine. */
+    /** Limit of a start, which takes 10 s on an idle machine with one node. */
     private static final Duration STARTING = Duration.ofMinutes(5);
 
     /** The file with the name of its cgroups, for the process that cleans up after a node that was killed. */

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ControlPlane implements AutoCloseable {
 
-    /** A start takes 2 s on an idle machine. */
+    /** Limit of a start, which takes 2 s on an idle machine. */
     private static final Duration STARTING = Duration.ofMinutes(3);
 
     /**

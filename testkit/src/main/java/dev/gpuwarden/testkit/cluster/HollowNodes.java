@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  */
 public final class HollowNodes implements AutoCloseable {
 
-    /** Controllers mark a node as unknown after 50 s without a renewal. */
+    /** Interval of renewals: controllers mark a node as unknown after 50 s without one. */
     private static final int RENEWAL_SECONDS = 20;
 
     private static final System.Logger LOG = System.getLogger(HollowNodes.class.getName());

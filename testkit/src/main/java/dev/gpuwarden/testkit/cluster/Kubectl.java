@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Runs kubectl; what it keeps for itself stays in a folder of the control plane's. */
+/** Runs kubectl; its cache is in a folder of the control plane. */
 final class Kubectl {
 
     private final Path binary;

@@ -13,7 +13,7 @@ public enum KubeletPace {
         this.settings = settings;
     }
 
-    /** Text of a kubelet's configuration. */
+    /** Returns the text of a kubelet's configuration. */
     String configuration(String cgroup) {
         return Resource.text("node/kubelet.yaml").replace("CGROUP", cgroup) + settings;
     }

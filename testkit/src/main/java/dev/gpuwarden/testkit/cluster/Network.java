@@ -18,7 +18,7 @@ final class Network implements AutoCloseable {
     private static final int NUMBERS = 254;
     private static final Duration STARTING = Duration.ofMinutes(1);
 
-    /** A process that only waits; its name identifies the owner. */
+    /** An empty file that the waiting process follows: its path in the command line identifies the cluster. */
     private static final String LOG = "network.log";
 
     private final Program holder;

@@ -11,7 +11,7 @@ import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Stands on loopback between one program and a server, which can so be away and back while others still reach it. Thread-safe. */
+/** A TCP relay on loopback between one program and a server: cuts that program off while others still reach the server. Thread-safe. */
 public final class Relay implements AutoCloseable {
 
     private final int target;
@@ -39,7 +39,7 @@ public final class Relay implements AutoCloseable {
         }
     }
 
-    /** From now on nothing gets through, in either direction, and connections stay open: a firewall that drops, a switch that fails. */
+    /** Holds back all bytes in both directions and keeps connections open, like a firewall that drops or a switch that fails. */
     public void stall() {
         stalled = true;
     }

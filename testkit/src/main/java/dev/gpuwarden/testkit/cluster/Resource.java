@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** Files beside these classes. */
+/** Reads the resources of this package. */
 final class Resource {
 
     private Resource() {}

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs scripts that lie beside these classes, and programs. */
+/** Runs scripts of this package's resources, and programs. */
 final class Shell {
 
     private Shell() {}

@@ -29,7 +29,7 @@ public final class UserCluster {
         this.folder = folder;
     }
 
-    /** `gpuwarden-cluster-USER` below the temporary folder. */
+    /** Returns the cluster of this user, in `gpuwarden-cluster-USER` below the temporary folder. */
     public static UserCluster ofUser() {
         return new UserCluster(
                 Path.of(System.getProperty("java.io.tmpdir"), "gpuwarden-cluster-" + System.getProperty("user.name")));

@@ -1,2 +1,2 @@
-/** A real Kubernetes control plane, and real nodes where there is root: for this project's tests, and for anyone's own. */
+/** A real Kubernetes control plane, and with root real nodes, for tests of this project and of others. */
 package dev.gpuwarden.testkit.cluster;

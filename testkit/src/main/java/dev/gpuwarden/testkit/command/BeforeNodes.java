@@ -3,12 +3,12 @@ package dev.gpuwarden.testkit.command;
 import picocli.CommandLine.Option;
 
 /**
- * What the source tree's start script asks before it installs and builds what real nodes need: whether this command line needs
- * them. Help and wrong usage are answered as ever; what would start a cluster ends with a code of its own instead.
+ * A hidden option of the source tree's start script, which checks with it whether a command line needs real nodes before it builds
+ * their programs. Help and usage errors stay as they are; a command that would start a cluster ends with a code of its own instead.
  */
 final class BeforeNodes {
 
-    /** The exit code of a command line that would start a cluster; the start script knows it too. */
+    /** The exit code of a command line that would start a cluster; the start script expects it. */
     static final int NEEDS_NODES = 10;
 
     @Option(names = "--before-nodes", hidden = true)

@@ -9,7 +9,7 @@ import static dev.gpuwarden.testkit.command.ClusterDemoCheck.pod;
 
 import java.util.List;
 
-/** A program that asks for it is told before it has to leave node-1, and leaves when it has saved its work. */
+/** A program that requests it gets a signal before its eviction from node-1, and leaves when it has saved its work. */
 final class CheckpointStory {
 
     private static final String LOG = "kubectl logs deployment/saver";
@@ -19,7 +19,7 @@ final class CheckpointStory {
     static List<ClusterDemoStep> of(ClusterDemoEnvironment environment) {
         return List.of(
                 ClusterDemoStep.of(
-                        "a program gets a GPU of node-1, and asks for SIGUSR1 and five minutes before its end",
+                        "a program gets a GPU of node-1, and requests SIGUSR1 and five minutes before its end",
                         30,
                         () -> {
                             environment.apply("saver.yaml");
@@ -27,11 +27,11 @@ final class CheckpointStory {
                         },
                         pod("saver-\\S+ +node-1 +Running ")),
                 ClusterDemoStep.of(
-                        "that GPU has an uncorrectable memory error (XID 48): the program is told, and saves its work",
+                        "that GPU has an uncorrectable memory error (XID 48): the program gets the signal, and saves its work",
                         30,
                         () -> environment.setGpuOf("saver", "xid=48"),
                         health("node-1 +Faulty .*COMPONENT_RESET"),
-                        ClusterDemoCheck.of(LOG, "^told$"),
+                        ClusterDemoCheck.of(LOG, "^saving$"),
                         audit("signalled\".*default/saver-"),
                         page("node-1", "  left: 1"),
                         explain(
@@ -40,7 +40,7 @@ final class CheckpointStory {
                                         + " SIGUSR1 was sent at "),
                         pod("saver-\\S+ +node-1 +Running ")),
                 ClusterDemoStep.of(
-                        "it has saved its work and ends, and leaves at once",
+                        "it has saved its work and ends, and is evicted",
                         30,
                         () -> environment.run("kubectl exec deployment/saver -- touch /saved"),
                         audit("evict\",\"reason\":\"SIGUSR1 was sent at \\S+, and its containers have ended\".*"

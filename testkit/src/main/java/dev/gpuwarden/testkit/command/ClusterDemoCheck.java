@@ -1,17 +1,17 @@
 package dev.gpuwarden.testkit.command;
 
 /**
- * What a person would look with, and what it must show.
+ * A command and a line of its output by which a demo checks a cluster.
  *
- * @param command a line of shell, in which kubectl and gpuwarden ask the cluster; or {@link #PAGE}, and a
- *     node's name for what it shows of it, none for whom it lets in
+ * @param command a line of shell with kubectl and gpuwarden; or {@link #PAGE} and a node's name for the page of a node, or
+ *     {@link #PAGE} alone for the access check of the page
  */
 record ClusterDemoCheck(String command, ExpectedLine expected) {
 
     /** The aggregator's page. */
     static final String PAGE = "page ";
 
-    /** A column each for the node, whether it takes no pods, its taints and conditions. */
+    /** A column each for the node, the cordon, taints and conditions. */
     private static final String NODES = "kubectl get nodes --output 'custom-columns=NODE:.metadata.name,"
             + "CORDONED:.spec.unschedulable,TAINTS:.spec.taints[*].key,"
             + "CONDITIONS:.status.conditions[?(@.status==\"True\")].type,"
@@ -29,48 +29,48 @@ record ClusterDemoCheck(String command, ExpectedLine expected) {
         return new ClusterDemoCheck(command, ExpectedLine.of(line));
     }
 
-    /** How nodes are, as they have told. */
+    /** Checks a row of the nodes' reports. */
     static ClusterDemoCheck health(String row) {
         return of("kubectl get nodehealth", "^" + row);
     }
 
-    /** Whether they are in service. */
+    /** Checks a row of the Nodes. */
     static ClusterDemoCheck node(String row) {
         return of(NODES, "^" + row);
     }
 
-    /** Pods of programs, where they run, and whether they are those of the beginning. */
+    /** Checks a row of the programs' pods: node, phase, and the label of the first pods. */
     static ClusterDemoCheck pod(String row) {
         return of(PODS, "^" + row);
     }
 
-    /** What the aggregator has recorded of drains. */
+    /** Checks a line of the aggregator's audit log about drains. */
     static ClusterDemoCheck audit(String record) {
         return of(AUDIT, "^\"decision\":\"drain_" + record);
     }
 
-    /** All that there is to say of a node. */
+    /** Checks a line of `gpuwarden explain`. */
     static ClusterDemoCheck explain(String node, String line) {
         return of("gpuwarden explain " + node, "^" + line);
     }
 
-    /** What the page shows of a node. */
+    /** Checks a line of a node's page. */
     static ClusterDemoCheck page(String node, String line) {
         return of(PAGE + node, "^" + line);
     }
 
-    /** The same must not be shown any more. */
+    /** Returns a check that the line is not shown any more. */
     ClusterDemoCheck gone() {
         return new ClusterDemoCheck(command, expected.gone());
     }
 
-    /** For whoever reads what is shown. */
+    /** Returns the title of the output. */
     String title() {
         if (!command.startsWith(PAGE)) {
             return "$ " + command;
         }
         return command.equals(PAGE)
                 ? "the page, by a port-forward, answers"
-                : "the page, by a port-forward and with a token, says of " + command.substring(PAGE.length());
+                : "the page, by a port-forward and with a token, shows of " + command.substring(PAGE.length());
     }
 }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** What a demo does to a cluster, and what it sees there. */
+/** The actions and queries of a demo in a cluster. */
 final class ClusterDemoEnvironment implements AutoCloseable {
 
     private final Cluster cluster;
@@ -24,7 +24,7 @@ final class ClusterDemoEnvironment implements AutoCloseable {
     private final ClusterShell shell;
     private final ClusterPage page;
 
-    /** The GPU of node-1 that something was done to last. */
+    /** The GPU of node-1 that was changed last. */
     private int touched;
 
     /** @param image the runtime image of this program */
@@ -37,12 +37,12 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         this.page = new ClusterPage(cluster.controlPlane());
     }
 
-    /** The runtime image that this program runs from; it has what is installed. */
+    /** Returns the runtime image of this program, which contains the files to install. */
     static Path image() {
         Path home = Path.of(System.getProperty("gpuwarden.home", ""));
         if (!Files.isExecutable(home.resolve("bin/gpuwarden-image-archive"))) {
             throw new UserError(
-                    "expected to run from the runtime image, which has what is installed: ./gpuwarden demo cluster");
+                    "expected to run from the runtime image, which contains the files to install; run ./gpuwarden demo cluster");
         }
         return home;
     }
@@ -51,13 +51,13 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         return pace;
     }
 
-    // ---- what is installed ----
+    // ---- installation ----
 
-    /** Gives the nodes a container image of this program. */
+    /** Loads a container image of this program on all nodes. */
     void loadImage() {
         try {
             Path archive = Files.createTempFile("gpuwarden-image-", ".tar");
-            // For the case of a signal.
+            // Also deleted after a signal.
             archive.toFile().deleteOnExit();
             try {
                 loadImage(archive);
@@ -78,20 +78,20 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         log.accept("loaded   " + seconds(start) + "  by " + cluster.nodes().size() + " nodes");
     }
 
-    /** A line of shell, told as it is typed. A file of this program's is named by its place in `share`. */
+    /** Prints and runs a line of shell. Its working directory is `share` of the runtime image. */
     void run(String line) {
         log.accept("$ " + line);
         shell.run("cd '" + image.resolve("share") + "' && " + line);
     }
 
-    /** Where the pace has settings for the daemons. */
+    /** Applies the pace's settings for the daemons, if any. */
     void applySettings() {
         if (!pace.daemonSettings().isEmpty()) {
             apply(pace.daemonSettings());
         }
     }
 
-    /** Has the cluster make what a file beside this class describes. */
+    /** Applies a manifest of this package's resources. */
     void apply(String file) {
         log.accept("$ kubectl apply --filename " + file);
         try (InputStream in = ClusterDemoEnvironment.class.getResourceAsStream(file)) {
@@ -105,9 +105,9 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         }
     }
 
-    // ---- what becomes of GPUs ----
+    // ---- GPUs ----
 
-    /** To a GPU of node-1 that a program holds, as its container was told. */
+    /** Changes the first GPU of a program on node-1, from NVIDIA_VISIBLE_DEVICES of its container. */
     void setGpuOf(String program, String... changes) {
         String held = shell.run("kubectl exec deployment/" + program + " -- sh -c 'echo $NVIDIA_VISIBLE_DEVICES'")
                 .strip()
@@ -119,12 +119,12 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         setSame(changes);
     }
 
-    /** To the GPU of node-1 that something was done to last. */
+    /** Changes the GPU of node-1 that was changed last. */
     void setSame(String... changes) {
         set("node-1", touched, changes);
     }
 
-    /** @param changes as in `xid=79` */
+    /** @param changes key and value, for example `xid=79` */
     void set(String node, int gpu, String... changes) {
         ClusterNode its = cluster.nodes().stream()
                 .filter(one -> one.name().equals(node))
@@ -136,9 +136,9 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         }
     }
 
-    // ---- what is seen ----
+    // ---- queries ----
 
-    /** What a {@link ClusterDemoCheck} shows now. */
+    /** Returns the present output of a {@link ClusterDemoCheck}. */
     String output(String command) {
         if (!command.startsWith(ClusterDemoCheck.PAGE)) {
             return shell.output(command);
@@ -147,7 +147,7 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         return node.isEmpty() ? page.door() : page.of(node);
     }
 
-    /** What helps to see why something did not happen. */
+    /** Returns pods, warnings and logs, to find out why a step failed. */
     String state() {
         StringBuilder all = new StringBuilder();
         for (String line : List.of(

@@ -11,17 +11,17 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
-/** Plays acts and tells of them, until one is not seen in time. */
+/** Runs and prints the steps of a demo, up to the first whose checks fail within its limit. */
 final class ClusterDemoRunner {
 
-    /** Looks are programs: more of them would keep from work what is looked at. */
+    /** Checks start programs: a shorter interval would slow the cluster that they check. */
     private static final Duration POLL = Duration.ofMillis(500);
 
     private final Function<String, String> query;
     private final PrintWriter out;
     private final Duration poll;
 
-    /** @param query from a command to what it shows; what it throws shows nothing */
+    /** @param query returns the output of a command; an exception counts as no output */
     ClusterDemoRunner(Function<String, String> query, PrintWriter out) {
         this(query, out, POLL);
     }
@@ -32,7 +32,7 @@ final class ClusterDemoRunner {
         this.poll = poll;
     }
 
-    /** Whether all of them were seen in time; what comes after one that was not is left out. */
+    /** Returns true when all steps succeeded; skips the steps after a failed one. */
     boolean run(List<ClusterDemoStep> steps) {
         for (ClusterDemoStep step : steps) {
             if (!run(step)) {
@@ -71,14 +71,14 @@ final class ClusterDemoRunner {
         return matches;
     }
 
-    /** Looks until something is not there; nothing is asked twice. */
+    /** Runs the checks up to the first that fails; runs equal commands once. */
     private boolean matches(ClusterDemoStep step, Map<String, String> shown) {
         shown.clear();
         return step.checks().stream()
                 .allMatch(each -> each.expected().matches(shown.computeIfAbsent(each.command(), this::show)));
     }
 
-    /** What was judged, and not what is to be seen a moment later. */
+    /** Prints the outputs that were checked, not later ones. */
     private void print(ClusterDemoStep step, Map<String, String> shown) {
         Set<String> printed = new HashSet<>();
         for (ClusterDemoCheck each : step.checks()) {

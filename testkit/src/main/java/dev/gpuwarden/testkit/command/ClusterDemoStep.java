@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Something that is done to a cluster, and how it must show.
+ * An action on a cluster and the checks of its effect.
  *
- * @param checks all of them must show it; what costs most comes last
- * @param limit how long that may take
+ * @param checks that must all succeed; the most expensive last
+ * @param limit of the time until all checks succeed
  */
 record ClusterDemoStep(String title, Runnable action, List<ClusterDemoCheck> checks, Duration limit) {
 

@@ -9,7 +9,8 @@ import picocli.CommandLine.Command;
 @Command(
         name = "down",
         mixinStandardHelpOptions = true,
-        description = "End the cluster and remove all it left, whatever of it was killed before. None there is fine.")
+        description =
+                "End the cluster and remove its files and processes, also after a kill. Succeeds where none runs.")
 final class ClusterDownCommand implements Callable<Integer> {
 
     @Override

@@ -7,12 +7,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Tells a shell where the user's cluster is. */
+/** Prints the shell's settings for the user's cluster. */
 @Command(
         name = "env",
         mixinStandardHelpOptions = true,
         description = {
-            "Print what a shell needs to find the cluster, and its kubectl where the PATH has none:",
+            "Print shell settings for the cluster, and for its kubectl where the PATH has none:",
             "  eval \"$(gpuwarden cluster env)\""
         })
 final class ClusterEnvCommand implements Callable<Integer> {

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Holds the user's cluster until it is told to end: the process in the background that `cluster up` starts. */
+/** Holds the user's cluster until a signal: the background process of `cluster up`. */
 @Command(name = "hold", hidden = true, description = "Holds a cluster for `cluster up`.")
 final class ClusterHoldCommand implements Callable<Integer> {
 
@@ -39,7 +39,7 @@ final class ClusterHoldCommand implements Callable<Integer> {
         });
         Runtime.getRuntime().addShutdownHook(new Thread(cluster::close));
         its.note(true);
-        // Whoever asks for a cluster then gets another; nodes may be killed and it is still one.
+        // The next `cluster up` then starts another; a cluster outlives nodes that are killed.
         cluster.whenControlPlaneEnds(part -> {
             its.note(false);
             out.println(part + " has ended");

@@ -13,12 +13,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Brings a fault upon a node of the user's cluster. */
+/** Injects a fault into a node of the user's cluster. */
 @Command(
         name = "inject",
         mixinStandardHelpOptions = true,
         description = {
-            "Bring a fault upon a node: KEY=VALUE as `sim set` takes it, or a line of its kernel log as `sim log` does.",
+            "Inject a fault into a node: KEY=VALUE as for `sim set`, or a line of its kernel log as for `sim log`.",
             "  gpuwarden cluster inject node-1 xid=79 --gpu 4",
             "  gpuwarden cluster inject node-1 gpu.all.temperature=95C",
             "  gpuwarden cluster inject node-2 'NVRM: Xid (PCI:{gpu.3}): 31, pid=4711, name=python3'"
@@ -33,7 +33,7 @@ final class ClusterInjectCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "FAULT", description = "KEY=VALUE, or a line.")
     String fault = "";
 
-    @Option(names = "--gpu", paramLabel = "N", description = "Which GPU a KEY is of, instead of gpu.N. before it.")
+    @Option(names = "--gpu", paramLabel = "N", description = "The GPU of a KEY, instead of gpu.N. before the key.")
     @Nullable Integer gpu;
 
     @Override

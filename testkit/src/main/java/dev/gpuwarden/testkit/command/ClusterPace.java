@@ -3,16 +3,16 @@ package dev.gpuwarden.testkit.command;
 import dev.gpuwarden.testkit.cluster.KubeletPace;
 
 /**
- * How fast a demo in a cluster goes on where it is free to choose.
+ * The pace of a demo in a cluster.
  *
  * @param daemonSettings a manifest with settings of the daemons, beside this class; empty for none
- * @param operatorSeconds how long an operator's pod may take to come up
+ * @param operatorSeconds limit of the start of an operator's pod
  */
 record ClusterPace(KubeletPace kubelets, String daemonSettings, int operatorSeconds) {
 
-    /** As people can follow, with kubelets as they are everywhere. */
+    /** A pace that viewers can follow, with the defaults of kubelets. */
     static final ClusterPace USUAL = new ClusterPace(KubeletPace.USUAL, "", 20);
 
-    /** As fast as the acts still show the same: pods that are well come up within these seconds on a busy machine too. */
+    /** The fastest pace with the same results: healthy pods start within these seconds on a busy machine too. */
     static final ClusterPace FAST = new ClusterPace(KubeletPace.FAST, "fast-settings.yaml", 10);
 }

@@ -17,8 +17,8 @@ import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /**
- * The aggregator's page as a browser gets it: by way of a port-forward to the replica that leads, with a token for a password, and
- * what it shows from the stream of news.
+ * The aggregator's page as a browser gets it: by a port-forward to the leading replica, with a token as the password. The content
+ * comes from the page's event stream.
  */
 final class ClusterPage implements AutoCloseable {
 
@@ -35,17 +35,17 @@ final class ClusterPage implements AutoCloseable {
         this.plane = plane;
     }
 
-    /** What becomes of who comes without a token, as somebody who may not look, and as one who may. */
+    /** Returns the HTTP status without a token, with the token of a user without the right to read, and of one with it. */
     String door() {
         try {
-            return "nobody: " + status("") + "\nstranger: " + status(plane.token("default", "stranger")) + "\nvisitor: "
-                    + status(token()) + "\n";
+            return "anonymous: " + status("") + "\nstranger: " + status(plane.token("default", "stranger"))
+                    + "\nvisitor: " + status(token()) + "\n";
         } catch (IOException e) {
             return unreachable(e);
         }
     }
 
-    /** What it shows of a node, as YAML; of decisions about it the youngest. */
+    /** Returns the page's data of a node as YAML, with the latest decision only. */
     String of(String node) {
         try {
             Map<String, Object> fleet = news();
@@ -93,7 +93,7 @@ final class ClusterPage implements AutoCloseable {
         return (List<Map<String, Object>>) tree.getOrDefault(field, List.of());
     }
 
-    /** The first of what the stream tells, which is all. */
+    /** Returns the first event of the stream, which contains the complete state. */
     @SuppressWarnings("unchecked")
     private Map<String, Object> news() throws IOException {
         HttpURLConnection connection = connect("/api/v1/fleet/news", token());
@@ -128,7 +128,7 @@ final class ClusterPage implements AutoCloseable {
         connection.setConnectTimeout(TIMEOUT_MILLIS);
         connection.setReadTimeout(TIMEOUT_MILLIS);
         if (!password.isEmpty()) {
-            // Any name will do.
+            // The user name is ignored.
             byte[] both = ("me:" + password).getBytes(StandardCharsets.UTF_8);
             connection.setRequestProperty(
                     "Authorization", "Basic " + Base64.getEncoder().encodeToString(both));
@@ -153,14 +153,14 @@ final class ClusterPage implements AutoCloseable {
                     "--namespace",
                     NAMESPACE,
                     "--output=jsonpath={.spec.holderIdentity}");
-            // A pod's name, and which of its lives.
+            // The identity is the pod's name, an underscore and an id of the process.
             now = plane.forward(NAMESPACE, "pod/" + leader.substring(0, Math.max(0, leader.indexOf('_'))), PORT);
             forward = now;
         }
         return now;
     }
 
-    /** The next look takes another way. */
+    /** Closes the port-forward: the next query opens another. */
     private String unreachable(IOException e) {
         close();
         return "unreachable: " + e + "\n";

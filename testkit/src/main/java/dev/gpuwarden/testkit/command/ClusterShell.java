@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** Runs lines of shell as a person would type them: kubectl and gpuwarden are there, and ask the cluster as its administrator. */
+/** Runs lines of shell with kubectl and gpuwarden on the PATH, as the administrator of the cluster. */
 final class ClusterShell {
 
     private final Path image;
@@ -22,9 +22,9 @@ final class ClusterShell {
     }
 
     /**
-     * What it prints; blocks until it ends.
+     * Returns the output; blocks until the command ends.
      *
-     * @throws IllegalStateException when it fails, with what it said
+     * @throws IllegalStateException when it fails, with its output
      */
     String run(String line) {
         Said said = said(line);
@@ -35,7 +35,7 @@ final class ClusterShell {
         return said.out;
     }
 
-    /** What it prints, whatever its exit code says of it. */
+    /** Returns the output and ignores the exit code. */
     String output(String line) {
         return said(line).out;
     }
@@ -61,7 +61,8 @@ final class ClusterShell {
                                 UserCluster.ofUser().tools().toString(),
                                 environment.getOrDefault("PATH", "/usr/bin:/bin")));
                 environment.put("KUBECONFIG", plane.adminKubeconfig().toString());
-                // kubectl keeps what it knows of a cluster at home; what the image is made of is kept for the user.
+                // kubectl's cache is in HOME, one per cluster; the files of the container image are cached for the
+                // user.
                 environment.putIfAbsent(
                         "XDG_CACHE_HOME",
                         Path.of(System.getProperty("user.home"), ".cache").toString());

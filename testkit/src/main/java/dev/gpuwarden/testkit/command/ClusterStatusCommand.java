@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "status",
         mixinStandardHelpOptions = true,
-        description = "Show the nodes of the cluster as its API server sees them.",
+        description = "Show the nodes of the cluster from its API server.",
         exitCodeListHeading = "%nExit code:%n",
         exitCodeList = {"0:all nodes are Ready", "1:one is not, or the API server does not answer", "2:no cluster runs"
         })

@@ -25,14 +25,14 @@ import picocli.CommandLine.Spec;
         name = "up",
         mixinStandardHelpOptions = true,
         description = {
-            "Start a cluster, and return when all its nodes are Ready. It stays until `cluster down`.",
-            "One that was killed, or killed in part, is removed first."
+            "Start a cluster, and return when all its nodes are Ready. It runs until `cluster down`.",
+            "The remains of a cluster that was killed are removed first."
         },
         exitCodeListHeading = "%nExit code:%n",
         exitCodeList = {
-            "0:it runs",
-            "1:a part did not start; its last words are shown",
-            "2:it cannot run here, or one runs"
+            "0:the cluster runs",
+            "1:a component did not start; the end of its log is shown",
+            "2:a cluster cannot run here, or one runs already"
         })
 final class ClusterUpCommand implements Callable<Integer> {
 
@@ -42,15 +42,14 @@ final class ClusterUpCommand implements Callable<Integer> {
             names = "--nodes",
             paramLabel = "N",
             defaultValue = "1",
-            description = "How many nodes. Default: ${DEFAULT-VALUE}.")
+            description = "Number of nodes. Default: ${DEFAULT-VALUE}.")
     int nodes;
 
     @Option(
             names = "--scenario",
             paramLabel = "SCENARIO",
             defaultValue = "h100x8",
-            description =
-                    "What each node simulates: a name from `sim list`, or a .yaml file. Default: ${DEFAULT-VALUE}.")
+            description = "Scenario of each node: a name from `sim list`, or a .yaml file. Default: ${DEFAULT-VALUE}.")
     String scenario = "";
 
     @Mixin
@@ -92,7 +91,7 @@ final class ClusterUpCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** In a session of its own: what the terminal tells its processes is not for it. */
+    /** Starts the holder in a session of its own, which gets no signals of the terminal. */
     private Process hold(UserCluster cluster) {
         ProcessBuilder builder = SameProgram.run(
                 Map.of(), "cluster", "hold", "--nodes", Integer.toString(nodes), "--scenario", scenario);
@@ -106,7 +105,7 @@ final class ClusterUpCommand implements Callable<Integer> {
         }
     }
 
-    /** Shows what the holder says, until the cluster is ready or the holder has ended; tells which. */
+    /** Prints the holder's output until the cluster is ready or the holder ends; returns true for ready. */
     private boolean follow(UserCluster cluster, Process holder) throws InterruptedException, IOException {
         PrintWriter err = spec.commandLine().getErr();
         int shown = 0;

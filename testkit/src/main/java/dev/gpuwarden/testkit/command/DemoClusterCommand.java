@@ -17,20 +17,20 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows the program at work in a cluster, and checks that it sees what happens there. */
+/** Demonstrates the program in a cluster, and checks that it detects the faults there. */
 @Command(
         name = "cluster",
         mixinStandardHelpOptions = true,
         description = {
             "Show gpuwarden in a real Kubernetes cluster on this machine, with three nodes of eight simulated GPUs each:",
-            "it is installed as a user installs it, things go wrong and are mended, and kubectl, explain and the page show it.",
-            "Everything is taken down at the end. Needs root, takes two and a half minutes."
+            "it is installed from its manifests, faults occur and are repaired, and kubectl, explain and the page show them.",
+            "The cluster is removed at the end. Needs root, takes two and a half minutes."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:everything that happened was seen in time",
-            "1:something was not seen; the state of the pods is shown",
-            "2:it cannot run here"
+            "0:every step was visible within its limit",
+            "1:a step was not visible; the state of the pods is shown",
+            "2:a cluster cannot run here"
         })
 final class DemoClusterCommand implements Callable<Integer> {
 
@@ -43,11 +43,11 @@ final class DemoClusterCommand implements Callable<Integer> {
             paramLabel = "STORY",
             defaultValue = "faults,drain",
             description = {
-                "What is shown: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
-                "faults: a GPU falls off the bus and comes back, while somebody works on another node.",
-                "operator: a GPU operator's pod does not come up on one node, then crashes there again and again.",
-                "drain: of four pods on a node one leaves, or all, as far as their budgets permit.",
-                "checkpoint: a pod is told before it has to leave, and leaves when it has saved its work."
+                "Stories: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
+                "faults: a GPU falls off the bus and comes back, while another node is cordoned by kubectl.",
+                "operator: a GPU operator's pod does not start on one node, then crashes there repeatedly.",
+                "drain: one of four pods on a node is evicted, then all, as far as their budgets permit.",
+                "checkpoint: a pod gets a signal before its eviction, and leaves when it has saved its work."
             })
     Set<DemoStory> stories = EnumSet.of(DemoStory.faults, DemoStory.drain);
 
@@ -57,8 +57,8 @@ final class DemoClusterCommand implements Callable<Integer> {
     @Option(
             names = "--fast",
             description = {
-                "The same acts, each as short as it can be: daemons look at GPUs every second, kubelets report within 1 s and",
-                "restart what crashes within 3 s, and an operator's pod may take 10 s instead of 20 s to come up."
+                "The same steps with shorter intervals: daemons sample GPUs every second, kubelets report within 1 s and",
+                "restart crashed containers within 3 s, and an operator's pod may take 10 s instead of 20 s to start."
             })
     boolean fast;
 
@@ -84,11 +84,11 @@ final class DemoClusterCommand implements Callable<Integer> {
                 part -> say("ready    " + ClusterDemoEnvironment.seconds(start) + "  " + part))) {
             try (ClusterDemoEnvironment environment = new ClusterDemoEnvironment(cluster, pace, image, this::say)) {
                 boolean all = new ClusterDemoRunner(environment::output, out()).run(DemoStory.of(stories, environment));
-                say(all ? "\nall of it was seen; the cluster is taken down" : environment.state());
+                say(all ? "\nall steps were visible; removing the cluster" : environment.state());
                 return all ? ExitCode.OK : ExitCode.NOT_FIT;
             }
         } finally {
-            say("over after " + ClusterDemoEnvironment.seconds(start).strip());
+            say("finished after " + ClusterDemoEnvironment.seconds(start).strip());
         }
     }
 

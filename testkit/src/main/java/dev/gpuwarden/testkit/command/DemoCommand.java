@@ -28,24 +28,23 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows the program at work on a simulated node, and checks that it sees everything that happens there. */
+/** Demonstrates the daemon on a simulated node, and checks that it detects every fault there. */
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
         subcommands = DemoClusterCommand.class,
         description = {
-            "Show the daemon on a simulated node with eight GPUs while things go wrong there.",
+            "Show the daemon on a simulated node with eight GPUs while faults occur there.",
             "A GPU is lost and comes back, one hangs, a pod fills one, a memory row fails, a link flaps, a program floods the kernel log.",
-            "Each is looked for in metrics, on the page, in answers over gRPC and in the history, with what to do about it,",
-            "and must be gone when it is mended. Takes two minutes, with --fast half a minute; needs no GPU."
+            "Each fault must show in metrics, on the page, in answers over gRPC and in the history, with its recommended action,",
+            "and must disappear when it is repaired. Takes two minutes, with --fast half a minute; needs no GPU."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:everything that happened was seen in metrics, page and commands", "1:something was not seen"
-        })
+        exitCodeList = {"0:every step was visible in metrics, page and commands", "1:a step was not visible"})
 final class DemoCommand implements Callable<Integer> {
 
     private static final Duration STARTING = Duration.ofSeconds(30);
-    /** Beyond two ticks, for a busy machine; shorter than what is over by itself is there. */
+    /** Beyond two ticks, for a busy machine; shorter than the lifetime of faults that end by themselves. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private static final Duration POLL = Duration.ofMillis(100);
@@ -53,18 +52,16 @@ final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--keep",
             description =
-                    "Afterwards leave node and daemon running until interrupted, to look at and to change with `sim set`.")
+                    "Keep node and daemon running until interrupted, to explore and to change them with `sim set`.")
     boolean keep;
 
-    @Option(
-            names = "--fast",
-            description = "Leave no time to look: what happens next happens as soon as the last was seen everywhere.")
+    @Option(names = "--fast", description = "Start each step as soon as the last one was visible everywhere.")
     boolean fast;
 
     @Spec
     CommandSpec spec = CommandSpec.create();
 
-    /** Released when the process is told to end. */
+    /** Released by a signal. */
     private final CountDownLatch stopped = new CountDownLatch(1);
 
     @Override
@@ -111,13 +108,13 @@ final class DemoCommand implements Callable<Integer> {
             return ExitCode.NOT_FIT;
         }
         String address = daemon.address().orElse("");
-        say(out, "the daemon runs; watch its page: " + address + "/ (Prometheus reads " + address + "/metrics)");
+        say(out, "the daemon runs; open its page: " + address + "/ (Prometheus scrapes " + address + "/metrics)");
         int missed = 0;
         int late = 0;
         Duration at = Duration.ZERO;
         long since = System.nanoTime();
         for (NodeDemoStep step : NodeDemoStep.ALL) {
-            // From act to act: on a slow machine the next one waits until the last one was looked at.
+            // From step to step: on a slow machine the next step waits for the checks of the last.
             long wait = since + step.at().minus(at).toNanos() - System.nanoTime();
             if (stopped.await(fast ? 0 : wait, TimeUnit.NANOSECONDS)) {
                 return ExitCode.NOT_FIT;
@@ -129,14 +126,16 @@ final class DemoCommand implements Callable<Integer> {
             late += result.late() ? 1 : 0;
         }
         if (missed > 0) {
-            say(out, "not seen: " + missed + " of " + NodeDemoStep.places() + "; the daemon's log:\n" + daemon.log());
+            say(
+                    out,
+                    "not visible: " + missed + " of " + NodeDemoStep.places() + "; the daemon's log:\n" + daemon.log());
         } else {
             say(
                     out,
-                    "all of it was seen, on the page, by every command and in metrics, "
+                    "every step was visible on the page, in every command and in metrics, "
                             + (late == 0
-                                    ? "there within two ticks"
-                                    : "there " + late + " of " + NodeDemoStep.ALL.size()
+                                    ? "within two ticks"
+                                    : late + " of " + NodeDemoStep.ALL.size()
                                             + " later than two ticks: this machine is busy"));
         }
         if (keep) {
@@ -145,7 +144,7 @@ final class DemoCommand implements Callable<Integer> {
         return missed == 0 ? ExitCode.OK : ExitCode.NOT_FIT;
     }
 
-    /** Lets it happen and looks for it: again and again, as long as there is patience. */
+    /** Plays a step and repeats its checks until they succeed or the limit is over. */
     private NodeDemoResult perform(NodeDemoStep step, SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out)
             throws InterruptedException {
         say(out, "\n" + Durations.text(step.at()) + ": " + step.title());
@@ -172,7 +171,7 @@ final class DemoCommand implements Callable<Integer> {
         return result;
     }
 
-    /** What all commands answer that are asked at the same time. */
+    /** Runs the commands in parallel and returns their outputs. */
     private static Map<NodeDemoCheck, String> answers(List<NodeDemoCheck> checks, SimulatedNode node)
             throws InterruptedException {
         Map<List<String>, Process> asked = new LinkedHashMap<>();
@@ -201,7 +200,7 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    /** What was asked wrongly says nothing about the node. */
+    /** Returns the output; empty after a usage error, which shows nothing about the node. */
     private static String answer(Process asked) throws InterruptedException {
         try {
             String output = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -212,8 +211,8 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void linger(SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out) throws InterruptedException {
-        say(out, "\nstill running; stop with Ctrl-C. From another terminal:");
-        say(out, "  " + daemon.address().orElse("") + "/ is the page, /metrics what Prometheus reads");
+        say(out, "\nstill running; stop with Ctrl-C. In another terminal:");
+        say(out, "  " + daemon.address().orElse("") + "/ is the page, /metrics is for Prometheus");
         say(out, "  gpuwarden sim set gpu.4.temperature=97C gpu.6.xid=79");
         Map<String, String> environment = node.environment();
         say(out, "  GPUWARDEN_GRPC_SOCKET=" + environment.get("GPUWARDEN_GRPC_SOCKET") + " gpuwarden status");
@@ -229,7 +228,7 @@ final class DemoCommand implements Callable<Integer> {
         daemon.await();
     }
 
-    /** Looks again and again; false when the time is over or the process is told to end. */
+    /** Polls the condition; returns false after the limit or a signal. */
     private boolean await(Duration limit, BooleanSupplier condition) throws InterruptedException {
         long end = System.nanoTime() + limit.toNanos();
         while (!condition.getAsBoolean()) {

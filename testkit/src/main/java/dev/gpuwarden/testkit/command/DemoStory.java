@@ -8,17 +8,17 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
-/** What may happen on a cluster of three nodes. Each begins with fit nodes and leaves them so. */
+/** The stories of the demo on a cluster of three nodes. Each starts with healthy nodes and leaves them healthy. */
 enum DemoStory {
     /** A GPU is lost and comes back. */
     faults(FaultStory::of),
-    /** An operator's pod does not come up. */
+    /** An operator's pod does not start. */
     operator(OperatorStory::of),
-    /** Pods leave a node, all of them or one. */
+    /** Pods are evicted from a node, all of them or one. */
     drain(DrainStory::of),
-    /** A pod is told before it has to leave. */
+    /** A pod gets a signal before its eviction. */
     checkpoint(CheckpointStory::of),
-    /** All that there are, one after the other. */
+    /** All stories, one after the other. */
     all(environment -> List.of());
 
     private final Function<ClusterDemoEnvironment, List<ClusterDemoStep>> steps;
@@ -27,7 +27,7 @@ enum DemoStory {
         this.steps = steps;
     }
 
-    /** Acts of those stories, in order, with what comes before all of them. */
+    /** Returns the steps of those stories, in order, after the installation. */
     static List<ClusterDemoStep> of(Set<DemoStory> stories, ClusterDemoEnvironment environment) {
         List<ClusterDemoStep> play = new ArrayList<>(opening(environment));
         (stories.contains(all) ? EnumSet.allOf(DemoStory.class) : EnumSet.copyOf(stories))
@@ -37,10 +37,7 @@ enum DemoStory {
 
     private static List<ClusterDemoStep> opening(ClusterDemoEnvironment environment) {
         return List.of(
-                ClusterDemoStep.of(
-                        "the nodes are given a container image, which comes from no registry",
-                        0,
-                        environment::loadImage),
+                ClusterDemoStep.of("the nodes load a container image, without a registry", 0, environment::loadImage),
                 ClusterDemoStep.of(
                         "aggregator and daemons are installed, and nodes report",
                         120,
@@ -53,7 +50,7 @@ enum DemoStory {
                         health("node-2 +Healthy"),
                         health("node-3 +Healthy")),
                 ClusterDemoStep.of(
-                        "rules say which faults take a node out of service; a label, which nodes the breaker counts",
+                        "rules define the faults that take a node out of service, a label the nodes that the breaker counts",
                         30,
                         () -> {
                             environment.run("kubectl label nodes --all nvidia.com/gpu.present=true");
@@ -61,10 +58,10 @@ enum DemoStory {
                         },
                         ClusterDemoCheck.of("kubectl get quarantinerulesets", "^syslog-fatal .*True")),
                 ClusterDemoStep.of(
-                        "the page is for whoever may look, with a Kubernetes token for a password",
+                        "the page admits users with the right to read, with a Kubernetes token as the password",
                         30,
                         () -> environment.apply("visitor.yaml"),
-                        ClusterDemoCheck.page("", "nobody: 401"),
+                        ClusterDemoCheck.page("", "anonymous: 401"),
                         ClusterDemoCheck.page("", "stranger: 401"),
                         ClusterDemoCheck.page("", "visitor: 200 text/html")));
     }

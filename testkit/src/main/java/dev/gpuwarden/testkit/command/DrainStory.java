@@ -11,8 +11,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Four pods hold GPUs of node-1: which of them leave it, when, and what holds them. Programs are started again by their
- * Deployments, which wait for node-1.
+ * Four pods hold GPUs of node-1: shows which of them are evicted, when, and what delays them. Their Deployments start them again, and
+ * wait for node-1.
  */
 final class DrainStory {
 
@@ -20,7 +20,7 @@ final class DrainStory {
             + " 'custom-columns=NODE:.metadata.name,PODS:.status.holdings.holders[*].pod,"
             + "KIND:.status.holdings.holders[*].kind,UNLISTED:.status.holdings.unlistedCount'";
 
-    /** Asked by whoever evicts, and answered by the API server. */
+    /** Counts of eviction requests, from the API server. */
     private static final String EVICTIONS =
             "kubectl get --raw /metrics | grep '^apiserver_request_total.*subresource=\"eviction\"'";
 
@@ -147,13 +147,13 @@ final class DrainStory {
         return serving(RUNS, first + "$");
     }
 
-    /** Both of them. */
+    /** Checks both pods of the program `serving`. */
     private static ClusterDemoCheck serving(String where, String first) {
         String row = "serving-\\S+" + where + first;
         return pod(row + "\\n" + row);
     }
 
-    /** The four of the beginning. */
+    /** Checks the four pods of the beginning. */
     private static ClusterDemoCheck all(String first) {
         String end = "-\\S+" + RUNS + first + "\\n";
         return pod("batch" + end + "serving" + end + "serving" + end + "trainer-\\S+" + RUNS + first + "$");

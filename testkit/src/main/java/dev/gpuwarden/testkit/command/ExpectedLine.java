@@ -3,9 +3,9 @@ package dev.gpuwarden.testkit.command;
 import java.util.regex.Pattern;
 
 /**
- * A line by which something shows.
+ * A line that an output must contain, or must not contain.
  *
- * @param shown whether the line must be there, or be gone
+ * @param shown true when the line must exist, false when it must not
  */
 record ExpectedLine(Pattern line, boolean shown) {
 
@@ -13,12 +13,12 @@ record ExpectedLine(Pattern line, boolean shown) {
         return new ExpectedLine(Pattern.compile("(?m)" + line), true);
     }
 
-    /** The same line must not be there any more. */
+    /** Returns the expectation that the line does not exist any more. */
     ExpectedLine gone() {
         return new ExpectedLine(line, false);
     }
 
-    /** A text that could not be had shows nothing, not even that something is gone. */
+    /** Returns true when the text meets the expectation. An empty text is a failed query and never meets one. */
     boolean matches(String text) {
         return !text.isEmpty() && line.matcher(text).find() == shown;
     }

@@ -7,7 +7,7 @@ import static dev.gpuwarden.testkit.command.ClusterDemoCheck.page;
 
 import java.util.List;
 
-/** A GPU falls off the bus and comes back, while somebody works on another node. */
+/** A GPU falls off the bus and comes back, while another node is cordoned by kubectl. */
 final class FaultStory {
 
     private FaultStory() {}
@@ -24,7 +24,7 @@ final class FaultStory {
                         "GPU 4 of node-2 falls off the bus (XID 79)",
                         15,
                         () -> environment.set("node-2", 4, "state=lost", "xid=79"),
-                        // Two faults tell of it, the kernel log's and the driver's; either may be the first.
+                        // Two faults report it, the kernel log's and the driver's; either may be the first.
                         health("node-2 +Faulty .*RESTART_BM"),
                         health("node-1 +Healthy"),
                         node("node-2 +true .*SysLogsXIDError"),
@@ -38,7 +38,7 @@ final class FaultStory {
                         () -> environment.set("node-2", 4, "on-bus=no", "on-bus=yes", "reset=yes"),
                         health("node-2 +Healthy"),
                         node("node-2 +<none> +<none> +Ready +<none>$"),
-                        // What people did is theirs.
+                        // A manual cordon stays.
                         node("node-3 +true "),
                         page("node-2", "state: healthy"),
                         explain("node-2", "state +healthy")),

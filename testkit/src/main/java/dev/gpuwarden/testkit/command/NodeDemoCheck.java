@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A command that a person would look with, and what its output must show.
+ * A command and a line that its output must contain.
  *
  * @param arguments of the program
  */
@@ -13,22 +13,22 @@ record NodeDemoCheck(List<String> arguments, ExpectedLine expected) {
 
     private static final Pattern OF_A_GPU = Pattern.compile("^[0-9]+ ");
 
-    /** A row of the table of GPUs, read from the driver anew. */
+    /** Returns a check of a row of `scan`, which reads the driver itself. */
     static NodeDemoCheck scan(String row) {
         return new NodeDemoCheck(List.of("scan"), ExpectedLine.of(row));
     }
 
-    /** Asked of the daemon over gRPC. */
+    /** Returns a check of `status`, which queries the daemon over gRPC. */
     static NodeDemoCheck status(ExpectedLine expected) {
         return new NodeDemoCheck(List.of("status"), expected);
     }
 
-    /** The history that the daemon keeps, over gRPC too. */
+    /** Returns a check of `events`, the daemon's history, over gRPC too. */
     static NodeDemoCheck events(String row) {
         return new NodeDemoCheck(List.of("events", "--since", "20s"), ExpectedLine.of(row));
     }
 
-    /** Of an output that shows the sign, what is about it: of the rows of other GPUs none. */
+    /** Returns the output without the rows of other GPUs; the whole output when the expected line is missing. */
     String excerpt(String output) {
         if (!expected.matches(output)) {
             return output;

@@ -30,7 +30,7 @@ final class NodeDemoDaemon implements AutoCloseable {
         this.log = log;
     }
 
-    /** @param quiet after this time without a word of it a fault that asks for nothing is over */
+    /** @param quiet time without new events after which a fault without a recommended action ends */
     static NodeDemoDaemon start(SimulatedNode node, Duration quiet) {
         Path log = node.root().resolve("daemon.log");
         ProcessBuilder builder = SameProgram.run(
@@ -71,7 +71,7 @@ final class NodeDemoDaemon implements AutoCloseable {
         process.waitFor();
     }
 
-    /** What it logged so far. */
+    /** Returns its log so far. */
     String log() {
         try {
             return Files.readString(log);
@@ -80,18 +80,18 @@ final class NodeDemoDaemon implements AutoCloseable {
         }
     }
 
-    /** Where it serves, once it does. */
+    /** Returns its address; empty before it serves. */
     Optional<String> address() {
         Matcher serving = SERVING.matcher(log());
         return serving.find() ? Optional.of(serving.group(1)) : Optional.empty();
     }
 
-    /** The whole exposition; empty when it cannot be had now. */
+    /** Returns the whole exposition; empty when it cannot be fetched now. */
     String metrics() {
         return get("/metrics");
     }
 
-    /** What the page is given about the node and its faults; empty when it cannot be had now. */
+    /** Returns the page's JSON of the node and its faults; empty when it cannot be fetched now. */
     String page() {
         return get("/api/v1/node") + get("/api/v1/faults");
     }

@@ -6,15 +6,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Where an act of the demo was seen.
+ * The result of a step of the demo.
  *
- * @param seen by the name of the place
- * @param took until the metrics showed it, or until the demo looked no longer
- * @param limit how long that may take on a machine that is not busy
+ * @param seen true where it was visible, by name of the place
+ * @param took time until the metrics showed it, or until the demo gave up
+ * @param limit of that time on a machine that is not busy
  */
 record NodeDemoResult(Map<String, Boolean> seen, Duration took, Duration limit) {
 
-    /** @param outputs of the commands that the act's looks name */
+    /** @param outputs of the commands of the step's checks */
     static NodeDemoResult of(
             NodeDemoStep step, boolean metrics, Duration took, String page, Map<NodeDemoCheck, String> outputs) {
         Map<String, Boolean> seen = new TreeMap<>();

@@ -8,13 +8,13 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * Something that happens on the demo's node, and how the program must show it.
+ * A step of the demo on its node, and the outputs that must show it.
  *
  * @param at the step of the scenario's timeline
- * @param ticks how often the daemon looks at what this is about; it has two of them
+ * @param ticks interval of the daemon's sampling; the daemon has two of them
  * @param metrics lines of the exposition
- * @param page what the page is given
- * @param checks what commands must show by then
+ * @param page lines of the page's JSON
+ * @param checks of commands
  */
 record NodeDemoStep(
         Duration at,
@@ -24,21 +24,21 @@ record NodeDemoStep(
         List<ExpectedLine> page,
         List<NodeDemoCheck> checks) {
 
-    /** How often the demo's daemon samples every GPU. */
+    /** Interval at which the demo's daemon samples every GPU. */
     static final Duration FAST = Duration.ofSeconds(1);
-    /** How often it lists processes. */
+    /** Interval at which it lists processes. */
     static final Duration PROCESSES = Duration.ofSeconds(2);
 
-    /** How often it starts the driver library anew to look for GPUs that came back: nobody else would see them. */
+    /** Interval at which it starts the driver library again to find GPUs that came back. */
     static final Duration RECOVERY = Duration.ofSeconds(1);
 
-    /** How long it waits for a call before it calls the GPU hung. */
+    /** Limit of a call, after which it reports the GPU as hung. */
     static final Duration DEADLINE = Duration.ofMillis(500);
 
-    /** After this time without a word of it a fault that asks for nothing is over. */
+    /** Time without new events after which a fault without a recommended action ends. */
     static final Duration QUIET = Duration.ofSeconds(4);
 
-    /** The same where there is no time to look; longer than what repeats each second. */
+    /** The same time for the fast demo; longer than a second, the interval of repeated events. */
     static final Duration SHORT_QUIET = Duration.ofSeconds(2);
 
     private static final String STATE = "^gpuwarden_gpu_state\\{gpu=\"%d\",state=\"%s\".*\\} 1(\\.0)?$";
@@ -46,7 +46,7 @@ record NodeDemoStep(
             "^gpu_pod_memory_used_bytes\\{gpu=\"2\",namespace=\"default\",pod=\"memory-hog\".*\\} 8\\.37.*E10$";
     private static final String XIDS = "SysLogsXIDError";
 
-    /** The acts of the scenario `demo`, in order. */
+    /** The steps of the scenario `demo`, in order. */
     static final List<NodeDemoStep> ALL = List.of(
             state("0", 7, "answering", "eight GPUs, two pods, nothing wrong"),
             state("8s", 3, "lost", "GPU 3 falls off the bus (XID 79)")
@@ -59,7 +59,7 @@ record NodeDemoStep(
             hog("50s", true, "a pod takes all memory of GPU 2", "78.0 / "),
             hog("60s", false, "the pod is gone", "0.0 / "),
             step("66s", "a row of GPU 5's memory fails, and there is no other in its place (XIDs 48, 64)")
-                    .every(FAST.multipliedBy(2)) // the check looks at what was sampled before
+                    .every(FAST.multipliedBy(2)) // the check reads the previous sample
                     .raises(XIDS, "64", 5, "0000:a8:00", "component-reset", true)
                     .raises("GpuRemappedRows", "row-remap-failure", 5, "0000:a8:00", "contact-support", true),
             step("76s", "GPU 5 has a new board")
@@ -114,7 +114,7 @@ record NodeDemoStep(
         return List.copyOf(all);
     }
 
-    /** A fault of a GPU is there. */
+    /** Adds the expectations that a GPU has a fault. */
     private NodeDemoStep raises(String check, String code, int gpu, String pci, String action, boolean fatal) {
         return metric(fault(check, code, pci, action, fatal))
                 .page(onPage(check, code, pci, action))
@@ -125,12 +125,12 @@ record NodeDemoStep(
                         + gpu(gpu, pci) + " +" + action + " "));
     }
 
-    /** As people read it. */
+    /** Returns the name of a GPU in tables, as a pattern. */
     private static String gpu(int index, String pci) {
         return "GPU " + index + " \\(" + pci + "\\.0\\)";
     }
 
-    /** It is there no more. */
+    /** Adds the expectations that a GPU no longer has a fault. */
     private NodeDemoStep clears(String check, String code, int gpu, String pci) {
         return metric(fault(check, code, pci, "[a-z-]+", true).gone())
                 .metric(fault(check, code, pci, "[a-z-]+", false).gone())
@@ -145,7 +145,7 @@ record NodeDemoStep(
                 + "\".*entity=\"" + pci + "\".*fatal=\"" + fatal + "\"\\} 1(\\.0)?$");
     }
 
-    /** Within what the page is told about one fault. */
+    /** Returns a pattern within one fault of the page's JSON. */
     private static ExpectedLine onPage(String check, String code, String pci, String action) {
         String on = "(?:(?!\"event\":)[\\s\\S])*?";
         return ExpectedLine.of("\"check\": \"" + check + "\",\\s*\"codes\": \\[\\s*\"" + code + "\"" + on + "\"" + pci
@@ -157,12 +157,12 @@ record NodeDemoStep(
                 + "\".*healthy=\"false\"\\} " + count + "(\\.0)?$"));
     }
 
-    /** Whether an exposition shows all of it. */
+    /** Returns true when an exposition has all expected lines. */
     boolean matches(String exposition) {
         return metrics.stream().allMatch(expected -> expected.matches(exposition));
     }
 
-    /** When the next act begins; what the scenario has until then belongs to this one. */
+    /** Returns the start of the next step; the scenario's timeline until then belongs to this one. */
     Duration next() {
         return ALL.stream()
                 .map(NodeDemoStep::at)
@@ -171,7 +171,7 @@ record NodeDemoStep(
                 .orElse(at.plus(QUIET));
     }
 
-    /** In how many places something must be seen in all. */
+    /** Returns the number of checked places of all steps. */
     static long places() {
         return ALL.size()
                 + ALL.stream()
@@ -186,7 +186,7 @@ record NodeDemoStep(
         return page.stream().allMatch(expected -> expected.matches(json));
     }
 
-    /** How long the daemon may take. */
+    /** Returns the limit of the daemon's reaction. */
     Duration limit() {
         return ticks.multipliedBy(2);
     }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which of the simulated nodes that run is meant. */
+/** The option that selects a running simulated node. */
 final class NodeOption {
 
     @Option(

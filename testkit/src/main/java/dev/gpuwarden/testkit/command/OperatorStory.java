@@ -7,7 +7,7 @@ import static dev.gpuwarden.testkit.command.ClusterDemoCheck.page;
 
 import java.util.List;
 
-/** A pod of a GPU operator does not come up on one node, for longer than it may take. */
+/** A pod of a GPU operator does not start on one node within its limit. */
 final class OperatorStory {
 
     private static final String DRIVER = "nvidia.com/gpu.deploy.driver=true";
@@ -18,7 +18,7 @@ final class OperatorStory {
         String patience = environment.pace().operatorSeconds() + " s";
         return List.of(
                 ClusterDemoStep.of(
-                        "the policies that ship say when an operator's pods are wrong; here after " + patience
+                        "the shipped policies define when an operator's pod is a fault; here after " + patience
                                 + " instead of 30 minutes",
                         30,
                         () -> environment.run("sed \"s/duration('30m')/duration('" + patience.replace(" ", "")

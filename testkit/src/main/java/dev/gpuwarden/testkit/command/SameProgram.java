@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Starts this program again, with other arguments. The system's process table is not asked how: Java reads at most 4096 bytes of
- * a command line there, and the path of the image alone stands in it some sixty times.
+ * Starts this program again, with other arguments. Its command line is not read from the process table: Java reads at most 4096
+ * bytes there, and the path of the image alone occurs some sixty times.
  */
 final class SameProgram {
 
     private static final String MAIN = "dev.gpuwarden.cli.Main";
 
-    /** What the start script of the image passes to Java, and what tests pass in its place. */
+    /** System properties that the image's start script sets, and tests in its place. */
     private static final List<String> PASSED_ON =
             List.of("gpuwarden.", "jna.", "org.sqlite.", "java.library.path", "java.io.tmpdir");
 
@@ -28,7 +28,7 @@ final class SameProgram {
         return builder;
     }
 
-    /** The image's start script, which gives each command its own options; from class folders Java with this one's. */
+    /** Returns the image's start script, which adds the options of each command; from class folders Java with this process's options. */
     private static List<String> start() {
         Path script = Path.of(System.getProperty("gpuwarden.home", ""), "bin", "gpuwarden");
         if (script.isAbsolute() && Files.isExecutable(script)) {

@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         synopsisSubcommandLabel = "",
         description = {
-            "Run any program on a simulated node: it finds the simulated driver library where the real one would be.",
+            "Run any program on a simulated node: it finds the simulated driver library in place of the real one.",
             "The scenario's timeline plays while it runs; `sim set` changes the node from outside.",
             "  gpuwarden sim exec h100x8 -- nvidia-smi",
             "  gpuwarden sim exec demo -- gpuwarden daemon",
@@ -39,7 +39,7 @@ import picocli.CommandLine.Parameters;
         })
 final class SimExecCommand implements Callable<Integer> {
 
-    /** How long a program may take to end once it is told to. */
+    /** Limit of a program's end after SIGTERM. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
     @Parameters(index = "0", paramLabel = "SCENARIO", description = "A name from `sim list`, or a .yaml file.")
@@ -52,10 +52,7 @@ final class SimExecCommand implements Callable<Integer> {
             description = "The program and its arguments, after --.")
     List<String> command = List.of();
 
-    @Option(
-            names = "--for",
-            paramLabel = "DURATION",
-            description = "Tell the program to end after this time, for example 30s.")
+    @Option(names = "--for", paramLabel = "DURATION", description = "End the program after this time, for example 30s.")
     @Nullable Duration limit;
 
     @Option(
@@ -97,7 +94,7 @@ final class SimExecCommand implements Callable<Integer> {
         }
     }
 
-    /** A signal ends the program too, before the node goes away under it. */
+    /** Ends the program on a signal too, before the node is deleted. */
     private synchronized void endAll(Runnable closeNode) {
         if (program != null) {
             end(program);
@@ -122,7 +119,7 @@ final class SimExecCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** Asks, waits, insists. */
+    /** Ends the program by SIGTERM, and by SIGKILL after the limit. */
     private static void end(Process program) {
         program.destroy();
         try {

@@ -18,8 +18,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Lists the scenarios that come with the program. */
-@Command(name = "list", mixinStandardHelpOptions = true, description = "List the scenarios that come with the program.")
+/** Lists the built-in scenarios. */
+@Command(name = "list", mixinStandardHelpOptions = true, description = "List the built-in scenarios.")
 final class SimListCommand implements Callable<Integer> {
 
     @Mixin
@@ -55,7 +55,7 @@ final class SimListCommand implements Callable<Integer> {
         return tree;
     }
 
-    /** "8 h100-sxm5-80gb", or "none". */
+    /** Returns for example "8 h100-sxm5-80gb", or "none". */
     private static String boards(Scenario scenario) {
         Map<String, Long> counts = scenario.gpus().stream()
                 .map(SimGpu::board)

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
         name = "log",
         mixinStandardHelpOptions = true,
         description = {
-            "Write lines to the kernel log of a simulated node, as its kernel would.",
+            "Write lines to the kernel log of a simulated node, as lines of its kernel.",
             "{gpu.3} is that GPU's PCI address as the driver prints it, {uuid.3} its UUID, {n} the line's number:",
             "  gpuwarden sim log 'NVRM: Xid (PCI:{gpu.3}): 31, pid=4711, name=python3, Ch 00000008'",
             "  gpuwarden sim log --user 'GPU reset occurred: {uuid.3}'",
@@ -29,21 +29,21 @@ final class SimLogCommand implements Callable<Integer> {
     @Mixin
     NodeOption which = new NodeOption();
 
-    @Option(names = "--user", description = "As a process that writes to /dev/kmsg, not the kernel.")
+    @Option(names = "--user", description = "Write as a process that writes to /dev/kmsg, not as the kernel.")
     boolean user;
 
     @Option(
             names = "--count",
             paramLabel = "N",
             defaultValue = "1",
-            description = "So many lines in all, the texts in turn. Default: each text once.")
+            description = "Number of lines in all, the texts in turn. Default: each text once.")
     int count;
 
     @Option(
             names = "--per-second",
             paramLabel = "N",
             defaultValue = "1000",
-            description = "How many of them a second. Default: ${DEFAULT-VALUE}.")
+            description = "Lines a second. Default: ${DEFAULT-VALUE}.")
     int perSecond;
 
     @Parameters(paramLabel = "TEXT", arity = "1..*", description = "The lines; <3> before one is its level.")

@@ -19,8 +19,8 @@ import picocli.CommandLine.Spec;
         name = "set",
         mixinStandardHelpOptions = true,
         description = {
-            "Change a simulated node while programs look at it. All changes happen at once.",
-            "KEY is what a scenario's `set` takes; every key is in `sim show SCENARIO -o yaml`:",
+            "Change a simulated node while programs use it. All changes take effect in one step.",
+            "KEY is a key of a scenario's `set`; all keys are in `sim show SCENARIO -o yaml`:",
             "  gpu.3.temperature=91C     gpu.3.state=lost       gpu.all.clock.reasons=hw-slowdown",
             "  gpu.3.xid=79              gpu.3.nvlink.5.state=down   gpu.3.nvlink.5.recoveries=+3",
             "  gpu.3.reset=yes           node.reboot=yes",
@@ -35,7 +35,7 @@ final class SimSetCommand implements Callable<Integer> {
     @Option(names = "--no-log", description = "Write nothing to the node's kernel log, unlike hardware.")
     boolean silent;
 
-    @Parameters(paramLabel = "KEY=VALUE", arity = "1..*", description = "What to change.")
+    @Parameters(paramLabel = "KEY=VALUE", arity = "1..*", description = "The changes.")
     List<String> changes = List.of();
 
     @Spec

@@ -22,11 +22,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Shows the node that a scenario makes. */
+/** Shows the node of a scenario. */
 @Command(
         name = "show",
         mixinStandardHelpOptions = true,
-        description = "Show the node that a scenario makes. With -o json or yaml: every value of every GPU, by key.")
+        description = "Show the node of a scenario. With -o json or yaml: every value of every GPU, by key.")
 final class SimShowCommand implements Callable<Integer> {
 
     @Parameters(paramLabel = "SCENARIO", description = "A name from `sim list`, or a .yaml file.")

@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Check scenario files: their text, and that the node with its whole timeline can be made.",
-            "Mistakes are shown as FILE:LINE:COLUMN, all of a file at once."
+            "Shows all mistakes of a file, each as FILE:LINE:COLUMN."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:no mistakes", "2:mistakes"})

@@ -3,7 +3,7 @@ package dev.gpuwarden.testkit.scenario;
 /** The owner of a process, as /proc/PID/cgroup shows it. */
 public sealed interface ProcessOwner {
 
-    /** Returns a short description. */
+    /** Returns a short description for tables. */
     default String text() {
         if (this instanceof Pod pod) {
             return "pod " + pod.namespace() + "/" + pod.name() + " container " + pod.container();

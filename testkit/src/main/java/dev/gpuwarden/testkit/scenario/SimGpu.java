@@ -30,7 +30,7 @@ public record SimGpu(Board board, List<Setting> settings, List<MigProfile> parti
     /** Reads the index of a GPU that the scenario has. */
     static int index(YamlNode node, int gpuCount) {
         if (gpuCount == 0) {
-            throw node.problem("no GPU, since there is none");
+            throw node.problem("no GPU, since the scenario has none");
         }
         return node.integer(0, gpuCount - 1);
     }

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What PCIe devices say about errors on their links: files below a device of /sys, and the kernel's lines. */
+/** PCIe errors of devices and ports: the counter files below a device of /sys, and the kernel's lines. */
 final class AerFiles {
 
     private static final Map<String, String> TOTALS =
@@ -22,9 +22,10 @@ final class AerFiles {
     private AerFiles() {}
 
     /**
-     * All of them 0. Files of the same text are one file with many names until an error is counted: that makes nodes faster.
+     * Creates the counters with the value 0. Files of equal text are one file with many names until an error is counted, since that
+     * is faster.
      *
-     * @param shared where that file is kept
+     * @param shared folder of that file
      */
     static void create(Path shared, Path device) {
         for (String severity : TOTALS.keySet()) {
@@ -36,7 +37,7 @@ final class AerFiles {
         }
     }
 
-    /** Sets or adds to one counter, and its total. Returns by how much it rose. */
+    /** Sets or adds to one counter, and its total. Returns the increase. */
     static long set(Path device, AerError error, Value value) {
         Map<String, Long> counters = read(device, error.severity());
         long before = counters.getOrDefault(error.name(), 0L);
@@ -48,16 +49,16 @@ final class AerFiles {
         return after - before;
     }
 
-    /** Its value now. */
+    /** Returns the present value. */
     static long get(Path device, AerError error) {
         return read(device, error.severity()).getOrDefault(error.name(), 0L);
     }
 
     /**
-     * What the kernel writes when a device reports an error.
+     * Returns the kernel's lines for an error that a device reports.
      *
-     * @param driver of the device, as its lines begin
-     * @param port that the message arrives at; empty where none is shown
+     * @param driver of the device, which begins its lines
+     * @param port that receives the message; empty where none is shown
      */
     static List<KernelLine> lines(Path device, String driver, AerError error, String port) {
         String address = String.valueOf(device.getFileName());

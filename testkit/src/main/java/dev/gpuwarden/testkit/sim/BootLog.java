@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What the kernel log holds after the node came up: kernel, devices, driver. */
+/** The lines of a boot in the kernel log: kernel, devices, driver. */
 final class BootLog {
 
     private static final String HEAD = "kernel/boot.tsv";
-    /** Lines of the same kind follow each other closely. */
+    /** Time between lines of the same kind. */
     private static final long APART_MICROS = 37;
 
     private final SimTable table;

@@ -6,7 +6,7 @@ import dev.gpuwarden.testkit.scenario.ProcessOwner.CgroupVersion;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.Qos;
 import java.util.Locale;
 
-/** The text of /proc/PID/cgroup of a process, from whom it belongs to. */
+/** The text of /proc/PID/cgroup of a process, derived from its owner. */
 final class CgroupFile {
 
     private CgroupFile() {}
@@ -24,7 +24,7 @@ final class CgroupFile {
         return ((ProcessOwner.Raw) owner).text();
     }
 
-    /** v2 has one line; v1 one per controller, in the kernel's order, systemd's own hierarchy last. */
+    /** Returns one line for v2; for v1 one per controller, in the kernel's order, systemd's own hierarchy last. */
     private static String lines(CgroupVersion version, String path) {
         if (version == CgroupVersion.V2) {
             return "0::" + path + "\n";

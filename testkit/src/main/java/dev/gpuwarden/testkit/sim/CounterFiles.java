@@ -6,17 +6,17 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Folders of counters, one file each. As long as nothing was counted, all devices show the same folder of zeros: hundreds of
- * files less to make for every node.
+ * Folders of counters, one file each. Until a device counts something it shows a shared folder of zeros, which saves hundreds of
+ * files per node.
  */
 final class CounterFiles {
 
     private CounterFiles() {}
 
     /**
-     * Makes the folder one of zeros.
+     * Resets the folder to zeros.
      *
-     * @param shared where folders of zeros are kept
+     * @param shared parent of the folders of zeros
      */
     static void zero(Path shared, Path folder, List<String> names) {
         Path zeros = shared.resolve(String.valueOf(folder.getFileName()));

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What the driver writes to the kernel log about a GPU, with its address, its process and its links as they are now. */
+/** The driver's lines in the kernel log about a GPU, with its present address, process and links. */
 final class DriverLog {
 
     private static final Map<Integer, List<String>> XIDS = new HashMap<>();
@@ -28,7 +28,7 @@ final class DriverLog {
         this.table = table;
     }
 
-    /** The lines of one XID. */
+    /** Returns the lines of one XID. */
     List<KernelLine> xid(int gpu, int code) {
         Map<String, String> names = names(gpu, code);
         return XIDS.getOrDefault(code, List.of("{xid}{who}Ch 00000008")).stream()
@@ -36,7 +36,7 @@ final class DriverLog {
                 .toList();
     }
 
-    /** The driver found the GPU dead when it started. */
+    /** Returns the lines of a driver that starts and finds the GPU dead. */
     List<KernelLine> neverCame(int gpu) {
         String address = PciFiles.address(table, TableWriter.gpu(gpu)).toString();
         long id = table.number(TableWriter.gpu(gpu) + ".pci_device_id");
@@ -51,17 +51,17 @@ final class DriverLog {
                 KernelLine.kernel("nvidia: probe of " + address + " failed with error -1"));
     }
 
-    /** What the job that reset the GPU writes. */
+    /** Returns the line of the process that has reset the GPU. */
     KernelLine reset(int gpu) {
         return KernelLine.user("GPU reset occurred: " + table.text(TableWriter.gpu(gpu) + ".uuid"));
     }
 
-    /** A line as a scenario writes it. */
+    /** Returns a line of a scenario with its names replaced. */
     String fill(String text, long number) {
         return LineText.fill(text, this::pci, gpu -> table.text(TableWriter.gpu(gpu) + ".uuid"), number);
     }
 
-    /** Without function, as the driver prints it. */
+    /** Returns the address without its function, as the driver prints it. */
     private String pci(int gpu) {
         String address = PciFiles.address(table, TableWriter.gpu(gpu)).toString();
         return address.substring(0, address.length() - 2);
@@ -94,7 +94,7 @@ final class DriverLog {
         return 0;
     }
 
-    /** The first process on the GPU. */
+    /** Returns the first process on the GPU. */
     private String who(int gpu) {
         for (int i = 0; i < table.number("header.process_count"); i++) {
             String process = "process[" + i + "]";

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Faults by name. The simulator knows numbered entries only, so a file beside the table remembers whose they are. Call within
+ * Faults by name. The simulator has numbered entries only, so a file beside the table maps names to entries. Call within
  * {@link SimTable#change}.
  */
 final class FaultTable {
@@ -23,7 +23,7 @@ final class FaultTable {
         this.names = names;
     }
 
-    /** A fault of the same name is replaced. */
+    /** Adds a fault; replaces one of the same name. */
     void put(Fault fault) {
         Map<Integer, String> owners = owners();
         end(owners, fault.name());
@@ -36,12 +36,12 @@ final class FaultTable {
         save(owners);
     }
 
-    /** Calls that hang in it go on. */
+    /** Ends a fault; calls that hang in it continue. */
     void clear(String name) {
         Map<Integer, String> owners = owners();
         if (!end(owners, name)) {
             throw new UserError(
-                    "fault \"" + name + "\": expected one of " + owners.values() + ", there is none of that name");
+                    "fault \"" + name + "\": expected one of " + owners.values() + ", but no fault has this name");
         }
         save(owners);
     }
@@ -53,7 +53,7 @@ final class FaultTable {
         save(Map.of());
     }
 
-    /** Sum of a counter that the library keeps, over the fault's entries. */
+    /** Returns the sum of a counter of the library over the fault's entries. */
     long sum(String name, String counter) {
         return owners().entrySet().stream()
                 .filter(e -> e.getValue().equals(name))
@@ -73,7 +73,7 @@ final class FaultTable {
     private int free(Map<Integer, String> owners) {
         int max = (int) table.layout().constant("FAULT_MAX");
         for (int slot = 0; slot < max; slot++) {
-            // A call that still leaves an ended hang must not find a new one in its place.
+            // A call that is leaving an ended hang must not enter a new one.
             if (!owners.containsKey(slot) && table.number(path(slot, "waiting")) == 0) {
                 return slot;
             }
@@ -90,7 +90,7 @@ final class FaultTable {
         table.set(path(slot, "delay_us"), fault.delay().toNanos() / 1000);
         table.set(path(slot, "lie"), fault.lie().isEmpty() ? 0 : layout.lie(fault.lie()));
         table.set(path(slot, "hits"), 0);
-        // Last: calls look at faults without waiting for the change to end.
+        // Written last: calls read faults without waiting for the end of the change.
         table.set(path(slot, "mode"), layout.constant("FAULT_" + fault.mode().name()));
     }
 

@@ -10,8 +10,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Changes of GPUs: in the table, on the bus, in the driver's events, and what hardware would write to the kernel log. Call
- * within {@link SimTable#change}.
+ * Applies changes of GPUs to the table, the bus, the driver's events and the kernel log. Call within {@link SimTable#change}.
  */
 final class GpuControl {
 
@@ -35,7 +34,7 @@ final class GpuControl {
         return gpu == Fault.EVERY_GPU ? IntStream.range(0, (int) table.number("header.gpu_count")) : IntStream.of(gpu);
     }
 
-    /** The GPUs of which these changes tell themselves that they fell off the bus. */
+    /** Returns the GPUs whose fall off the bus these changes report themselves, by XID 79. */
     Set<Integer> told(List<Change> changes) {
         Set<Integer> gpus = new HashSet<>();
         for (Change change : changes) {
@@ -50,10 +49,10 @@ final class GpuControl {
     }
 
     /**
-     * Makes the change.
+     * Applies the change.
      *
-     * @param told GPUs of which another change tells that they fell off the bus
-     * @param lines what hardware would write is added
+     * @param told GPUs whose fall off the bus another change reports
+     * @param lines receives the lines of real hardware
      */
     void set(Change.SetGpu change, Set<Integer> told, List<KernelLine> lines) {
         gpus(change.gpu()).forEach(gpu -> set(gpu, change.setting(), told, lines));
@@ -128,7 +127,7 @@ final class GpuControl {
         lines.addAll(driver.xid(gpu, (int) code));
     }
 
-    /** The driver's event, for whoever registered for it. */
+    /** Sends the driver's event to the programs that registered for it. */
     private void postXid(int gpu, long xid) {
         long head = table.number("header.event_head");
         String event = "event[" + head % table.layout().constant("EVENT_MAX") + "]";
@@ -138,7 +137,7 @@ final class GpuControl {
         table.set("header.event_head", head + 1);
     }
 
-    /** The node was restarted. */
+    /** Applies a restart of the node. */
     void restart(long nowNanos) {
         gpus(Fault.EVERY_GPU).forEach(gpu -> reset.restart(gpu, nowNanos));
     }

@@ -2,10 +2,10 @@ package dev.gpuwarden.testkit.sim;
 
 import java.util.List;
 
-/** What a reset of a GPU clears, and what a restart of the node does. Call within {@link SimTable#change}. */
+/** Clears the state that ends with a reset of a GPU, or with a restart of the node. Call within {@link SimTable#change}. */
 final class GpuReset {
 
-    /** 0 afterwards, where the board has them: what counts or waits until the next reset. */
+    /** Fields that are 0 afterwards, where the board has them: counters and states that last until the next reset. */
     private static final List<String> CLEARED = List.of(
             "recovery_action",
             "drain_state",
@@ -48,7 +48,7 @@ final class GpuReset {
         }
     }
 
-    /** A start of the driver clears more: what it counts since it was loaded. */
+    /** Clears what a reset clears, and the counters since the driver was loaded. */
     void restart(int gpu, long nowNanos) {
         String row = TableWriter.gpu(gpu);
         reset(gpu);

@@ -7,32 +7,32 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A record of the kernel log before it has its number and time.
+ * A record of the kernel log without number and time.
  *
  * @param priority facility * 8 + level
- * @param tags `KEY=value`, as the kernel tells of what device a record is
+ * @param tags `KEY=value`, the kernel's identification of the device
  */
 record KernelLine(int priority, String text, List<String> tags) {
 
-    /** The level of whatever names none (default_message_loglevel), the driver's lines included. */
+    /** The level of lines without one (default_message_loglevel), the driver's included. */
     static final int WARNING = 4;
 
     static final int ERROR = 3;
 
     static final int INFO = 6;
 
-    /** printk.c, LOG_LINE_MAX: what is longer is cut. */
+    /** printk.c, LOG_LINE_MAX: longer lines are cut. */
     private static final int LONGEST = 1024;
 
     private static final int USER = 1 << 3;
     private static final Pattern LEVEL = Pattern.compile("<(\\d{1,3})>");
 
-    /** As the kernel's own code writes it; `<3>` before the text is the level. */
+    /** Returns a line of the kernel itself; `<3>` before the text is the level. */
     static KernelLine kernel(String text) {
         return of(0, text);
     }
 
-    /** As a process writes it to /dev/kmsg, which keeps the level of `<N>` and never lets a process be the kernel. */
+    /** Returns a line that a process writes to /dev/kmsg: the level of `<N>` is kept, the facility is never the kernel's. */
     static KernelLine user(String text) {
         return of(USER, text);
     }
@@ -49,12 +49,12 @@ record KernelLine(int priority, String text, List<String> tags) {
                 List.of());
     }
 
-    /** A line of the kernel about a device, which carries its tags. */
+    /** Returns a line of the kernel about a device, with the device's tags. */
     static KernelLine device(int level, String address, String text) {
         return new KernelLine(level, text, List.of("SUBSYSTEM=pci", "DEVICE=+pci:" + address));
     }
 
-    /** The record as /dev/kmsg delivers it, line ends included. */
+    /** Returns the record as /dev/kmsg delivers it, line ends included. */
     String record(long sequence, long micros) {
         StringBuilder record = new StringBuilder(text.length() + 40)
                 .append(priority)

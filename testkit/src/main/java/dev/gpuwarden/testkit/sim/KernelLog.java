@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
 /**
- * The node's stand-in for /dev/kmsg: a file of the records that the device would deliver. Records are appended whole; where
- * old ones go, the file is replaced by another one. Any process may write; they take turns.
+ * The node's /dev/kmsg: a regular file of records as the device delivers them. Records are appended as a whole; to drop old ones, the
+ * file is replaced. Processes may write at the same time: a lock orders them.
  */
 final class KernelLog {
 
@@ -35,7 +35,7 @@ final class KernelLog {
         static final int BYTES = 3 * Long.BYTES;
     }
 
-    /** A record at its time since boot. */
+    /** A record and its time since boot. */
     record Timed(long micros, KernelLine line) {}
 
     private final Path file;
@@ -52,7 +52,7 @@ final class KernelLog {
         this.lock = LOCKS.computeIfAbsent(state.toAbsolutePath().normalize(), p -> new Object());
     }
 
-    /** Begins anew: numbers from 0 on, and nothing before these records. */
+    /** Replaces the log: numbers start from 0, and these records are the first. */
     void boot(List<Timed> records) {
         long micros = records.isEmpty() ? 0 : records.get(records.size() - 1).micros();
         StringBuilder text = new StringBuilder();
@@ -65,7 +65,7 @@ final class KernelLog {
         });
     }
 
-    /** In one write, all of the same time. */
+    /** Appends records of the same time in one write. */
     void append(List<KernelLine> lines) {
         if (lines.isEmpty()) {
             return;
@@ -88,7 +88,7 @@ final class KernelLog {
         });
     }
 
-    /** The oldest records are gone, as when the ring is full; the newest one stays. */
+    /** Drops the oldest records, as a full ring does; keeps the newest one. */
     void drop(long count) {
         change(StandardOpenOption.WRITE, before -> {
             String text = Tree.read(file);
@@ -105,7 +105,7 @@ final class KernelLog {
         });
     }
 
-    /** As logrotate does: the file so far gets another name, a new one begins where it ends. */
+    /** Rotates the file as logrotate does: it gets another name, and a new file continues the numbers. */
     void rotate() {
         change(StandardOpenOption.WRITE, before -> {
             Path former = file.resolveSibling(file.getFileName() + ".1");
@@ -125,7 +125,7 @@ final class KernelLog {
         return at;
     }
 
-    /** So many records came and went unseen: the next one's number is that much higher. */
+    /** Skips this many numbers, as records that came and went without a reader. */
     void skip(long count) {
         change(
                 StandardOpenOption.WRITE,
@@ -136,7 +136,7 @@ final class KernelLog {
         change(StandardOpenOption.WRITE, before -> new State(before.next(), before.micros(), thousandths));
     }
 
-    /** By how much storms are larger or smaller, in thousandths. */
+    /** Returns the factor of the storms' line counts, in thousandths. */
     long stormScale() {
         long[] scale = new long[1];
         change(StandardOpenOption.WRITE, before -> {

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where the simulated driver libraries and their table's layout are. */
+/** Finds the simulated driver libraries and the layout of their table. */
 public final class NativeFiles {
 
     private static final String LAYOUT = "sim-layout.tsv";
@@ -20,9 +20,9 @@ public final class NativeFiles {
     }
 
     /**
-     * Looks where the system properties `gpuwarden.native.dir` and `gpuwarden.home` (source tree or installation) point.
+     * Searches the folders of the system properties `gpuwarden.native.dir` and `gpuwarden.home` (source tree or installation).
      *
-     * @throws UserError if nothing is there
+     * @throws UserError when neither contains them
      */
     public static NativeFiles find() {
         List<Path> candidates = new ArrayList<>();
@@ -51,12 +51,12 @@ public final class NativeFiles {
         return folder.resolve(LAYOUT);
     }
 
-    /** Names that scenarios may use. */
+    /** Returns the names that scenarios may use. */
     public Vocabulary vocabulary() {
         return layout().vocabulary();
     }
 
-    /** The simulated libnvidia-ml.so.1 of a generation. */
+    /** Returns the simulated libnvidia-ml.so.1 of a generation. */
     Path library(Generation generation) {
         Path library = folder.resolve("sim").resolve(generation.label()).resolve("libnvidia-ml.so.1");
         if (!Files.isRegularFile(library)) {

@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The node's network devices: their folders below the PCI devices, and the links in /sys/class. No table knows them. */
+/** The node's network devices: their folders below the PCI devices, and the links in /sys/class. They are not in the table. */
 final class NicFiles {
 
     private static final String DRIVER = "mlx5_core";
     private static final long DOWN = 1;
     private static final long ACTIVE = 4;
 
-    /** As ib_core writes them. */
+    /** Names of the states in ib_core. */
     private static final List<String> STATES = List.of("0: NOP", "1: DOWN", "2: INIT", "3: ARMED", "4: ACTIVE");
 
     private static final List<String> PHYSICAL = List.of(
@@ -33,7 +33,7 @@ final class NicFiles {
             "5: LinkUp",
             "6: LinkErrorRecovery");
 
-    /** By what four lanes carry. */
+    /** Names of speeds, by the rate of four lanes. */
     private static final Map<Long, String> RATES = Map.of(
             10L, "4X SDR", 40L, "4X QDR", 56L, "4X FDR", 100L, "4X EDR", 200L, "4X HDR", 400L, "4X NDR", 800L,
             "4X XDR");
@@ -42,10 +42,10 @@ final class NicFiles {
      * A device of this node.
      *
      * @param ib its name as an RDMA device
-     * @param net its interface's
+     * @param net its name as a network interface
      */
     record Device(PciAddress address, String ib, String net, int rate, boolean ethernet) {
-        /** As sysfs names it. */
+        /** Returns the link layer as sysfs names it. */
         String linkLayer() {
             return ethernet ? "Ethernet" : "InfiniBand";
         }
@@ -65,7 +65,7 @@ final class NicFiles {
         this.idle = folder.idleCounters();
     }
 
-    /** The node's devices, on the bus or not, in order. */
+    /** Returns the node's devices in order, also those that are not on the bus. */
     List<Device> all() {
         return Tree.read(list).lines().map(NicFiles::device).toList();
     }
@@ -76,12 +76,12 @@ final class NicFiles {
                 PciAddress.parse(c[0]).orElseThrow(), c[1], c[2], Integer.parseInt(c[3]), Boolean.parseBoolean(c[4]));
     }
 
-    /** Those that the bus shows now. */
+    /** Returns the devices that are on the bus now. */
     List<Device> present() {
         return all().stream().filter(device -> pci.has(device.address())).toList();
     }
 
-    /** @param seed of the devices' identities */
+    /** Creates the devices. @param seed of their identities */
     void create(List<Nic> nics, String seed) {
         StringBuilder lines = new StringBuilder();
         for (int i = 0; i < nics.size(); i++) {
@@ -112,7 +112,7 @@ final class NicFiles {
         Tree.write(list, lines.toString());
     }
 
-    /** As systemd names interfaces by where their device sits. */
+    /** Returns the interface's name by systemd's scheme for the place of a device. */
     private static String interfaceName(Nic nic) {
         PciAddress at = nic.address();
         String domain = at.domain() == 0 ? "" : "P" + at.domain();
@@ -141,7 +141,7 @@ final class NicFiles {
                 Map.entry("mac", nic.ethernet() ? mac.substring(0, 17) : "00:00:10:49:fe:80:00:00:00:00:00:00:" + mac));
     }
 
-    /** Up, and nothing counted. */
+    /** Sets the port up and its counters to 0. */
     private void zero(Device device) {
         CounterFiles.zero(idle, port(device).resolve("counters"), files("/counters/"));
         CounterFiles.zero(idle, port(device).resolve("hw_counters"), files("/hw_counters/"));
@@ -163,7 +163,7 @@ final class NicFiles {
         return names;
     }
 
-    /** As after a restart of the node. */
+    /** Applies a restart of the node. */
     void restart() {
         present().forEach(this::zero);
     }
@@ -180,7 +180,7 @@ final class NicFiles {
         Tree.link(links.resolve(target.getFileName()), links.relativize(target));
     }
 
-    /** Returns what the kernel writes about it. */
+    /** Applies a setting; returns the kernel's lines about it. */
     List<KernelLine> set(int index, Setting setting) {
         Device device = all().get(index);
         String name = setting.key().name();
@@ -228,7 +228,7 @@ final class NicFiles {
         }
     }
 
-    /** The port's state, and what follows from it. */
+    /** Sets the port's state and the values that depend on it. */
     private List<KernelLine> change(Device device, long state) {
         boolean before = read(device, "state").startsWith("4");
         state(device, state);
@@ -252,7 +252,7 @@ final class NicFiles {
 
     private void state(Device device, long state) {
         portFile(device, "state", STATES.get((int) state));
-        // A port without cable looks for a partner; the physical state of Ethernet is made up by the driver.
+        // A port without cable polls for a partner; the driver derives the physical state of Ethernet.
         long physical = state != DOWN ? 5 : device.ethernet() ? 3 : 2;
         portFile(device, "phys_state", PHYSICAL.get((int) physical));
         if (!device.ethernet()) {
@@ -295,7 +295,7 @@ final class NicFiles {
                 .resolve(Rows.fill(key.fields().get(0), Map.of("ib", device.ib(), "net", device.net())));
     }
 
-    /** The value of a key as a scenario would write it; empty for one that is not kept, or while the device is away. */
+    /** Returns the value of a key in a scenario's form; empty for keys without a file, or while the device is off the bus. */
     Optional<String> value(Device device, Key key) {
         if (!pci.has(device.address())) {
             return Optional.of(key.name()).filter("on-bus"::equals).map(name -> "no");
@@ -324,7 +324,7 @@ final class NicFiles {
         return Long.parseLong(text.split("[: ]", 2)[0]);
     }
 
-    /** What stands for a device in lines of the boot. */
+    /** Returns the values of the names in a device's boot lines. */
     Map<String, String> names(Device device) {
         Path folder = pci.folder(device.address());
         return Map.of(

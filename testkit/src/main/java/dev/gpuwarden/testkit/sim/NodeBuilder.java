@@ -18,7 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Makes a scenario's node in an empty folder. */
+/** Creates the node of a scenario in an empty folder. */
 final class NodeBuilder {
 
     /** nvmlDeviceArchitecture_t */
@@ -44,7 +44,8 @@ final class NodeBuilder {
         Tree.folder(folder.lib());
         Tree.folder(folder.run());
         try {
-            // Copies: the loader takes two paths to one file for one library, and one process may hold several nodes.
+            // Copies, since one process may hold several nodes and the loader treats two paths of one file as one
+            // library.
             Files.copy(files.library(scenario.driver()), folder.library());
             Files.copy(files.layoutFile(), folder.layout());
         } catch (IOException e) {
@@ -79,7 +80,7 @@ final class NodeBuilder {
         nics.create(scenario.nics(), scenario.name());
     }
 
-    /** From Hopper on the driver answers for it, and 0 is that this node has none; parts before do not know the question. */
+    /** Sets confidential computing: from Hopper on the driver returns 0 for a node without it; older GPUs return NOT_SUPPORTED. */
     private void confidentialComputingIsOff() {
         boolean known = scenario.gpus().size() > 0 && table.number("gpu[0].architecture") >= HOPPER;
         if (known && table.number("header.cc_environment") == SimLayout.ABSENT) {
@@ -123,14 +124,14 @@ final class NodeBuilder {
         return table.number("header.init_result") == 9;
     }
 
-    /** Settings of every link need to know how many there are. */
+    /** Moves the number of links to the front, since settings of every link need it. */
     private static List<Setting> linksFirst(List<Setting> settings) {
         List<Setting> sorted = new ArrayList<>(settings);
         sorted.sort(Comparator.comparing(s -> !s.key().name().equals("nvlink.count")));
         return sorted;
     }
 
-    /** Memory in use that a scenario states is what the driver says, whatever its processes hold. */
+    /** Returns true for settings after the processes: the memory in use of a scenario overrides their sum. */
     private static boolean late(Setting setting) {
         return setting.key().name().endsWith("memory.used");
     }

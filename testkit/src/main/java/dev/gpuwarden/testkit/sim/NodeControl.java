@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** Changes a simulated node while programs look at it. The node may belong to another process. */
+/** Changes a simulated node while programs read it. The node may belong to another process. Thread-safe. */
 public final class NodeControl {
 
-    /** How long a node is up when a restart has ended. */
+    /** Uptime of a node at the end of a restart. */
     private static final Duration RESTARTED = Duration.ofMinutes(1);
 
     private final NodeFolder folder;
@@ -56,7 +56,7 @@ public final class NodeControl {
                 folder, SimTable.open(folder.table(), SimLayout.read(folder.layout())), Clock.systemUTC());
     }
 
-    /** What the driver has now. */
+    /** Returns the driver's present values. */
     public SimTable table() {
         return table;
     }
@@ -66,13 +66,13 @@ public final class NodeControl {
     }
 
     /**
-     * A GPU as the driver has it now.
+     * A GPU's present state in the driver.
      *
-     * @param fit whether the driver is there and says nothing against using it
+     * @param fit true when the driver runs and reports nothing that prevents the use of the GPU
      */
     public record Gpu(String uuid, boolean fit) {}
 
-    /** In order of their indices. */
+    /** Returns the GPUs in order of their indices. */
     public List<Gpu> gpus() {
         boolean driver = table.number("header.init_result") == 0;
         long ok = table.layout().constant("STATE_OK");
@@ -91,20 +91,20 @@ public final class NodeControl {
     }
 
     /**
-     * Makes one change, named as in scenarios: `gpu.3.temperature`, `nic.all.state`, `fault.NAME`, `process.4242.bytes`.
+     * Applies one change, with a key of scenarios: `gpu.3.temperature`, `nic.all.state`, `fault.NAME`, `process.4242.bytes`.
      *
-     * @throws dev.gpuwarden.cli.UserError if there is no such key, value, fault or process
+     * @throws dev.gpuwarden.cli.UserError when the key, value, fault or process does not exist
      */
     public void set(String key, String value) {
         set(Map.of(key, value));
     }
 
-    /** Several changes, all or none of them if one names no key or no value; at once for whoever asks the driver. */
+    /** Applies several changes in one step for users of the driver; applies none when a key or a value does not exist. */
     public void set(Map<String, String> values) {
         set(values, true);
     }
 
-    /** @param logs whether they write to the kernel log what hardware would */
+    /** @param logs true when they write the lines of real hardware to the kernel log */
     public void set(Map<String, String> values, boolean logs) {
         ChangeReader reader = new ChangeReader(
                 table.layout().vocabulary(), gpuCount(), nics.all().size());
@@ -124,7 +124,7 @@ public final class NodeControl {
         return user ? KernelLine.user(filled) : KernelLine.kernel(filled);
     }
 
-    /** The lines of a storm, not yet written. */
+    /** Returns a writer of a storm's lines, which has written none yet. */
     public StormWriter storm(KernelStorm storm, boolean user) {
         List<String> texts = new ArrayList<>(storm.texts());
         storm.xids()
@@ -135,16 +135,16 @@ public final class NodeControl {
                 log, n -> line(user, texts.get((int) ((n - 1) % texts.size())), n), count, storm.perSecond());
     }
 
-    /** The node came up so long ago. */
+    /** Writes /proc and the kernel log of a node that has booted. */
     void boot(Duration uptime) {
         proc.boot(clock.instant(), uptime);
         log.boot(BootLog.of(table, nics));
     }
 
     /**
-     * All of them at once for whoever asks the driver; the folders follow within milliseconds, the kernel log last.
+     * Applies the changes in one step for users of the driver. The folders follow within milliseconds, the kernel log last.
      *
-     * @param logs whether they write to the kernel log what hardware would
+     * @param logs true when they write the lines of real hardware to the kernel log
      */
     void apply(List<Change> changes, boolean logs) {
         Set<Integer> told = gpus.told(changes);
@@ -156,9 +156,9 @@ public final class NodeControl {
     }
 
     /**
-     * @param told GPUs of which these changes tell themselves that they fell off the bus
-     * @param lines what hardware would write
-     * @param said what the scenario says itself
+     * @param told GPUs whose fall off the bus these changes report themselves
+     * @param lines of real hardware
+     * @param said lines of the scenario
      */
     private void apply(Change change, Set<Integer> told, List<KernelLine> lines, List<KernelLine> said) {
         if (change instanceof Change.SetGpu set) {
@@ -206,7 +206,7 @@ public final class NodeControl {
         }
     }
 
-    /** What was said in the same change is written after the boot. */
+    /** Restarts the node; lines of the same change are written after those of the boot. */
     private void reboot() {
         processes.stopAll();
         proc.stopAll();
@@ -216,17 +216,17 @@ public final class NodeControl {
         boot(RESTARTED);
     }
 
-    /** Calls that met the fault so far. */
+    /** Returns the number of calls that the fault has affected. */
     public long hits(String fault) {
         return faults.sum(fault, "hits");
     }
 
-    /** Calls that hang in the fault now. */
+    /** Returns the number of calls that hang in the fault now. */
     public long waiting(String fault) {
         return faults.sum(fault, "waiting");
     }
 
-    /** Ends every fault: calls that hang go on. */
+    /** Ends all faults; calls that hang continue. */
     void release() {
         table.change(t -> faults.clearAll());
     }

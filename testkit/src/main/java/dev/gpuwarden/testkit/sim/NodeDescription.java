@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a node is, as a tree of maps and lists; values are written as a scenario would write them. */
+/** Describes a node as a tree of maps and lists; values have the form of scenarios. */
 public final class NodeDescription {
 
     private final SimulatedNode node;
@@ -28,7 +28,7 @@ public final class NodeDescription {
         return new NodeDescription(node).tree();
     }
 
-    /** For people, of each network device: names, address, interface, kind of link, state, rate. */
+    /** Returns the cells of each network device for tables: names, address, interface, kind of link, state, rate. */
     public static List<List<String>> nics(SimulatedNode node) {
         NicFiles nics = node.control().nics();
         return nics.all().stream()
@@ -131,7 +131,7 @@ public final class NodeDescription {
         return elements;
     }
 
-    /** Empty when the driver has no such value. */
+    /** Returns the value in the form of scenarios; empty when the driver has none. */
     private Optional<String> read(String row, Key key, int element) {
         List<String> paths = key.fields().stream()
                 .map(field -> row + "." + field.replace("[*]", "[" + element + "]"))

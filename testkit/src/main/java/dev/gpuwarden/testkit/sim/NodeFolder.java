@@ -2,7 +2,7 @@ package dev.gpuwarden.testkit.sim;
 
 import java.nio.file.Path;
 
-/** Where things are in a simulated node's folder. */
+/** The paths in a simulated node's folder. */
 record NodeFolder(Path root) {
 
     Path lib() {
@@ -13,12 +13,12 @@ record NodeFolder(Path root) {
         return lib().resolve("libnvidia-ml.so.1");
     }
 
-    /** Beside the library, where the library looks for it. */
+    /** The table, beside the library that reads it. */
     Path table() {
         return lib().resolve("gpuwarden-sim.table");
     }
 
-    /** A copy of the layout, so that any process can change the node. */
+    /** A copy of the table's layout, so that any process can change the node. */
     Path layout() {
         return lib().resolve("sim-layout.tsv");
     }
@@ -35,22 +35,22 @@ record NodeFolder(Path root) {
         return root.resolve("dev/kmsg");
     }
 
-    /** What whoever writes to the kernel log must know; locked while one does. */
+    /** The state of the kernel log's writers; locked while one writes. */
     Path kernelLogState() {
         return root.resolve("kernel-log.state");
     }
 
-    /** Which network devices the node has. */
+    /** The list of the node's network devices. */
     Path nics() {
         return root.resolve("nics.tsv");
     }
 
-    /** Files of counters of devices that counted nothing yet. */
+    /** Counters of devices that have counted nothing yet. */
     Path idleCounters() {
         return root.resolve("idle-counters");
     }
 
-    /** Devices that are away from the bus. */
+    /** Devices that are off the bus. */
     Path offBus() {
         return root.resolve("off-bus");
     }
@@ -59,7 +59,7 @@ record NodeFolder(Path root) {
         return root.resolve("pods");
     }
 
-    /** Where a daemon on this node keeps its events. */
+    /** The event store of a daemon on this node. */
     Path store() {
         return root.resolve("var/lib/gpuwarden/events.db");
     }
@@ -69,7 +69,7 @@ record NodeFolder(Path root) {
         return root.resolve("run");
     }
 
-    /** Which entries of the fault table belong to which fault. */
+    /** The entries of the fault table, by name of the fault. */
     Path faults() {
         return root.resolve("faults.tsv");
     }

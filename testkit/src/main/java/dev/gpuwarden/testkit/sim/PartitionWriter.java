@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Writes what a board may be cut into, and what a scenario cuts it into. Call within {@link SimTable#change}. */
+/** Writes a board's partition profiles and a scenario's partitions. Call within {@link SimTable#change}. */
 final class PartitionWriter {
 
     private final SimTable table;
@@ -17,9 +17,9 @@ final class PartitionWriter {
     }
 
     /**
-     * Writes profiles and partitions of a GPU whose other values stand in the table.
+     * Writes profiles and partitions of a GPU whose other values are in the table.
      *
-     * @param row of the GPU, "gpu[0]"
+     * @param row of the GPU, for example "gpu[0]"
      * @param seed of the partitions' UUIDs
      */
     void write(String row, String seed, SimGpu gpu) {
@@ -54,7 +54,7 @@ final class PartitionWriter {
             int first = firstInstance(profile.slices());
             int instance = first + nextInstance.merge(first, 1, Integer::sum) - 1;
             writePartition(row + ".mig[" + i + "]", profile, instance, start);
-            // A share of the aperture like that of the memory.
+            // The share of the aperture is that of the memory.
             table.set(
                     row + ".mig[" + i + "].bar1_total", table.number(row + ".bar1_total") / 8 * profile.memorySlices());
             table.set(row + ".mig[" + i + "].uuid", "MIG-" + Identity.uuid(seed + "/mig/" + i));
@@ -63,7 +63,7 @@ final class PartitionWriter {
         }
     }
 
-    /** Where the driver begins to number instances of a size: 0 the whole, 1 halves, 3 quarters, 7 eighths. */
+    /** Returns the driver's first id of instances of a size: 0 the whole, 1 halves, 3 quarters, 7 eighths. */
     private static int firstInstance(int slices) {
         return switch (slices) {
             case 7 -> 0;

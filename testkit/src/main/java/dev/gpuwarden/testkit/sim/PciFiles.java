@@ -13,8 +13,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The node's stand-in for /sys/bus/pci: folders under devices/, links to them under bus/pci/devices/, as the kernel has them.
- * Every device that is not on bus 0 sits behind a port of its own.
+ * The node's /sys/bus/pci: folders under devices/, links to them under bus/pci/devices/, as in the kernel.
+ * Every device that is not on bus 0 is behind a port of its own.
  */
 final class PciFiles {
 
@@ -53,7 +53,7 @@ final class PciFiles {
         show(device.address());
     }
 
-    /** The GPU as its row of the table has it now. */
+    /** Writes the files of a GPU from its row of the table. */
     void write(SimTable table, String gpu, Board.Slot slot) {
         write(table, gpu);
         Path folder = folder(address(table, gpu));
@@ -77,7 +77,7 @@ final class PciFiles {
         show(address);
     }
 
-    /** Both ends of a link tell the same about it. */
+    /** Writes the link's values at both of its ends. */
     void linkNow(PciAddress device, long generation, long width) {
         link(device, "current", generation, width);
     }
@@ -103,7 +103,7 @@ final class PciFiles {
         return Files.exists(bus().resolve(address.toString()));
     }
 
-    /** The device now answers at another address. */
+    /** Moves a device to another address. */
     void move(PciAddress from, PciAddress to) {
         if (!from.equals(to)) {
             portOf(to).ifPresent(this::port);
@@ -113,7 +113,7 @@ final class PciFiles {
         }
     }
 
-    /** The GPU is no longer on the bus. */
+    /** Removes a GPU from the bus. */
     void remove(SimTable table, String gpu) {
         PciAddress address = address(table, gpu);
         hide(address);
@@ -128,7 +128,7 @@ final class PciFiles {
                 0);
     }
 
-    /** The folder of a device, with what every device has; new or as it was. */
+    /** Returns the folder of a device; creates it with the files of every device where it does not exist. */
     Path create(PciAddress device) {
         portOf(device).ifPresent(this::port);
         Path folder = folder(device);
@@ -151,7 +151,7 @@ final class PciFiles {
         }
     }
 
-    /** Where a device's files are. */
+    /** Returns the folder of a device's files. */
     Path folder(PciAddress device) {
         return portOf(device)
                 .map(this::portFolder)
@@ -167,14 +167,14 @@ final class PciFiles {
         return sys.resolve("devices").resolve(String.format(Locale.ROOT, "pci%04x:%02x", domain, bus));
     }
 
-    /** The port above, on the bus before. Devices on bus 0 hang on the root itself, as in virtual machines. */
+    /** Returns the port above, on the previous bus. Devices on bus 0 have the root itself, as in virtual machines. */
     private static Optional<PciAddress> portOf(PciAddress device) {
         return device.bus() == 0
                 ? Optional.empty()
                 : Optional.of(new PciAddress(device.domain(), device.bus() - 1, 1, 0));
     }
 
-    /** On the bus. */
+    /** Adds a device to the bus. */
     void show(PciAddress device) {
         show(device, folder(device));
     }
@@ -187,7 +187,7 @@ final class PciFiles {
         Tree.delete(bus().resolve(address.toString()));
     }
 
-    /** Which driver has the device. */
+    /** Sets the driver of a device. */
     void bind(PciAddress address, String driver) {
         Path drivers = sys.resolve("bus/pci/drivers").resolve(driver);
         Tree.folder(drivers);
@@ -198,7 +198,7 @@ final class PciFiles {
      * Counts errors of a device or of the port above it.
      *
      * @param key `aer.correctable.BadTLP`, or that with `bridge.` before it
-     * @return what the kernel writes
+     * @return the kernel's lines
      */
     List<KernelLine> countErrors(PciAddress device, String driver, String key, Value value) {
         boolean above = key.startsWith(ABOVE);
@@ -223,7 +223,7 @@ final class PciFiles {
                 port.map(PciAddress::toString).orElse(""));
     }
 
-    /** How often a device or the port above counted an error; empty where there is none. */
+    /** Returns the error count of a device or of the port above; empty where that does not exist. */
     Optional<Long> errors(PciAddress device, String key) {
         Optional<PciAddress> at = key.startsWith(ABOVE) ? portOf(device) : Optional.of(device);
         return at.filter(this::has).map(a -> AerFiles.get(bus().resolve(a.toString()), error(key)));
@@ -239,7 +239,7 @@ final class PciFiles {
                 .orElseThrow();
     }
 
-    /** After a restart the kernel counts from 0. */
+    /** Sets all counters to 0, as a restart does. */
     void forgetErrors() {
         Tree.children(bus()).forEach(device -> AerFiles.create(idle, device));
     }
@@ -256,7 +256,7 @@ final class PciFiles {
         return generation > 0 && generation < SPEEDS.length ? SPEEDS[(int) generation] : SPEEDS[0];
     }
 
-    /** The generation of a speed in the kernel's words. */
+    /** Returns the PCIe generation of a speed that the kernel writes. */
     static String generation(String speed) {
         return Integer.toString(List.of(SPEEDS).indexOf(speed));
     }

@@ -8,10 +8,10 @@ import java.time.Instant;
 import java.util.Locale;
 import java.util.UUID;
 
-/** The node's stand-in for /proc, and the kubelet's log folders of the pods that its processes are in. */
+/** The node's /proc, and the kubelet's log folders of the pods of its processes. */
 final class ProcFiles {
 
-    /** How long the node is up when it starts. */
+    /** Uptime of a node at its start. */
     static final Duration UPTIME = Duration.ofDays(30);
 
     private static final long TICKS_PER_SECOND = 100;
@@ -26,9 +26,9 @@ final class ProcFiles {
         pods = folder.pods();
     }
 
-    /** The files that are there without any process, and init; the node came up so long ago. */
+    /** Writes the files that exist without any process, and init. */
     void boot(Instant now, Duration uptime) {
-        // A whole second, so that btime says it exactly.
+        // A whole second, so that btime is exact.
         long booted = now.minus(uptime).getEpochSecond();
         Tree.write(proc.resolve("stat"), "cpu  0 0 0 0 0 0 0 0 0 0\nbtime " + booted + "\nprocesses 1\n");
         Tree.write(proc.resolve("sys/kernel/random/boot_id"), UUID.randomUUID().toString() + "\n");
@@ -37,13 +37,13 @@ final class ProcFiles {
         write(1, "systemd", "/sbin/init", 0, "0::/init.scope\n");
     }
 
-    /** Time goes on: no file does so by itself. */
+    /** Writes the present uptime: no file changes by itself. */
     void uptime(Instant now) {
         String seconds = String.format(Locale.ROOT, "%.2f", millisSinceBoot(now) / 1000.0);
         Tree.replace(proc.resolve("uptime"), seconds + " " + seconds + "\n");
     }
 
-    /** When the node came up, as /proc/stat has it. */
+    /** Returns the time of the boot from /proc/stat. */
     Instant booted() {
         return Tree.read(proc.resolve("stat"))
                 .lines()
@@ -57,7 +57,7 @@ final class ProcFiles {
         return Duration.between(booted(), now).toMillis();
     }
 
-    /** A process that began `startedAgo` before now. */
+    /** Adds a process that started `startedAgo` before now. */
     void start(SimProcess process, Instant now) {
         if (process.inProc()) {
             long ticks = millisSinceBoot(now.minus(process.startedAgo())) * TICKS_PER_SECOND / 1000;
@@ -94,7 +94,7 @@ final class ProcFiles {
                 + "\nPPid:\t1\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nNSpid:\t" + pid + "\nThreads:\t1\n";
     }
 
-    /** Every process but init is gone. */
+    /** Removes every process but init. */
     void stopAll() {
         for (Path process : Tree.children(proc)) {
             String name = String.valueOf(process.getFileName());

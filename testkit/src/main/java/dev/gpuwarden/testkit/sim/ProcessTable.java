@@ -5,7 +5,7 @@ import dev.gpuwarden.testkit.scenario.SimProcess;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
-/** Rows of processes, and the memory that GPUs and partitions have in use for them. Call within {@link SimTable#change}. */
+/** The rows of processes, and the memory in use of GPUs and partitions. Call within {@link SimTable#change}. */
 final class ProcessTable {
 
     private final SimTable table;
@@ -88,7 +88,7 @@ final class ProcessTable {
         }
     }
 
-    /** On every GPU that it holds. */
+    /** Sets the memory of a process on every GPU that it holds. */
     void setMemory(int pid, OptionalLong bytes) {
         require(pid);
         for (int row = 0; row < count(); row++) {
@@ -100,11 +100,11 @@ final class ProcessTable {
 
     private void require(int pid) {
         if (!holds(pid)) {
-            throw new UserError("process " + pid + ": expected one that holds a GPU, there is none");
+            throw new UserError("process " + pid + ": expected a process that holds a GPU, but none has this pid");
         }
     }
 
-    /** Where the driver does not know a process's memory, the GPU's stays as it is. */
+    /** Leaves the GPU's memory unchanged for processes whose memory is absent. */
     private void resize(int row, OptionalLong bytes) {
         long before = table.number(path(row, "bytes"));
         if (before != SimLayout.ABSENT && bytes.isPresent()) {

@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Tables of texts that come with the program, and the names in those texts. */
+/** Reads TSV resources, and replaces the names in their texts. */
 final class Rows {
 
     private Rows() {}
 
-    /** The cells of each row of a TSV file; lines that begin with # are for people. */
+    /** Returns the cells of each row of a TSV file; lines that begin with # are comments. */
     static List<String[]> of(String file) {
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(
                 Objects.requireNonNull(Rows.class.getResourceAsStream("/dev/gpuwarden/testkit/" + file), file),
@@ -28,7 +28,7 @@ final class Rows {
         }
     }
 
-    /** Puts values in the place of `{name}`. */
+    /** Replaces `{name}` by its value. */
     static String fill(String text, Map<String, String> values) {
         String filled = text;
         for (Map.Entry<String, String> value : values.entrySet()) {

@@ -16,13 +16,13 @@ import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Nodes that this user's processes run, in a folder of the user's own, so that another process can find and change them. */
+/** The nodes of this user's processes, in a private folder where other processes find and change them. */
 public final class RunningNodes {
 
     /**
-     * A node that some process runs.
+     * A node of a process.
      *
-     * @param pid of the process that made it and will delete it
+     * @param pid of the process that created it and will delete it
      */
     public record Running(Path root, String scenario, long pid, Instant since) {}
 
@@ -32,22 +32,23 @@ public final class RunningNodes {
         this.home = home;
     }
 
-    /** `$XDG_RUNTIME_DIR/gpuwarden/nodes`, else a folder of the user's below the temporary folder. */
+    /** Returns the nodes below `$XDG_RUNTIME_DIR/gpuwarden/nodes`, or below a private folder in the temporary folder. */
     public static RunningNodes ofUser() {
         String runtime = System.getenv("XDG_RUNTIME_DIR");
         if (runtime != null && !runtime.isEmpty() && Files.isWritable(Path.of(runtime))) {
             return new RunningNodes(Path.of(runtime, "gpuwarden", "nodes"));
         }
-        // One level only: what lies in a folder that everybody can write to belongs to this user or is refused.
+        // One level only: in a folder that every user can write to, a folder of another user is refused.
         String temporary = System.getProperty("java.io.tmpdir");
         return new RunningNodes(Path.of(temporary, "gpuwarden-nodes-" + System.getProperty("user.name")));
     }
 
-    /** Starts a node that others can find. */
+    /** Starts a node that other processes can find. */
     public SimulatedNode start(Scenario scenario) {
         removeLeftOvers();
         Path root = folder(scenario.name());
-        // First who makes it, so that nothing is left behind whenever this process is killed; ready last.
+        // The creator is recorded first, so that a killed process leaves nothing that cannot be cleaned up; readiness
+        // last.
         write(root, scenario, false);
         SimulatedNode node = SimulatedNode.start(scenario, root);
         write(root, scenario, true);
@@ -56,7 +57,7 @@ public final class RunningNodes {
 
     private static void write(Path root, Scenario scenario, boolean ready) {
         ProcessHandle self = ProcessHandle.current();
-        // Whole or not at all: a half-written note would look like a dead process's.
+        // Written as a whole: half a note would look like that of a dead process.
         Tree.replace(
                 new NodeFolder(root).about(),
                 "scenario=" + scenario.name() + "\npid=" + self.pid() + "\nstarted=" + started(self) + "\nsince="
@@ -80,12 +81,12 @@ public final class RunningNodes {
         }
     }
 
-    /** Which process a pid meant: pids are used again. */
+    /** Identifies a process: a pid can be used again. */
     private static String started(ProcessHandle process) {
         return process.info().startInstant().map(Instant::toString).orElse("");
     }
 
-    /** Those whose process lives, in order of their folders' names. */
+    /** Returns the nodes whose process lives, in order of their folders' names. */
     public List<Running> list() {
         return folders().stream()
                 .map(Note::of)
@@ -95,9 +96,9 @@ public final class RunningNodes {
     }
 
     /**
-     * The one node that runs.
+     * Returns the only node that runs.
      *
-     * @throws UserError if there is none or more than one
+     * @throws UserError when none runs, or more than one
      */
     public Path only() {
         List<Running> running = list();
@@ -122,10 +123,10 @@ public final class RunningNodes {
         }
     }
 
-    /** What a node's maker wrote down. */
+    /** The note of a node's creator. */
     private record Note(Running node, String started, boolean ready) {
 
-        /** Empty values where nothing is written (yet). */
+        /** Reads the note; its values are empty where it does not exist yet. */
         static Note of(Path root) {
             Properties values = new Properties();
             Path file = new NodeFolder(root).about();
@@ -153,7 +154,7 @@ public final class RunningNodes {
         }
     }
 
-    /** Deletes nodes whose process was killed before it could do so. */
+    /** Deletes nodes of processes that were killed. */
     private void removeLeftOvers() {
         for (Path root : folders()) {
             if (Files.exists(new NodeFolder(root).about()) && !Note.of(root).alive()) {

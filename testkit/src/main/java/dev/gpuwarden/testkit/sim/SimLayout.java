@@ -14,10 +14,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Where each field of the simulator's table lies. Printed by the simulator's own build, so that no offset is written twice. */
+/** The offsets of the fields of the simulator's table. The simulator's build prints them, so that no offset is written twice. */
 public final class SimLayout {
 
-    /** An absent number. */
+    /** The value of an absent number. */
     public static final long ABSENT = Long.MIN_VALUE;
 
     /**
@@ -36,7 +36,7 @@ public final class SimLayout {
         }
     }
 
-    /** A field of the table found by its path. */
+    /** A field of the table with its offset. */
     record Target(int offset, Field field) {}
 
     private static final Pattern PART = Pattern.compile("(\\w+)(?:\\[(\\d+)])?");
@@ -48,7 +48,7 @@ public final class SimLayout {
 
     private SimLayout() {}
 
-    /** Reads what `sim-layout` printed. */
+    /** Reads the output of `sim-layout`. */
     public static SimLayout read(Path tsv) {
         SimLayout layout = new SimLayout();
         try {
@@ -81,7 +81,7 @@ public final class SimLayout {
         return Optional.ofNullable(sizes.get("table")).orElseThrow();
     }
 
-    /** Fields of a struct, by name. */
+    /** Returns the fields of a struct, by name. */
     Map<String, Field> fields(String struct) {
         return Optional.ofNullable(structs.get(struct))
                 .orElseThrow(() -> new IllegalArgumentException("the table has no struct " + struct));
@@ -97,7 +97,7 @@ public final class SimLayout {
                 .orElseThrow(() -> new IllegalArgumentException("the simulator has no function " + name));
     }
 
-    /** Names that scenarios may use. */
+    /** Returns the names that scenarios may use. */
     public Vocabulary vocabulary() {
         TreeSet<String> lies = constants.keySet().stream()
                 .filter(name -> name.startsWith("LIE_"))
@@ -114,7 +114,7 @@ public final class SimLayout {
         return constant("LIE_" + name.toUpperCase(Locale.ROOT).replace('-', '_'));
     }
 
-    /** "gpu[3].link[5].state" */
+    /** Finds a field by its path, for example "gpu[3].link[5].state". */
     Target find(String path) {
         String struct = "table";
         int offset = 0;

@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The simulator's table, written by field name. Readers see a change whole or not at all; writers in any process take turns.
+ * The simulator's table, written by field name. Readers see a change as a whole; a lock orders the writers of all processes.
  */
 public final class SimTable {
 
@@ -38,14 +38,14 @@ public final class SimTable {
         this.lock = LOCKS.computeIfAbsent(file.toAbsolutePath().normalize(), p -> new Object());
     }
 
-    /** A new table with every field at its default. */
+    /** Creates a table with the default of every field. */
     static SimTable create(Path file, SimLayout layout) {
         SimTable table = map(file, layout, StandardOpenOption.CREATE_NEW);
         table.fill("table", 0);
         return table;
     }
 
-    /** The table of a node that another process may have made. */
+    /** Opens the table of a node, which another process may have created. */
     static SimTable open(Path file, SimLayout layout) {
         return map(file, layout, StandardOpenOption.READ);
     }
@@ -77,14 +77,14 @@ public final class SimTable {
         return layout;
     }
 
-    /** Makes one change of any size: no reader sees a part of it. */
+    /** Applies one change of any size: no reader sees a part of it. */
     void change(Consumer<SimTable> change) {
         synchronized (lock) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
                     FileLock turn = channel.lock()) {
                 int sequence = layout.find("header.sequence").offset();
                 long before = (long) LONGS.getVolatile((ByteBuffer) bytes, sequence);
-                long odd = before | 1; // a writer that died in the middle left it odd
+                long odd = before | 1; // odd already where a writer was killed in the middle
                 LONGS.setVolatile((ByteBuffer) bytes, sequence, odd);
                 VarHandle.fullFence();
                 try {
@@ -100,7 +100,7 @@ public final class SimTable {
         }
     }
 
-    /** {@link SimLayout#ABSENT} when the driver has no such value. */
+    /** Returns a number, or {@link SimLayout#ABSENT} when the driver has none. */
     public long number(String path) {
         return (long) LONGS.getVolatile((ByteBuffer) bytes, target(path, true).offset());
     }
@@ -109,7 +109,7 @@ public final class SimTable {
         LONGS.setVolatile((ByteBuffer) bytes, target(path, true).offset(), value);
     }
 
-    /** Empty when the driver has no such text. */
+    /** Returns a text; empty when the driver has none. */
     public String text(String path) {
         SimLayout.Target target = target(path, false);
         byte[] raw = new byte[target.field().bytes()];
@@ -121,7 +121,7 @@ public final class SimTable {
         return new String(raw, 0, end, StandardCharsets.UTF_8);
     }
 
-    /** Longer texts are cut at the field's end. */
+    /** Writes a text, cut at the field's end. */
     void set(String path, String value) {
         SimLayout.Target target = target(path, false);
         byte[] raw = new byte[target.field().bytes()];
@@ -151,7 +151,7 @@ public final class SimTable {
         bytes.put(layout.find(to).offset(), raw);
     }
 
-    /** Puts a struct back to its defaults. */
+    /** Resets a struct to its defaults. */
     void reset(String path) {
         SimLayout.Target target = layout.find(path);
         bytes.put(target.offset(), new byte[target.field().bytes()]);

@@ -22,9 +22,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node with simulated GPUs: a driver library to load, and folders that stand for /proc, /sys and /var/log/pods.
+ * A node with simulated GPUs: a driver library to load, and folders in place of /proc, /sys and /var/log/pods.
  *
- * <p>Several may live in one process: each has its own copy of the library, which finds its state beside itself. Load it by
+ * <p>A process may have several: each has its own copy of the library, which finds its state beside itself. Load it by
  * {@link #libraryPath()}, or give {@link #environment()} to a child process. Thread-safe.
  */
 public final class SimulatedNode implements AutoCloseable {
@@ -46,7 +46,8 @@ public final class SimulatedNode implements AutoCloseable {
     }
 
     /**
-     * Makes the node of a scenario in a new temporary folder. Its timeline stands still until told otherwise.
+     * Creates the node of a scenario in a new temporary folder. Its timeline stands still until {@link #play()} or
+     * {@link #advanceTo}.
      *
      * @param scenario a name from `sim list`, or the path of a YAML file
      */
@@ -62,7 +63,7 @@ public final class SimulatedNode implements AutoCloseable {
         }
     }
 
-    /** @param root an empty folder or none yet, which {@link #close()} deletes */
+    /** @param root a folder that is empty or does not exist yet; {@link #close()} deletes it */
     public static SimulatedNode start(String scenario, Path root) {
         return start(Scenarios.find(scenario, NativeFiles.find().vocabulary()), root);
     }
@@ -82,47 +83,47 @@ public final class SimulatedNode implements AutoCloseable {
         return scenario;
     }
 
-    /** The node's folder. */
+    /** Returns the node's folder. */
     public Path root() {
         return folder.root();
     }
 
-    /** The driver library, absolute. Loading it by this path reaches this node and no other. */
+    /** Returns the absolute path of the driver library. A library that is loaded by this path belongs to this node alone. */
     public Path libraryPath() {
         return folder.library();
     }
 
-    /** Stands for /proc. */
+    /** Returns the folder in place of /proc. */
     public Path procfs() {
         return folder.proc();
     }
 
-    /** Stands for /sys. */
+    /** Returns the folder in place of /sys. */
     public Path sysfs() {
         return folder.sys();
     }
 
-    /** Stands for /var/log/pods. */
+    /** Returns the folder in place of /var/log/pods. */
     public Path podLogs() {
         return folder.pods();
     }
 
-    /** Stands for /dev/kmsg: a file of records as the device delivers them. */
+    /** Returns the file in place of /dev/kmsg, with records as the device delivers them. */
     public Path kernelLog() {
         return folder.kernelLog();
     }
 
-    /** The kernel writes a line to its log; `<3>` before the text is its level. */
+    /** Writes a line of the kernel to its log; `<3>` before the text is the level. */
     public void logKernel(String text) {
         control.log(false, List.of(text));
     }
 
-    /** A process with the right to write to /dev/kmsg does. */
+    /** Writes a line to /dev/kmsg as a privileged process. */
     public void logUser(String text) {
         control.log(true, List.of(text));
     }
 
-    /** Variables that make a child process, gpuwarden's or any other, see this node. */
+    /** Returns the environment variables with which a child process, gpuwarden's or any other, uses this node. */
     public Map<String, String> environment() {
         Map<String, String> environment = new LinkedHashMap<>();
         String inherited = System.getenv("LD_LIBRARY_PATH");
@@ -143,22 +144,22 @@ public final class SimulatedNode implements AutoCloseable {
         return environment;
     }
 
-    /** Changes and counters of the node. */
+    /** Returns the node's changes and counters. */
     public NodeControl control() {
         return control;
     }
 
-    /** {@link NodeControl#set(String, String)}. */
+    /** Applies one change, as {@link NodeControl#set(String, String)}. */
     public void set(String key, String value) {
         control.set(key, value);
     }
 
-    /** Every stamp of the driver shows this time from now on, so that outputs can be compared byte by byte. */
+    /** Sets all timestamps of the driver to this time from now on, so that outputs can be compared byte by byte. */
     public void freezeTime(Instant time) {
         control.set("node.frozen-time", time.toString());
     }
 
-    /** Makes every change of the timeline up to this time after the start. Going back does nothing. */
+    /** Applies all changes of the timeline up to this time after the start. An earlier time does nothing. */
     public synchronized void advanceTo(Duration time) {
         while (!closed && nextStep < scenario.timeline().size()) {
             Scenario.Step step = scenario.timeline().get(nextStep);
@@ -171,7 +172,7 @@ public final class SimulatedNode implements AutoCloseable {
         }
     }
 
-    /** In its own time while the timeline plays, else at once. */
+    /** Writes a storm at its own pace while the timeline plays, otherwise before this returns. */
     private void storm(Change change) {
         if (change instanceof Change.Storm storm) {
             StormWriter writer = control.storm(storm.storm(), false);
@@ -192,8 +193,8 @@ public final class SimulatedNode implements AutoCloseable {
     }
 
     /**
-     * Plays in real time, from now on, what the timeline has between these two times, both of them left out. What comes before
-     * happens with it.
+     * Plays the steps of the timeline between these two times, both excluded, in real time from now on. The first of them also
+     * applies the steps before it.
      */
     public synchronized void play(Duration after, Duration before) {
         if (closed) {
@@ -218,7 +219,7 @@ public final class SimulatedNode implements AutoCloseable {
         }
     }
 
-    /** Ends every fault, so that threads that hang in one come back, and deletes the folder. */
+    /** Ends all faults, so that threads that hang in one return, and deletes the folder. */
     @Override
     public synchronized void close() {
         if (closed) {

@@ -7,7 +7,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
 
-/** Writes many lines to the kernel log, all at once or so many a second. */
+/** Writes many lines to the kernel log, in one write or at a rate per second. */
 public final class StormWriter {
 
     private static final int CHUNK = 4096;
@@ -19,7 +19,7 @@ public final class StormWriter {
     private final long perSecond;
     private long written;
 
-    /** @param lines by number from 1 on */
+    /** @param lines by number, from 1 */
     StormWriter(KernelLog log, LongFunction<KernelLine> lines, long count, long perSecond) {
         this.log = log;
         this.lines = lines;
@@ -43,7 +43,7 @@ public final class StormWriter {
         }
     }
 
-    /** Writes at the storm's pace on the executor's thread, which stays free in between. Done when all is written; ends when cancelled. */
+    /** Writes at the storm's pace on the executor's thread, which is free between writes. The future ends with the last line, or by cancellation. */
     public CompletableFuture<Void> play(ScheduledExecutorService executor) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         step(executor, System.nanoTime(), done);

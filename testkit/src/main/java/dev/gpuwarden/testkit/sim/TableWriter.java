@@ -5,7 +5,7 @@ import dev.gpuwarden.testkit.scenario.Value;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Puts settings into the table, with what a real board would change along. Call within {@link SimTable#change}. */
+/** Writes settings to the table, with the values that depend on them on a real board. Call within {@link SimTable#change}. */
 final class TableWriter {
 
     private final SimTable table;
@@ -34,7 +34,7 @@ final class TableWriter {
         return "gpu[" + index + "]";
     }
 
-    /** Degrees hotter are degrees less to the limit. */
+    /** Lowers the margin to the temperature limit by the rise of the temperature. */
     private void moveMargin(String gpu, long before) {
         long now = table.number(gpu + ".temp_gpu");
         long margin = table.number(gpu + ".temp_margin");
@@ -63,7 +63,7 @@ final class TableWriter {
         }
     }
 
-    /** The links or partitions that the setting is about; one that means nothing for keys without elements. */
+    /** Returns the indices of the setting's links or partitions; one, without meaning, for keys without elements. */
     private Iterable<Integer> elements(String owner, Setting setting) {
         if (setting.key().list().isEmpty() || setting.element() != Setting.EVERY) {
             return List.of(Math.max(0, setting.element()));

@@ -12,7 +12,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Small files and folders, with unchecked errors. */
+/** Reads and writes small files and folders, with unchecked errors. */
 final class Tree {
 
     private Tree() {}
@@ -22,7 +22,7 @@ final class Tree {
             try {
                 Files.writeString(file, text);
             } catch (NoSuchFileException noFolder) {
-                // Rarely: asking first would cost a third of a node's making.
+                // Rare: a check before would cost a third of the time to create a node.
                 Files.createDirectories(file.getParent());
                 Files.writeString(file, text);
             }
@@ -31,7 +31,7 @@ final class Tree {
         }
     }
 
-    /** Like {@link #write}; readers see the old text or the new one. */
+    /** Writes as {@link #write} does; readers see the old text or the new one. */
     static void replace(Path file, String text) {
         Path next = file.resolveSibling(file.getFileName() + ".next");
         write(next, text);
@@ -60,7 +60,7 @@ final class Tree {
         }
     }
 
-    /** Another name of a file that is there. */
+    /** Creates another name of an existing file. */
     static void name(Path name, Path file) {
         try {
             Files.deleteIfExists(name);
@@ -86,7 +86,7 @@ final class Tree {
         }
     }
 
-    /** In order of their names. */
+    /** Returns the entries in order of their names. */
     static List<Path> children(Path folder) {
         try (Stream<Path> children = Files.list(folder)) {
             return children.sorted().toList();
@@ -95,7 +95,7 @@ final class Tree {
         }
     }
 
-    /** Deletes a folder with all it holds; links are deleted, not followed. Nothing there is fine. */
+    /** Deletes a folder with its content; deletes links without following them. Does nothing where there is no folder. */
     static void delete(Path folder) {
         try {
             Files.walkFileTree(folder, new SimpleFileVisitor<>() {

@@ -1,5 +1,5 @@
-# Becomes a program that does not outlive its owner. Arguments: folder that goes with it, what to do before, program, its arguments.
-# Standard input is a pipe that only the owner holds open: its end tells that the owner is gone, however it went.
+# Runs a program that ends with its owner. Arguments: folder to delete with it, command to run before that, program, its arguments.
+# Standard input is a pipe that only the owner holds open: its end means that the owner has ended, in any way.
 folder=$1 after=$2
 shift 2
 exec 3<&0

@@ -167,7 +167,7 @@ class SimCommandTest {
                 .contains(file + ":3:19: gpus[1]: expected a known key, saw \"cuont\"; did you mean \"count\"?");
         Files.writeString(file, "gpus: [{profile: t4}]\ntimeline: [{at: 5s, stop: 99}]\n");
         assertThat(run("sim", "validate", file.toString())).isEqualTo(2);
-        assertThat(err.toString()).contains("process 99: expected one that holds a GPU");
+        assertThat(err.toString()).contains("process 99: expected a process that holds a GPU");
         Files.writeString(file, "gpus: [{profile: t4}]\n");
         assertThat(run("sim", "validate", file.toString())).isZero();
     }

@@ -1,5 +1,5 @@
 # Writes an archive of the image localhost/busybox:1, which is this machine's static busybox: the container that holds each
-# pod's namespaces, and a shell for whoever wants one. Arguments: busybox, the archive to write.
+# pod's namespaces, and a shell for pods that need one. Arguments: busybox, the archive to write.
 set -eu
 busybox=$1 archive=$2
 work=$(mktemp -d "$archive.XXXXXX")

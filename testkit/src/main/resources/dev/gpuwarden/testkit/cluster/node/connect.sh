@@ -1,4 +1,4 @@
-# Joins a node to the cluster's bridge, and tells it, the API server and this machine where pods are.
+# Joins a node to the cluster's bridge, and adds the routes to pods to it, to the API server and to this machine.
 # Arguments: a process in the bridge's network namespace, one in the node's, number of the cluster, of the node, most nodes.
 set -eu
 bridge=$1 node=$2 number=$3 k=$4 most=$5

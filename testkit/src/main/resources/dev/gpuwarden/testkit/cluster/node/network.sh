@@ -4,7 +4,7 @@
 set -eu
 pid=$1 numbers=$2
 number=1
-# One device of this name can be: whoever makes it has the number.
+# Only one device of this name can exist: the process that creates it has the number.
 until ip link add "gpuwarden$number" type veth peer name host netns "$pid" 2>/dev/null; do
     number=$((number + 1))
     if [ "$number" -gt "$numbers" ]; then
