@@ -20,7 +20,7 @@ class AccessClusterTest extends IngestSetup {
             ApiCall.of("POST", "/tokenreviews").or(ApiCall.of("POST", "/subjectaccessreviews"));
 
     private FaultyApi between;
-    private TestNode told;
+    private TestUplink told;
     private int asked;
 
     private String token(String account, String audience) {

@@ -32,13 +32,13 @@ class IngestClusterTest extends IngestSetup {
         server = aggregator(api, "a");
     }
 
-    private TestNode connect() throws Exception {
+    private TestUplink connect() throws Exception {
         return connect(server);
     }
 
     @Test
     void whatANodeTellsIsInItsNodeHealthWhenItIsAcknowledged() throws Exception {
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isZero();
             told.faults(41, 0);
             assertThat(told.hear().getGeneration()).isEqualTo(41);
@@ -59,7 +59,7 @@ class IngestClusterTest extends IngestSetup {
 
     @Test
     void whatANewTellingDoesNotHoldIsOver() throws Exception {
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"), Samples.fault(node, "48"));
             told.hear();
@@ -72,9 +72,9 @@ class IngestClusterTest extends IngestSetup {
 
     @Test
     void aNewerStreamOfTheSameNodeEndsTheOlder() throws Exception {
-        try (TestNode old = connect()) {
+        try (TestUplink old = connect()) {
             old.hear();
-            try (TestNode newer = connect()) {
+            try (TestUplink newer = connect()) {
                 newer.hear();
                 assertThat(old.end().getCode()).isEqualTo(Status.Code.ABORTED);
                 newer.faults(1, 0);
@@ -98,7 +98,7 @@ class IngestClusterTest extends IngestSetup {
             gone
         };
         for (String token : tokens) {
-            try (TestNode stranger = connect(server, token).hello(node)) {
+            try (TestUplink stranger = connect(server, token).hello(node)) {
                 assertThat(stranger.end().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
             }
         }
@@ -109,9 +109,10 @@ class IngestClusterTest extends IngestSetup {
     void aNodeSpeaksForItselfAloneAndOthersAreNotDisturbed() throws Exception {
         String other = node + "-other";
         TestCluster.node(plane, other);
-        try (TestNode honest = connect();
-                TestNode liar = connect(server, TestCluster.token(plane, other)).hello(node);
-                TestNode blamer =
+        try (TestUplink honest = connect();
+                TestUplink liar =
+                        connect(server, TestCluster.token(plane, other)).hello(node);
+                TestUplink blamer =
                         connect(server, TestCluster.token(plane, other)).hello(other)) {
             honest.hear();
             assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
@@ -133,7 +134,8 @@ class IngestClusterTest extends IngestSetup {
     void aNodeThatTheClusterDoesNotHaveIsNotTaken() throws Exception {
         String nowhere = node + "-nowhere";
         TestCluster.pod(plane, nowhere);
-        try (TestNode told = connect(server, TestCluster.token(plane, nowhere)).hello(nowhere)) {
+        try (TestUplink told =
+                connect(server, TestCluster.token(plane, nowhere)).hello(nowhere)) {
             assertThat(told.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         }
     }
@@ -141,8 +143,8 @@ class IngestClusterTest extends IngestSetup {
     @Test
     void aCertificateNamesANodeToo() throws Exception {
         keys.certificate(node);
-        try (TestNode told = new TestNode(server.address().getPort(), keys, node, "").hello(node);
-                TestNode liar = new TestNode(server.address().getPort(), keys, node, "").hello("another")) {
+        try (TestUplink told = new TestUplink(server.address().getPort(), keys, node, "").hello(node);
+                TestUplink liar = new TestUplink(server.address().getPort(), keys, node, "").hello("another")) {
             assertThat(told.hear().hasWelcome()).isTrue();
             assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         }
@@ -150,7 +152,7 @@ class IngestClusterTest extends IngestSetup {
 
     @Test
     void nothingIsAcknowledgedWhileTheApiServerIsAwayAndNothingIsLost() throws Exception {
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0);
             told.hear();
@@ -169,7 +171,7 @@ class IngestClusterTest extends IngestSetup {
 
     @Test
     void aNewAggregatorKnowsWhatTheOldOneHasKept() throws Exception {
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0);
             told.hear();
@@ -179,7 +181,7 @@ class IngestClusterTest extends IngestSetup {
             assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         }
         server = aggregator(api, "a");
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isEqualTo(17);
             // Until the node has told all, what was there stays.
             assertThat(health(".status.state")).isEqualTo("Faulty");
@@ -189,7 +191,7 @@ class IngestClusterTest extends IngestSetup {
     @Test
     void aStormOfOneNodeIsFewWrites() throws Exception {
         int events = 5_000;
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0);
             told.hear();
@@ -206,7 +208,7 @@ class IngestClusterTest extends IngestSetup {
 
     @Test
     void aNodeHealthThatSomebodyDeletesComesBackWithTheNextNews() throws Exception {
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();
@@ -231,7 +233,7 @@ class IngestClusterTest extends IngestSetup {
                         .build())
                 .map(Samples::fault)
                 .toArray(Fault[]::new);
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0, faults);
             assertThat(told.hear().getGeneration()).isEqualTo(1);

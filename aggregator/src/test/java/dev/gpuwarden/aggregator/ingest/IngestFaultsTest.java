@@ -47,7 +47,7 @@ class IngestFaultsTest extends IngestSetup {
         server = aggregator(api(kubeconfig), "a");
     }
 
-    private TestNode connect() throws Exception {
+    private TestUplink connect() throws Exception {
         return connect(server, token).hello(node);
     }
 
@@ -89,7 +89,7 @@ class IngestFaultsTest extends IngestSetup {
         while (!done) {
             connections++;
             assertThat(connections).isLessThanOrEqualTo(TIMES + 1);
-            try (TestNode told = connect()) {
+            try (TestUplink told = connect()) {
                 done = tellAll(told);
             }
         }
@@ -104,7 +104,7 @@ class IngestFaultsTest extends IngestSetup {
     }
 
     /** Returns false when it must connect again. */
-    private boolean tellAll(TestNode told) throws Exception {
+    private boolean tellAll(TestUplink told) throws Exception {
         Optional<Acknowledgement> welcome = told.hearOrEnd();
         if (welcome.isEmpty()) {
             Status end = told.end();
@@ -122,7 +122,7 @@ class IngestFaultsTest extends IngestSetup {
 
     @Test
     void whatIsWellCostsOneRequestForEachChange() throws Exception {
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0);
             told.hear();
@@ -137,7 +137,7 @@ class IngestFaultsTest extends IngestSetup {
 
     @Test
     void whoFailsForLongIsAskedLessAndLess() throws Exception {
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             told.hear();
             faulty.fail(WRITE, ApiFault.unavailable());
             long start = System.nanoTime();
@@ -154,7 +154,7 @@ class IngestFaultsTest extends IngestSetup {
 
     @Test
     void whoSaysWhenToAskAgainIsNotAskedBefore() throws Exception {
-        try (TestNode told = connect()) {
+        try (TestUplink told = connect()) {
             told.hear();
             faulty.fail(WRITE, 1, ApiFault.tooMany(Duration.ofSeconds(1)));
             long start = System.nanoTime();
@@ -168,20 +168,20 @@ class IngestFaultsTest extends IngestSetup {
     @Test
     void aNodeThatConnectsAllTheTimeCostsTheApiServerNothingMore() throws Exception {
         for (int i = 0; i < UplinkService.CONNECTS; i++) {
-            try (TestNode told = connect()) {
+            try (TestUplink told = connect()) {
                 assertThat(told.hear().hasWelcome()).isTrue();
             }
         }
         int before = faulty.calls().size();
         for (int i = 0; i < 20; i++) {
-            try (TestNode told = connect()) {
+            try (TestUplink told = connect()) {
                 assertThat(told.end().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
             }
         }
         assertThat(faulty.calls()).hasSize(before);
         String other = node + "-other";
         TestCluster.node(plane, other);
-        try (TestNode told = connect(server, TestCluster.token(plane, other)).hello(other)) {
+        try (TestUplink told = connect(server, TestCluster.token(plane, other)).hello(other)) {
             assertThat(told.hear().hasWelcome()).isTrue();
         }
     }
@@ -190,7 +190,7 @@ class IngestFaultsTest extends IngestSetup {
     void aTokenThatIsOverOrForgedOpensNothing() throws Exception {
         UnaryOperator<String> over = claims -> claims.replaceAll("\"exp\":[0-9]+", "\"exp\":1600000000");
         assertThat(over.apply(TestTokens.claims(token))).isNotEqualTo(TestTokens.claims(token));
-        try (TestNode control = connect(server, TestTokens.signedAgain(plane, token, claims -> claims))
+        try (TestUplink control = connect(server, TestTokens.signedAgain(plane, token, claims -> claims))
                 .hello(node)) {
             assertThat(control.hear().hasWelcome()).as("signed by the same key").isTrue();
         }
@@ -198,7 +198,7 @@ class IngestFaultsTest extends IngestSetup {
                 TestTokens.signedAgain(plane, token, over),
                 TestTokens.signedByAnother(token),
                 TestTokens.changed(token, claims -> claims.replace(node, "another")))) {
-            try (TestNode stranger = connect(server, bad).hello(node)) {
+            try (TestUplink stranger = connect(server, bad).hello(node)) {
                 assertThat(stranger.end().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
             }
         }

@@ -93,12 +93,12 @@ abstract class IngestSetup {
         return parts.add(IngestServer.of(options, api, name, memory, PACE).listen());
     }
 
-    TestNode connect(IngestServer server, String token) throws Exception {
-        return new TestNode(server.address().getPort(), keys, "", token);
+    TestUplink connect(IngestServer server, String token) throws Exception {
+        return new TestUplink(server.address().getPort(), keys, "", token);
     }
 
     /** As this test's node does, which has said hello. */
-    TestNode connect(IngestServer server) throws Exception {
+    TestUplink connect(IngestServer server) throws Exception {
         return connect(server, TestCluster.token(plane, node)).hello(node);
     }
 

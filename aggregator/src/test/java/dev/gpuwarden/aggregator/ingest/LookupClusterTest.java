@@ -25,7 +25,7 @@ class LookupClusterTest extends QuestionsSetup {
     void askedAtOneAggregatorANodeAnswersAtTheOther() throws Exception {
         Replica a = new Replica(api(), "a");
         Replica b = new Replica(api(), "b");
-        try (TestNode told = connect(b, true)) {
+        try (TestUplink told = connect(b, true)) {
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();
             LookupRequest first = a.ask();
@@ -59,23 +59,23 @@ class LookupClusterTest extends QuestionsSetup {
     @Test
     void whatWasAskedWhileANodeWasAwayItHearsWhenItComes() throws Exception {
         Replica a = new Replica(api(), "a");
-        try (TestNode told = connect(a, true)) {
+        try (TestUplink told = connect(a, true)) {
             assertThat(told.unheard()).isZero();
         }
         LookupRequest request = a.ask();
         until(() -> a.fleet.health(node).flatMap(LookupRequest::open).isPresent());
-        try (TestNode told = connect(a, true)) {
+        try (TestUplink told = connect(a, true)) {
             assertThat(hearLookup(told)).isEqualTo(request.id());
             // It breaks off before it has answered, and is asked again.
         }
         Replica b = new Replica(api(), "b");
         until(() -> b.fleet.health(node).isPresent());
-        try (TestNode told = connect(b, true)) {
+        try (TestUplink told = connect(b, true)) {
             assertThat(hearLookup(told)).isEqualTo(request.id());
             told.say(holdings(request.id(), holder("train-0")));
             assertThat(a.awaitAnswer(request)).isInstanceOf(Answered.class);
         }
-        try (TestNode told = connect(b, true)) {
+        try (TestUplink told = connect(b, true)) {
             told.faults(1, 0);
             assertThat(told.hear().hasGeneration())
                     .as("it is not asked what is answered")
@@ -86,7 +86,7 @@ class LookupClusterTest extends QuestionsSetup {
     @Test
     void aDaemonOfTheFirstVersionIsNotAskedAndTheCauseIsTold() throws Exception {
         Replica a = new Replica(api(), "a");
-        try (TestNode told = connect(a, false)) {
+        try (TestUplink told = connect(a, false)) {
             LookupRequest request = a.ask();
             assertThat(a.awaitAnswer(request))
                     .isInstanceOfSatisfying(
@@ -100,7 +100,7 @@ class LookupClusterTest extends QuestionsSetup {
     void anAggregatorThatDoesNotFollowTheClusterAsksNobody() throws Exception {
         IngestServer old = aggregator(api(), "old");
         Replica a = new Replica(api(), "a");
-        try (TestNode told = connect(old, TestCluster.token(plane, node)).hello(node, true)) {
+        try (TestUplink told = connect(old, TestCluster.token(plane, node)).hello(node, true)) {
             told.hear();
             LookupRequest request = a.ask();
             told.faults(1, 0);
@@ -112,7 +112,7 @@ class LookupClusterTest extends QuestionsSetup {
     @Test
     void whatANodeSaysUnaskedOrTooLateIsNotKept() throws Exception {
         Replica a = new Replica(api(), "a");
-        try (TestNode told = connect(a, true)) {
+        try (TestUplink told = connect(a, true)) {
             told.say(holdings("never-asked", holder("liar")));
             LookupRequest first = a.ask();
             assertThat(hearLookup(told)).isEqualTo(first.id());
@@ -131,7 +131,7 @@ class LookupClusterTest extends QuestionsSetup {
     @Test
     void strangeAndLongAnswersAreWhatTheApiServerTakes() throws Exception {
         Replica a = new Replica(api(), "a");
-        try (TestNode told = connect(a, true)) {
+        try (TestUplink told = connect(a, true)) {
             LookupRequest request = a.ask();
             hearLookup(told);
             told.say(holdings(
@@ -159,7 +159,7 @@ class LookupClusterTest extends QuestionsSetup {
         Replica a = new Replica(api(relay), "a");
         Replica b = new Replica(api(), "b");
         LookupRequest second;
-        try (TestNode told = connect(a, true)) {
+        try (TestUplink told = connect(a, true)) {
             LookupRequest first = b.ask();
             assertThat(hearLookup(told)).isEqualTo(first.id());
             relay.away();
@@ -167,7 +167,7 @@ class LookupClusterTest extends QuestionsSetup {
             until(() -> a.server.tally().lookups().containsKey("answered"));
             second = b.ask();
         }
-        try (TestNode told = connect(b, true)) {
+        try (TestUplink told = connect(b, true)) {
             assertThat(hearLookup(told)).isEqualTo(second.id());
             told.say(holdings(second.id(), holder("new")));
             b.awaitAnswer(second);

@@ -121,7 +121,7 @@ class MonitorClusterTest extends IngestSetup {
         assertThat(checks()).as("before the node has said anything").containsExactly("Leaf", "Spine");
         assertThat(read().generation()).isZero();
         unused = storage.healthEventOccurredV1(call(event("Disk").build()));
-        try (TestNode told = connect(server)) {
+        try (TestUplink told = connect(server)) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();
@@ -141,7 +141,7 @@ class MonitorClusterTest extends IngestSetup {
     void aFatalFaultOfAMonitorIsInTheListOfTheFleet() throws Exception {
         var fabric = monitor("fabric");
         var storage = monitor("storage");
-        try (TestNode healthy = connect(server)) {
+        try (TestUplink healthy = connect(server)) {
             healthy.hear();
             healthy.faults(1, 0);
             healthy.hear();
@@ -181,7 +181,7 @@ class MonitorClusterTest extends IngestSetup {
                             .getCode())
                     .isEqualTo(Status.Code.UNAUTHENTICATED);
         }
-        try (TestNode liar = connect(server, token("fabric")).hello(node)) {
+        try (TestUplink liar = connect(server, token("fabric")).hello(node)) {
             assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         }
         assertThat(health(".metadata.name")).isEmpty();

@@ -68,8 +68,9 @@ abstract class QuestionsSetup extends IngestSetup {
         }
     }
 
-    TestNode connect(Replica replica, boolean answersLookups) throws Exception {
-        TestNode told = connect(replica.server, TestCluster.token(plane, node)).hello(node, answersLookups);
+    TestUplink connect(Replica replica, boolean answersLookups) throws Exception {
+        TestUplink told =
+                connect(replica.server, TestCluster.token(plane, node)).hello(node, answersLookups);
         assertThat(told.hear().hasWelcome()).isTrue();
         return told;
     }
@@ -82,7 +83,7 @@ abstract class QuestionsSetup extends IngestSetup {
         return HoldingsCodec.report(id, AS_OF, Reading.of(new GpuHolders(AS_OF, List.of(holders), List.of(), 0)));
     }
 
-    static String hearLookup(TestNode told) throws InterruptedException {
+    static String hearLookup(TestUplink told) throws InterruptedException {
         Acknowledgement next = told.hear();
         assertThat(next.getAcknowledgementCase()).isEqualTo(Acknowledgement.AcknowledgementCase.LOOKUP);
         return next.getLookup().getId();

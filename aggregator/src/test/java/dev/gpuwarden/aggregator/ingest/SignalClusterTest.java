@@ -22,7 +22,7 @@ class SignalClusterTest extends QuestionsSetup {
     private static final String POD = "11111111-1111-1111-1111-111111111111";
     private static final String OTHER_POD = "22222222-2222-2222-2222-222222222222";
 
-    private static Signal hearSignal(TestNode told) throws InterruptedException {
+    private static Signal hearSignal(TestUplink told) throws InterruptedException {
         Acknowledgement next = told.hear();
         assertThat(next.getAcknowledgementCase()).isEqualTo(Acknowledgement.AcknowledgementCase.SIGNAL);
         return next.getSignal();
@@ -44,7 +44,7 @@ class SignalClusterTest extends QuestionsSetup {
         Replica a = new Replica(api(), "a");
         Replica b = new Replica(api(), "b");
         SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
-        try (TestNode told = connect(b, true)) {
+        try (TestUplink told = connect(b, true)) {
             until(() -> a.fleet.health(node).isPresent());
             SignalRequest first = signals.ask(node, POD, "SIGUSR1");
             Signal heard = hearSignal(told);
@@ -85,15 +85,15 @@ class SignalClusterTest extends QuestionsSetup {
         Replica a = new Replica(api(), "a");
         SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
         SignalRequest request;
-        try (TestNode told = connect(a, true)) {
+        try (TestUplink told = connect(a, true)) {
             until(() -> a.fleet.health(node).isPresent());
             request = signals.ask(node, POD, "SIGUSR1");
             assertThat(hearSignal(told).getId()).isEqualTo(request.id());
         }
-        try (TestNode told = connect(a, true)) {
+        try (TestUplink told = connect(a, true)) {
             assertThat(hearSignal(told).getId()).isEqualTo(request.id());
         }
-        try (TestNode told = connect(a, false)) {
+        try (TestUplink told = connect(a, false)) {
             until(() -> read(a, request) instanceof SignalAnswer.Failed);
             assertThat(((SignalAnswer.Failed) read(a, request)).why()).contains("version");
             assertThat(told.unheard()).isZero();

@@ -29,7 +29,7 @@ class TwoAggregatorsTest extends IngestSetup {
 
     @Test
     void aWriteThatIsStuckAtTheOneDoesNotUndoWhatTheOtherHasWritten() throws Exception {
-        try (TestNode told = connect(a)) {
+        try (TestUplink told = connect(a)) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();
@@ -37,7 +37,7 @@ class TwoAggregatorsTest extends IngestSetup {
             told.event(2, Samples.xid(node, "48"));
             until(() -> a.behind() == 1);
         }
-        try (TestNode told = connect(b)) {
+        try (TestUplink told = connect(b)) {
             assertThat(told.hear().hasWelcome()).isTrue();
             told.faults(1, 2, Samples.fault(node, "13"));
             told.hear();
@@ -49,7 +49,7 @@ class TwoAggregatorsTest extends IngestSetup {
             told.awaitSequence(3);
             assertThat(codes()).isEqualTo("b: 13 31");
         }
-        try (TestNode told = connect(a)) {
+        try (TestUplink told = connect(a)) {
             assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isEqualTo(3);
             told.faults(1, 3);
             told.hear();
@@ -59,7 +59,7 @@ class TwoAggregatorsTest extends IngestSetup {
 
     @Test
     void aWriteThatWasStuckBeforeTheOtherHasWrittenIsWrittenOver() throws Exception {
-        try (TestNode told = connect(a)) {
+        try (TestUplink told = connect(a)) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();
@@ -67,7 +67,7 @@ class TwoAggregatorsTest extends IngestSetup {
             told.event(2, Samples.xid(node, "48"));
             until(() -> a.behind() == 1);
         }
-        try (TestNode told = connect(b)) {
+        try (TestUplink told = connect(b)) {
             told.hear();
             relay.back();
             until(() -> codes().equals("a: 48 79"));
@@ -79,9 +79,9 @@ class TwoAggregatorsTest extends IngestSetup {
 
     @Test
     void anOlderStreamThatStillSpeaksIsEnded() throws Exception {
-        try (TestNode older = connect(b)) {
+        try (TestUplink older = connect(b)) {
             older.hear();
-            try (TestNode newer = connect(a)) {
+            try (TestUplink newer = connect(a)) {
                 newer.hear();
                 newer.faults(1, 0, Samples.fault(node, "79"));
                 newer.hear();
@@ -98,7 +98,7 @@ class TwoAggregatorsTest extends IngestSetup {
 
     @Test
     void somebodyElsesChangeOfTheResourceIsNoReasonToLose() throws Exception {
-        try (TestNode told = connect(b)) {
+        try (TestUplink told = connect(b)) {
             told.hear();
             told.faults(1, 0);
             told.hear();
@@ -112,7 +112,7 @@ class TwoAggregatorsTest extends IngestSetup {
 
     @Test
     void whatWasToldOfAMachineThatIsGoneIsNotWrittenOfTheNextOneOfThatName() throws Exception {
-        try (TestNode told = connect(b)) {
+        try (TestUplink told = connect(b)) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
             told.hear();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class AuditRecordTest extends QuarantineSetup {
 
-    private final TestNode bare = new TestNode("{\"metadata\": {\"name\": \"node-1\", \"uid\": \"u-1\"}}");
+    private final InMemoryNode bare = new InMemoryNode("{\"metadata\": {\"name\": \"node-1\", \"uid\": \"u-1\"}}");
 
     private AuditRecord decided(CachedNode node) {
         tell(xid("79"));

@@ -35,7 +35,7 @@ abstract class QuarantineSetup {
             rule("labels-more", "event.checkName == 'Worse'", 9, false, null, new Label("gpu-fault", "worse"))));
 
     final FaultTable table = new FaultTable();
-    final TestNode node = new TestNode("""
+    final InMemoryNode node = new InMemoryNode("""
             {"metadata": {"name": "node-1", "uid": "u-1", "labels": {"zone": "a"},
                           "annotations": {"node.alpha.kubernetes.io/ttl": "0"}},
              "spec": {"podCIDR": "10.0.0.0/24",

@@ -25,8 +25,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A node's side of uplink.proto, said by hand. */
-final class TestNode implements AutoCloseable {
+/** A node's side of uplink.proto: sends single messages. */
+final class TestUplink implements AutoCloseable {
 
     private final BlockingQueue<Acknowledgement> heard = new LinkedBlockingQueue<>();
     private final CompletableFuture<Status> end = new CompletableFuture<>();
@@ -34,7 +34,7 @@ final class TestNode implements AutoCloseable {
     private final StreamObserver<NodeReport> stream;
 
     /** @param identity the name of a client certificate, or empty; @param token or empty */
-    TestNode(int port, TestKeys keys, String identity, String token) throws IOException {
+    TestUplink(int port, TestKeys keys, String identity, String token) throws IOException {
         SslContextBuilder tls = GrpcSslContexts.configure(SslContextBuilder.forClient(), SslProvider.JDK)
                 .trustManager(keys.ca.toFile());
         if (!identity.isEmpty()) {
@@ -68,12 +68,12 @@ final class TestNode implements AutoCloseable {
                 });
     }
 
-    TestNode hello(String node) {
+    TestUplink hello(String node) {
         return hello(node, false);
     }
 
     /** @param answersLookups and signals, as daemons of this version do, and those of the first did not */
-    TestNode hello(String node, boolean answersLookups) {
+    TestUplink hello(String node, boolean answersLookups) {
         say(UplinkCodec.report(UplinkCodec.hello(Instant.now())
                 .setNodeName(node)
                 .setBootId("boot-1")

@@ -9,13 +9,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A Node as the API server keeps it: applies JSON patches, and counts versions. */
-final class TestNode {
+/** A Node in memory that applies JSON patches and counts versions as the API server does. */
+final class InMemoryNode {
 
     private Map<String, Object> tree;
     private long version = 1;
 
-    TestNode(String json) {
+    InMemoryNode(String json) {
         try {
             tree = Json.readObject(json);
         } catch (IOException e) {
