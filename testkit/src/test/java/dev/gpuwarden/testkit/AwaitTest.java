@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class AwaitTest {
 
     @Test
-    void returnsWhenAnotherThreadHasDoneIt() {
+    void returnsWhenConditionHolds() {
         AtomicInteger calls = new AtomicInteger();
         CompletableFuture<String> work = CompletableFuture.supplyAsync(() -> "done");
         Await.until(() -> calls.incrementAndGet() > 3 && work.isDone());
@@ -19,14 +19,14 @@ class AwaitTest {
     }
 
     @Test
-    void failsAfterTheLimitWithWhatWasExpected() {
+    void failsAfterLimitWithExpectedCondition() {
         assertThatThrownBy(() -> Await.until(() -> false, Duration.ofMillis(10), () -> "two nodes, saw one"))
                 .isInstanceOf(AssertionError.class)
                 .hasMessage("expected within 0.01 s: two nodes, saw one");
     }
 
     @Test
-    void failsWhenTheThreadIsInterrupted() {
+    void failsWhenThreadIsInterrupted() {
         Thread.currentThread().interrupt();
         try {
             assertThatThrownBy(() -> Await.until(() -> false, "an answer"))

@@ -119,7 +119,7 @@ class NvidiaSmiAgreesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"t4", "l4x4", "a100x8", "h100x8", "h200x8", "a100-mig", "memory-hog", "big64"})
-    void printsWhatTheScenarioSays(String name) throws IOException, InterruptedException {
+    void nvidiaSmiPrintsScenarioValues(String name) throws IOException, InterruptedException {
         Path smi = Tools.need("nvidia-smi", "bin/nvidia-smi", "nvidia-smi");
         Scenario scenario = Scenarios.find(name, NativeFiles.find().vocabulary());
         try (SimulatedNode node = SimulatedNode.start(scenario.withDriver(generation(smi)))) {

@@ -22,7 +22,7 @@ class PythonBindingWalksTest {
     Path folder;
 
     @Test
-    void socketsClocksAndLoadOfABusyNodeAreThoseOfItsWork() throws IOException, InterruptedException {
+    void socketsClocksAndLoadMatchWork() throws IOException, InterruptedException {
         assertThat(read("h100x8")).containsExactly("""
                 excluded 0
                 confidential 0
@@ -37,17 +37,17 @@ class PythonBindingWalksTest {
     }
 
     @Test
-    void aBoardWithoutAFabricAnswersThatItHasNone() throws IOException, InterruptedException {
+    void boardWithoutFabricReportsNone() throws IOException, InterruptedException {
         assertThat(read("l4x4")).contains("fabric 0", "confidential !3");
     }
 
     @Test
-    void aSoundLinkReportsTheLowestErrorRateThatThereIs() throws IOException, InterruptedException {
+    void healthyLinkReportsLowestErrorRate() throws IOException, InterruptedException {
         assertThat(read("b200x8")).contains("bit errors 0xfff");
     }
 
     @Test
-    void theWalkOfProfilesEndsAndFindsEveryInstance() throws IOException, InterruptedException {
+    void profileWalkFindsEveryInstance() throws IOException, InterruptedException {
         List<String> lines = read("a100-mig", "instances");
         assertThat(lines.subList(9, lines.size())).containsExactly("""
                 profiles 10 19=7x9728MB 14=3x19968MB 9=2x40192MB 5=1x40192MB 0=1x80896MB 20=1x9728MB 15=4x19968MB

@@ -25,7 +25,7 @@ class ApiClientTest {
     }
 
     @Test
-    void readsAsKubectlDoes() {
+    void readsLikeKubectl() {
         client.apply("""
                 {apiVersion: v1, kind: Namespace, metadata: {name: client-reads, labels: {example.com/a: b}}}
                 ---
@@ -83,7 +83,7 @@ class ApiClientTest {
     }
 
     @Test
-    void podsGoOnlyWhenTheirTimeIsOver() {
+    void podsEndAfterTheirGracePeriod() {
         client.apply("""
                 {apiVersion: v1, kind: Namespace, metadata: {name: client-pods}}
                 ---
@@ -105,7 +105,7 @@ class ApiClientTest {
     }
 
     @Test
-    void aNewKindIsWaitedForAndAnUnknownOneIsNamed() {
+    void newKindIsAwaitedAndUnknownKindIsNamed() {
         client.apply("""
                 apiVersion: apiextensions.k8s.io/v1
                 kind: CustomResourceDefinition
@@ -131,7 +131,7 @@ class ApiClientTest {
     }
 
     @Test
-    void aTokenHasItsOwnRightsOnly() {
+    void tokenHasOnlyItsRights() {
         client.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: client-nobody, namespace: default}}");
         ApiClient nobody = plane.client(plane.token("default", "client-nobody"));
         assertThatThrownBy(() -> nobody.get("nodes"))

@@ -16,7 +16,7 @@ class BinariesTest {
     Path folder;
 
     @Test
-    void saysWhatIsMissingAndWhatGetsIt() throws IOException {
+    void missingBinariesAreNamedWithTheirSource() throws IOException {
         Files.createFile(folder.resolve("etcd")).toFile().setExecutable(true);
         Files.createFile(folder.resolve("kubectl"));
         assertThatThrownBy(() -> ControlPlane.start(folder.resolve("cluster"), Binaries.in(folder)))
@@ -27,7 +27,7 @@ class BinariesTest {
     }
 
     @Test
-    void theReleaseIsTheOneThatIsBuilt() {
+    void releaseIsThatOfGoMod() {
         assertThat(Binaries.version()).matches("v1\\.\\d+\\.\\d+");
     }
 }

@@ -32,7 +32,7 @@ class ClusterTest {
     }
 
     @Test
-    void podsRunOnEveryNodeReachEachOtherAndSeeTheSimulatedGpus() {
+    void podsRunOnAllNodesAndSeeSimulatedGpus() {
         Cluster cluster = Cluster.shared();
         ControlPlane plane = cluster.controlPlane();
         plane.apply("""
@@ -69,7 +69,7 @@ class ClusterTest {
     }
 
     @Test
-    void nothingStaysWhenItsOwnerIsKilled() throws IOException {
+    void nothingRemainsWhenOwnerIsKilled() throws IOException {
         Path folder = parent.resolve("cluster");
         Process owner = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),

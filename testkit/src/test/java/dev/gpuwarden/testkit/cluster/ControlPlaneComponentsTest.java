@@ -28,7 +28,7 @@ class ControlPlaneComponentsTest {
     }
 
     @Test
-    void aDeploymentsPodGetsANodeThatHasWhatItAsksForAndOneThatAsksForMoreSaysWhatIsMissing() {
+    void schedulerPlacesPodsAndReportsMissingResources() {
         Path folder = parent.resolve("cluster");
         try (ControlPlane plane = ControlPlane.start(folder, ALL)) {
             plane.apply("""

@@ -38,7 +38,7 @@ class ControlPlaneTest {
     }
 
     @Test
-    void servesWhatAnApiServerServes() {
+    void servesKubernetesApi() {
         ControlPlane plane = ControlPlane.shared();
         assertThat(plane.kubectl("version")).containsPattern("Server Version: v1\\.\\d+\\.\\d+");
         plane.apply("""
@@ -60,7 +60,7 @@ class ControlPlaneTest {
     }
 
     @Test
-    void refusesWhatIsNotGranted() {
+    void refusesRequestsWithoutPermission() {
         ControlPlane plane = ControlPlane.shared();
         plane.apply("""
                 apiVersion: v1
@@ -103,7 +103,7 @@ class ControlPlaneTest {
     }
 
     @Test
-    void nothingStaysAfterClose() throws IOException {
+    void nothingRemainsAfterClose() throws IOException {
         Path folder = parent.resolve("cluster");
         try (ControlPlane plane = ControlPlane.start(folder)) {
             assertThat(programsOf(folder)).contains("etcd", "kube-apiserver");
@@ -116,7 +116,7 @@ class ControlPlaneTest {
     }
 
     @Test
-    void theApiServerEndsInOrderWhenItIsAskedTo() {
+    void apiServerEndsOnSigterm() {
         Path folder = parent.resolve("cluster");
         try (ControlPlane plane = ControlPlane.start(folder)) {
             assertThat(plane.kubectl("get", "--raw=/readyz")).isEqualTo("ok");
@@ -134,7 +134,7 @@ class ControlPlaneTest {
     }
 
     @Test
-    void nothingStaysWhenItsOwnerIsKilled() throws IOException {
+    void nothingRemainsWhenOwnerIsKilled() throws IOException {
         Path folder = parent.resolve("cluster");
         Process owner = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -156,7 +156,7 @@ class ControlPlaneTest {
     }
 
     @Test
-    void whatDiesAtStartIsNamedWithItsLastWords() throws IOException {
+    void programThatDiesAtStartIsReportedWithItsLog() throws IOException {
         Path wrong = Files.createDirectory(parent.resolve("wrong"));
         Map<String, String> programs = Map.of("etcd", "etcd", "kube-apiserver", "kubectl", "kubectl", "kubectl");
         for (var program : programs.entrySet()) {
@@ -175,7 +175,7 @@ class ControlPlaneTest {
     }
 
     @Test
-    void aFolderWithFilesIsLeftAlone() throws IOException {
+    void folderWithFilesIsRefused() throws IOException {
         Path file = Files.writeString(parent.resolve("thesis"), "years of work");
         assertThatThrownBy(() -> ControlPlane.start(parent))
                 .isInstanceOf(UserError.class)

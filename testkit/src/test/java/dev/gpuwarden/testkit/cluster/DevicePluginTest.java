@@ -39,7 +39,7 @@ class DevicePluginTest {
     }
 
     @Test
-    void aPodGetsTheGpuItAsksForAndTheNodesDriver() {
+    void podGetsRequestedGpuAndDriver() {
         awaitAllocatable("node-1", "1");
         awaitAllocatable("node-2", "8");
         Cluster.shared().controlPlane().apply(withPython(asking("asks-for-one", 1)));
@@ -52,7 +52,7 @@ class DevicePluginTest {
     }
 
     @Test
-    void aPodThatAsksForMoreGpusThanThereAreWaits() {
+    void podThatRequestsTooManyGpusIsPending() {
         awaitAllocatable("node-2", "8");
         Cluster.shared().controlPlane().apply(asking("asks-for-nine", 9));
         Await.until(
@@ -62,7 +62,7 @@ class DevicePluginTest {
     }
 
     @Test
-    void aLostGpuIsNotOfferedUntilItIsBack() {
+    void lostGpuIsNotAllocatable() {
         awaitAllocatable("node-2", "8");
         Cluster.shared().nodes().get(1).gpus().set("gpu.3.state", "lost");
         awaitAllocatable("node-2", "7");
@@ -72,7 +72,7 @@ class DevicePluginTest {
     }
 
     @Test
-    void aKubeletThatStartsAgainGetsTheGpusAgain() {
+    void restartedKubeletGetsGpusAgain() {
         awaitAllocatable("node-1", "1");
         ProcessHandle kubelet = ProcessHandle.current()
                 .descendants()
@@ -102,7 +102,7 @@ class DevicePluginTest {
     }
 
     @Test
-    void theDriverIsForReadingButForItsTable() {
+    void driverIsReadOnlyExceptItsTable() {
         assertThat(GpuService.allocation(List.of("GPU-a", "GPU-b")).getEnvsMap())
                 .containsEntry("NVIDIA_VISIBLE_DEVICES", "GPU-a,GPU-b");
         assertThat(GpuService.allocation(List.of("GPU-a")).getMountsList().stream()

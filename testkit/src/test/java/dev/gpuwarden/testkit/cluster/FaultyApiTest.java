@@ -83,7 +83,7 @@ class FaultyApiTest {
     }
 
     @Test
-    void whatIsWellPassesAndEverybodyIsWhoHeIs() throws Exception {
+    void requestsPassWithTheirCredentials() throws Exception {
         Path admin = Files.writeString(folder.resolve("admin"), api.kubeconfig());
         assertThat(plane.kubectl(admin, "get", "--raw=/readyz")).isEqualTo("ok");
         assertThat(plane.kubectl(admin, "get", "namespace", "default", "--output=name"))
@@ -108,7 +108,7 @@ class FaultyApiTest {
     }
 
     @Test
-    void soManyRequestsFailAndTheNextAreWell() throws Exception {
+    void faultAppliesToGivenNumberOfRequests() throws Exception {
         api.fail(ApiCall.of("GET", "configmaps"), 1, ApiFault.tooMany(Duration.ofSeconds(7)));
         api.fail(ApiCall.of("GET", "configmaps"), 2, ApiFault.broken());
         HttpResponse<String> first = get(MAPS);
@@ -127,7 +127,7 @@ class FaultyApiTest {
     }
 
     @Test
-    void aCutBeforeLeavesNothingAndACutAfterWhatTheServerHasDone() throws Exception {
+    void cutBeforeChangesNothingAndCutAfterKeepsTheChange() throws Exception {
         // JDK's client asks once more by itself, what it may; of a POST it does not.
         api.fail(ApiCall.of("POST", "configmaps"), 1, new ApiFault.CutBefore());
         assertThatThrownBy(this::create).isInstanceOf(IOException.class);
@@ -139,7 +139,7 @@ class FaultyApiTest {
     }
 
     @Test
-    void whatHangsIsCutWhenAllIsWellAgain() throws Exception {
+    void hangingRequestIsCutWhenFaultsEnd() throws Exception {
         api.fail(ApiCall.of("POST", "configmaps"), new ApiFault.Hang());
         CompletableFuture<HttpResponse<String>> answer = client.sendAsync(creation(), BodyHandlers.ofString());
         Await.until(() -> api.count(ApiCall.any()) == 1, () -> "nothing was asked");
@@ -151,7 +151,7 @@ class FaultyApiTest {
     }
 
     @Test
-    void aDelayedRequestIsAnsweredLater() throws Exception {
+    void delayedRequestIsAnsweredLater() throws Exception {
         api.fail(ApiCall.any(), new ApiFault.Delay(Duration.ofMillis(300)));
         long before = System.nanoTime();
         assertThat(get("/version").statusCode()).isEqualTo(200);

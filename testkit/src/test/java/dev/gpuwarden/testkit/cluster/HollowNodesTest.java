@@ -33,7 +33,7 @@ class HollowNodesTest {
     }
 
     @Test
-    void nodesAndTheirPodsAreLikeThoseOfKubeletsAndGoAgain() {
+    void nodesAndPodsAreCreatedAndDeleted() {
         ControlPlane plane = ControlPlane.shared();
         try (HollowNodes nodes = HollowNodes.create(plane, "objects", 50, 2)) {
             assertThat(nodes.names()).hasSize(50).contains("objects-0", "objects-49");
@@ -65,7 +65,7 @@ class HollowNodesTest {
     }
 
     @Test
-    void controllersTakeThemForAliveAsLongAsTheyAreKept() {
+    void controllersKeepNodesReadyWhileLeasesAreRenewed() {
         try (ControlPlane plane = ControlPlane.start(parent.resolve("plane"), Component.CONTROLLER_MANAGER);
                 HollowNodes nodes = HollowNodes.create(plane, "objects", 3, 1)) {
             String lease = "jsonpath={.spec.renewTime}";

@@ -18,7 +18,7 @@ class JsonPathTest {
     }
 
     @Test
-    void findsWhatIsThere() {
+    void findsValues() {
         assertThat(text(".metadata.name")).isEqualTo("one");
         assertThat(text(".metadata.labels.example\\.com/app")).isEqualTo("a");
         assertThat(text(".spec.containers[*].name")).isEqualTo("a b");
@@ -31,7 +31,7 @@ class JsonPathTest {
     }
 
     @Test
-    void whatIsNotThereIsEmpty() {
+    void missingValueIsEmpty() {
         for (String path : new String[] {
             ".spec.nothing",
             ".metadata.name.more",
@@ -45,7 +45,7 @@ class JsonPathTest {
     }
 
     @Test
-    void whatIsNoPathIsRefused() {
+    void invalidPathIsRefused() {
         for (String path : new String[] {"metadata.name", ".a[", ".a[?(@.b>1)]", ".items[*", ".", ".a..b", "{.a}"}) {
             assertThatThrownBy(() -> text(path))
                     .as(path)

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class PortsTest {
 
     @Test
-    void twoProcessesAreNeverGivenTheSame() throws IOException {
+    void processesGetDifferentRanges() throws IOException {
         Ports one = new Ports();
         Ports other = new Ports();
         try {
@@ -31,7 +31,7 @@ class PortsTest {
     }
 
     @Test
-    void oneThatIsTakenIsLeftOut() throws IOException {
+    void portInUseIsSkipped() throws IOException {
         Ports ports = new Ports();
         int next = ports.next() + 1;
         try (ServerSocket taken = new ServerSocket(next, 1, InetAddress.getLoopbackAddress())) {

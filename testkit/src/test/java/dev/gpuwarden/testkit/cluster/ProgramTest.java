@@ -27,7 +27,7 @@ class ProgramTest {
     Path folder;
 
     @Test
-    void mayEndInOrderAndLeavesTheFolderToItsOwner() throws InterruptedException {
+    void programEndsOnSigtermAndKeepsFolder() throws InterruptedException {
         Path log = folder.resolve("sh.log");
         try (Program program = Program.start(folder, "sh", "", List.of("/bin/sh", "-c", TAKES_LEAVE))) {
             program.await(Duration.ofMinutes(1), "a word", () -> text(log).contains("hello"));

@@ -92,7 +92,7 @@ class ServicesTest {
     }
 
     @Test
-    void theApiServerReachesWebhooksBehindServices() {
+    void apiServerReachesWebhooksBehindServices() {
         ControlPlane plane = withClientAndWeb();
         Await.until(
                 () -> refusal(plane).contains("server gave HTTP response to HTTPS client"),

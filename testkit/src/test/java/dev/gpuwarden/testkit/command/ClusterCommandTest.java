@@ -43,7 +43,7 @@ class ClusterCommandTest {
     }
 
     @Test
-    void comesUpIsChangedFromOutsideAndAfterAKillNothingStays() throws Exception {
+    void clusterStartsAcceptsFaultsAndLeavesNothingAfterKill() throws Exception {
         assertThat(run("status"))
                 .isEqualTo(new Answer(2, "gpuwarden: no cluster runs; start one with `gpuwarden cluster up`\n"));
         Path folder = temporary.resolve("gpuwarden-cluster-" + System.getProperty("user.name"));

@@ -36,7 +36,7 @@ class ClusterDemoRunnerTest {
     }
 
     @Test
-    void whatIsSeenLateButInTimeIsSeen() {
+    void stepSucceedsWhenCheckMatchesWithinLimit() {
         assertThat(run(List.of("error: no answer", "node-1   Healthy\n", "node-1   Faulty\n")))
                 .isTrue();
         assertThat(done).containsExactly("a GPU is lost", "the end");
@@ -46,14 +46,14 @@ class ClusterDemoRunnerTest {
     }
 
     @Test
-    void afterWhatIsNotSeenInTimeNothingMoreHappens() {
+    void failedStepEndsTheRun() {
         assertThat(run(List.of("node-1   Healthy\n"))).isFalse();
         assertThat(done).containsExactly("a GPU is lost");
         assertThat(out.toString()).contains("node-1   Healthy\nexpected (?m)^node-1 +Faulty\nNOT SEEN within ");
     }
 
     @Test
-    void whatIsShownTwiceIsAskedOnce() {
+    void equalCommandsRunOnce() {
         List<String> asked = new ArrayList<>();
         ClusterDemoRunner runner = new ClusterDemoRunner(
                 command -> {
@@ -68,7 +68,7 @@ class ClusterDemoRunnerTest {
     }
 
     @Test
-    void whatCannotBeDoneIsTold() {
+    void failedActionIsReported() {
         ClusterDemoRunner runner = new ClusterDemoRunner(command -> "", new PrintWriter(out));
         boolean all = runner.run(List.of(ClusterDemoStep.of(
                 "a GPU is lost",
@@ -82,7 +82,7 @@ class ClusterDemoRunnerTest {
     }
 
     @Test
-    void anAnswerThatCannotBeHadShowsNothing() {
+    void failedQueryNeverMatches() {
         assertThat(run(List.of("error: no answer"))).isFalse();
     }
 }

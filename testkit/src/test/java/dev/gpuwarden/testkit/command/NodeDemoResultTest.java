@@ -17,7 +17,7 @@ class NodeDemoResultTest {
     }
 
     @Test
-    void whatIsSeenLateIsSeen() {
+    void lateResultIsReportedAsLate() {
         NodeDemoResult late = after(4.2, true);
         assertThat(late.text()).isEqualTo("-> after 4.2 s, later than 2 s, seen in metrics, seen in scan");
         assertThat(late.late()).isTrue();
@@ -25,7 +25,7 @@ class NodeDemoResultTest {
     }
 
     @Test
-    void whatIsNotSeenIsNamed() {
+    void missedPlaceIsNamed() {
         NodeDemoResult missed = after(12, false);
         assertThat(missed.text()).contains("NOT SEEN IN metrics, seen in scan");
         assertThat(missed.missed()).isEqualTo(1);

@@ -17,14 +17,14 @@ class NodeDemoStepTest {
     private final Scenario demo = Scenarios.find("demo", NativeFiles.find().vocabulary());
 
     @Test
-    void everyActIsAStepOfTheScenario() {
+    void everyStepIsInTheScenario() {
         List<Duration> steps = demo.timeline().stream().map(Scenario.Step::at).toList();
         assertThat(NodeDemoStep.ALL.stream().map(NodeDemoStep::at).skip(1)).isSubsetOf(steps);
         assertThat(NodeDemoStep.ALL).extracting(NodeDemoStep::at).isSorted();
     }
 
     @Test
-    void noActIsOverBeforeThePreviousOneMustBeSeen() {
+    void stepsAreFartherApartThanTheirLimits() {
         for (int i = 1; i < NodeDemoStep.ALL.size(); i++) {
             Duration end = NodeDemoStep.ALL
                     .get(i - 1)
@@ -35,7 +35,7 @@ class NodeDemoStepTest {
     }
 
     @Test
-    void aLineOfTheExpositionTells() {
+    void expositionLineMatches() {
         NodeDemoStep hung = NodeDemoStep.ALL.get(3);
         assertThat(hung.matches("gpuwarden_gpu_state{gpu=\"5\",state=\"hung\",uuid=\"GPU-1\"} 1.0\n"))
                 .isTrue();
@@ -49,7 +49,7 @@ class NodeDemoStepTest {
     }
 
     @Test
-    void aFaultIsSeenWithItsActionAndSeenToGo() {
+    void faultMatchesWithItsActionAndItsEnd() {
         NodeDemoStep remap = NodeDemoStep.ALL.stream()
                 .filter(step -> step.at().equals(Duration.ofSeconds(66)))
                 .findFirst()
@@ -68,7 +68,7 @@ class NodeDemoStepTest {
     }
 
     @Test
-    void aTableIsShownWithoutTheRowsOfOtherGpusUnlessTheSignIsMissing() {
+    void excerptOmitsOtherGpusUnlessLineIsMissing() {
         NodeDemoCheck check = NodeDemoCheck.scan("^5 .*\\bhung\\b");
         String table = "GPU  STATE\n4    answering\n5    hung\n\nverdict: not fit\n";
         assertThat(check.excerpt(table)).isEqualTo("GPU  STATE\n5    hung\n\nverdict: not fit\n");
@@ -77,7 +77,7 @@ class NodeDemoStepTest {
 
     @Test
     @Tag("programs")
-    void theSameProgramRunsAgain() throws IOException, InterruptedException {
+    void sameProgramRunsAgain() throws IOException, InterruptedException {
         Process list = SameProgram.run(Map.of(), "sim", "list", "-o", "json").start();
         String output = new String(list.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         assertThat(list.waitFor()).isZero();

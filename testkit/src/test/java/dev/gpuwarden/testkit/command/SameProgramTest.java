@@ -28,7 +28,7 @@ class SameProgramTest {
     }
 
     @Test
-    void whatTheLauncherPassedIsPassedOn() throws Exception {
+    void launcherPropertiesArePassedOn() throws Exception {
         List<String> command = commandOf("-Dorg.sqlite.lib.path=/a/b c", "-Djava.io.tmpdir=/tmp");
         assertThat(command)
                 .contains("-Dorg.sqlite.lib.path=/a/b c", "-Djava.io.tmpdir=/tmp", classPath())
@@ -36,7 +36,7 @@ class SameProgramTest {
     }
 
     @Test
-    void theImageStartsAsItsUserStartedIt(@TempDir Path folder) throws Exception {
+    void imageStartsByItsScript(@TempDir Path folder) throws Exception {
         Path script = Files.createDirectories(folder.resolve("bin")).resolve("gpuwarden");
         Files.createFile(script, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         assertThat(commandOf("-Dgpuwarden.home=" + folder)).containsExactly(script.toString(), "status");

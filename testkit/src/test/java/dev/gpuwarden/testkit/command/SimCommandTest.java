@@ -45,7 +45,7 @@ class SimCommandTest {
     }
 
     @Test
-    void showWritesValuesAsAScenarioWouldSetThem() {
+    void showWritesValuesInScenarioForm() {
         assertThat(run("sim", "show", "gpu-lost", "-o", "json")).isZero();
         assertThat(out.toString())
                 .contains("\"state\": \"lost\"", "\"power.limit\": \"700000mW\"", "\"memory.total\": \"85520809984B\"")
@@ -53,7 +53,7 @@ class SimCommandTest {
     }
 
     @Test
-    void theProgramSeesTheNodeAndItsExitCodeIsForwarded() throws IOException {
+    void programUsesNodeAndExitCodeIsForwarded() throws IOException {
         Path seen = folder.resolve("seen");
         int code = run(
                 "sim",
@@ -68,7 +68,7 @@ class SimCommandTest {
     }
 
     @Test
-    void whatIsSetIsSetWhenTheProgramStarts() throws IOException {
+    void setIsAppliedBeforeProgramStarts() throws IOException {
         Path seen = folder.resolve("seen");
         String copy = "cp $GPUWARDEN_KERNEL_LOG_PATH '" + seen + "'";
         assertThat(run(
@@ -89,7 +89,7 @@ class SimCommandTest {
 
     @Test
     @Tag("programs")
-    void aProgramOnANodeIsTheOneThatChangesIt() throws Exception {
+    void programChangesItsOwnNode() throws Exception {
         Path seen = folder.resolve("seen");
         try (SimulatedNode other = SimulatedNode.start("t4")) {
             String java = Path.of(System.getProperty("java.home"), "bin", "java")
@@ -105,13 +105,13 @@ class SimCommandTest {
     }
 
     @Test
-    void aProgramCanBeEndedAfterATime() {
+    void programEndsAfterDuration() {
         assertThat(run("sim", "exec", "--for", "100ms", "t4", "--", "sleep", "60"))
                 .isZero();
     }
 
     @Test
-    void whatCannotRunIsSaidAndNothingIsStarted() {
+    void missingProgramIsReportedAndNothingStarts() {
         assertThat(run("sim", "exec", "gpu-lots", "--", "true")).isEqualTo(2);
         assertThat(err.toString()).contains("scenario \"gpu-lots\"", "did you mean \"gpu-lost\"?");
         assertThat(run("sim", "exec", "t4", "--", "/no/such/program")).isEqualTo(2);
@@ -120,7 +120,7 @@ class SimCommandTest {
     }
 
     @Test
-    void setChangesANodeOfAnotherProcess() {
+    void setChangesNodeOfAnotherProcess() {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             assertThat(run("sim", "set", "--node", node.root().toString(), "gpu.3.temperature=91", "gpu.5.state=lost"))
                     .isZero();
@@ -138,7 +138,7 @@ class SimCommandTest {
     }
 
     @Test
-    void logWritesToTheKernelLogOfAnotherProcessesNode() throws IOException {
+    void logWritesToNodeOfAnotherProcess() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             String root = node.root().toString();
             assertThat(run("sim", "log", "--node", root, "<3>NVRM: about {gpu.3}"))
@@ -158,7 +158,7 @@ class SimCommandTest {
     }
 
     @Test
-    void validateShowsAllMistakesWithTheirPlaces() throws IOException {
+    void validateShowsAllMistakesWithPlaces() throws IOException {
         Path file = folder.resolve("mine.yaml");
         Files.writeString(file, "gpus:\n  - profile: t5\n  - {profile: t4, cuont: 2}\n");
         assertThat(run("sim", "validate", file.toString())).isEqualTo(2);
@@ -175,7 +175,7 @@ class SimCommandTest {
     @Test
     @Tag("programs")
     @Timeout(30)
-    void aSignalEndsTheProgramAndLeavesNothing() throws Exception {
+    void signalEndsProgramAndDeletesNode() throws Exception {
         Process exec = exec("t4", "sleep", "61");
         try {
             Path nodes = folder.resolve("gpuwarden/nodes");
@@ -194,7 +194,7 @@ class SimCommandTest {
     @Test
     @Tag("programs")
     @Timeout(30)
-    void whatAKilledProcessLeftIsTakenAwayByTheNext() throws Exception {
+    void remainsOfKilledProcessAreDeleted() throws Exception {
         Path nodes = folder.resolve("gpuwarden/nodes");
         Process killed = exec("t4", "sleep", "3");
         until(() -> Files.exists(nodes.resolve("t4-1/node.properties")));

@@ -17,7 +17,7 @@ class DocumentationTest {
     }
 
     @Test
-    void theExampleIsAScenario() throws IOException {
+    void exampleIsValid() throws IOException {
         String text = text();
         int start = text.indexOf("```yaml\n") + "```yaml\n".length();
         Scenario example = ScenarioReader.read(
@@ -27,7 +27,7 @@ class DocumentationTest {
     }
 
     @Test
-    void everyNameIsThere() throws IOException {
+    void everyNameIsDocumented() throws IOException {
         assertThat(text()).contains(Boards.names()).contains(Generation.labels());
         assertThat(vocabulary.lies()).allSatisfy(lie -> assertThat(text()).contains("`" + lie + "`"));
     }

@@ -34,7 +34,7 @@ class FormTest {
         "reasons, 0x48, 72",
         "cuda-version, 12.4, 12040",
     })
-    void readsAValue(String form, String text, long number) {
+    void readsNumber(String form, String text, long number) {
         assertThat(Form.of(form).parse(text)).contains(Value.Numbers.of(number));
     }
 
@@ -68,7 +68,7 @@ class FormTest {
         "cuda-version, 12",
         "instant, noon",
     })
-    void refusesWhatIsNone(String form, String text) {
+    void refusesInvalidText(String form, String text) {
         assertThat(Form.of(form).parse(text)).isEmpty();
     }
 

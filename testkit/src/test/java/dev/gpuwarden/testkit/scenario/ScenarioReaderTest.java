@@ -21,7 +21,7 @@ class ScenarioReaderTest {
     }
 
     @Test
-    void readsEverythingAUserCanWrite() {
+    void readsAllKeys() {
         Scenario scenario = read("""
                 description: all of it
                 driver: 535.54
@@ -99,7 +99,7 @@ class ScenarioReaderTest {
                     [1]                                             | mine.yaml:1:1: scenario: expected a mapping, saw a list
                     gpus: &x [*x]                                   | expected a mapping, saw a list
                     """)
-    void saysWhereAndWhatAndWhatWasMeant(String text, String message) {
+    void mistakeIsReportedWithPlaceAndSuggestion(String text, String message) {
         assertThatThrownBy(() -> read(text + "\n"))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining(message);
@@ -133,14 +133,14 @@ class ScenarioReaderTest {
                     timeline: [{at: 10s, fault: {hang: yes}}]                     | timeline[0].fault: expected a name, so that it can be cleared
                     pci: [{address: here}]                                        | mine.yaml:2:17: pci[0].address: expected a PCI address, saw "here"
                     """)
-    void refusesWhatCannotBe(String text, String message) {
+    void invalidValueIsReportedWithPlace(String text, String message) {
         assertThatThrownBy(() -> read(GPU + text + "\n"))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining(message);
     }
 
     @Test
-    void showsAllMistakesAtOnce() {
+    void allMistakesAreReported() {
         assertThatThrownBy(() -> read("""
                         driver: 600
                         gpus: [{profile: t4}, {profile: t5}]
@@ -154,12 +154,12 @@ class ScenarioReaderTest {
     }
 
     @Test
-    void neverSendsTextOfAFileRawToTheTerminal() {
+    void textOfFileIsEscaped() {
         assertThatThrownBy(() -> read("driver: \"\\e[31mred\"\ngpus: []\n")).hasMessageContaining("\\u001b[31mred");
     }
 
     @Test
-    void aliasesMayNotMakeADocumentEndless() {
+    void recursiveAliasIsRefused() {
         assertThatThrownBy(() -> read("gpus: []\nset: &a\n  b: *a\n")).isInstanceOf(UserError.class);
         assertThatThrownBy(() -> read("gpus:\n- profile: t4\n  set: &a\n    power: *a\n"))
                 .isInstanceOf(UserError.class)

@@ -41,7 +41,7 @@ class FaultScenariosTest {
     }
 
     @Test
-    void theStormIsAboutTwentyNineFaults() throws IOException {
+    void stormHasTwentyNineFaults() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("xid-storm")) {
             node.advanceTo(Duration.ofSeconds(1));
             Pattern fault = Pattern.compile("Xid \\(PCI:([0-9a-f:]+)\\): (\\d+), ");
@@ -56,7 +56,7 @@ class FaultScenariosTest {
     }
 
     @Test
-    void theResetAndTheRebootClear() throws IOException {
+    void resetAndRebootClearFaults() throws IOException {
         try (SimulatedNode reset = SimulatedNode.start("gpu-reset");
                 SimulatedNode reboot = SimulatedNode.start("reboot")) {
             assertThat(reset.control().table().number("gpu[1].state")).isEqualTo(2);

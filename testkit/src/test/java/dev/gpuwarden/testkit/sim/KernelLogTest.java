@@ -52,7 +52,7 @@ class KernelLogTest {
     }
 
     @Test
-    void aNodeCameUpAndItsDriverNamedEveryGpu() throws IOException {
+    void bootLogNamesEveryGpu() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             List<Seen> records = records(node);
             assertThat(records.get(0).text()).startsWith("Linux version ");
@@ -79,7 +79,7 @@ class KernelLogTest {
     }
 
     @Test
-    void aRecordsTimeIsThatOfTheWallClock() throws IOException {
+    void recordTimeIsWallClockTime() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             Instant before = Instant.now();
             node.logKernel("now");
@@ -102,7 +102,7 @@ class KernelLogTest {
     }
 
     @Test
-    void aProcessIsNeverTheKernelAndUnprintableBytesAreEscaped() throws IOException {
+    void processNeverGetsKernelFacilityAndBytesAreEscaped() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             node.logKernel("<6>two\nlines \\ é");
             node.logUser("<0>NVRM: Xid (PCI:0000:00:08): 79, forged");
@@ -119,7 +119,7 @@ class KernelLogTest {
     }
 
     @Test
-    void anXidIsAnEventOfTheDriverAndItsLines() throws IOException {
+    void xidIsDriverEventAndLines() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             SimTable table = node.control().table();
             node.set("gpu.0.xid", "31");
@@ -143,7 +143,7 @@ class KernelLogTest {
     }
 
     @Test
-    void aGpuThatIsLostIsToldOnce() throws IOException {
+    void lostGpuIsLoggedOnce() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             SimTable table = node.control().table();
             node.set("gpu.4.state", "lost");
@@ -158,7 +158,7 @@ class KernelLogTest {
     }
 
     @Test
-    void aResetClearsAndSaysSo() throws IOException {
+    void resetClearsAndIsLogged() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("recovery-action")) {
             SimTable table = node.control().table();
             node.set("gpu.6.ecc.volatile.uncorrected", "+3");
@@ -182,7 +182,7 @@ class KernelLogTest {
     }
 
     @Test
-    void aRebootBeginsTheLogAnew() throws IOException {
+    void rebootReplacesTheLog() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             node.set("gpu.4.state", "lost");
             String boot = Files.readString(node.procfs().resolve("sys/kernel/random/boot_id"));
@@ -205,7 +205,7 @@ class KernelLogTest {
     }
 
     @Test
-    void oldRecordsGoAndUnseenOnesLeaveAGap() throws IOException {
+    void droppedAndSkippedRecordsLeaveGaps() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             long before = records(node).size();
             node.set("node.kernel-log.drop", "7");
@@ -226,7 +226,7 @@ class KernelLogTest {
     }
 
     @Test
-    void aScenarioWritesLinesAndStorms() throws Exception {
+    void scenarioWritesLinesAndStorms() throws Exception {
         Path file = folder.resolve("storm.yaml");
         Files.writeString(file, """
                 gpus: [{profile: t4, count: 2}]

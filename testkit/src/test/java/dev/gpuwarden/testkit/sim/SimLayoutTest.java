@@ -47,7 +47,7 @@ class SimLayoutTest {
             "mig.attribute_mem_mb");
 
     @Test
-    void everyKeyHasItsFieldsAndEveryFieldAKey() {
+    void everyKeyHasFieldsAndEveryFieldAKey() {
         Set<String> reached = new TreeSet<>(NO_KEY);
         Keys.NODE.all().forEach(key -> reach("header", key, reached));
         Keys.GPU.all().forEach(key -> reach("gpu", key, reached));
@@ -75,7 +75,7 @@ class SimLayoutTest {
     }
 
     @Test
-    void statesMeanWhatTheSimulatorMeans() {
+    void statesHaveTheSimulatorsNumbers() {
         Form states = Keys.GPU.get("state").form();
         assertThat(states.parse("ok")).contains(Value.Numbers.of(layout.constant("STATE_OK")));
         assertThat(states.parse("lost")).contains(Value.Numbers.of(layout.constant("STATE_LOST")));
@@ -95,7 +95,7 @@ class SimLayoutTest {
     }
 
     @Test
-    void everyBoardIsReadableAndSaysWhatEveryBoardHas() {
+    void everyBoardIsReadableAndComplete() {
         for (String name : Boards.names()) {
             Board board = Boards.find(name).orElseThrow();
             assertThat(board.values())

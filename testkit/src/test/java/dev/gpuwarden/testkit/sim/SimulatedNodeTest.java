@@ -26,7 +26,7 @@ class SimulatedNodeTest {
 
     @ParameterizedTest
     @MethodSource("builtIn")
-    void everyBuiltInScenarioBecomesANodeAndGoesAwayAgain(String name) {
+    void everyBuiltInScenarioCreatesAndDeletesANode(String name) {
         Path root;
         try (SimulatedNode node = SimulatedNode.start(name)) {
             root = node.root();
@@ -45,7 +45,7 @@ class SimulatedNodeTest {
     }
 
     @Test
-    void theSameScenarioIsTheSameNodeEveryTime() {
+    void equalScenariosCreateEqualNodes() {
         try (SimulatedNode one = SimulatedNode.start("h100x8");
                 SimulatedNode other = SimulatedNode.start("h100x8")) {
             assertThat(one.control().table().text("gpu[3].uuid"))
@@ -56,7 +56,7 @@ class SimulatedNodeTest {
     }
 
     @Test
-    void memoryInUseFollowsTheProcesses() {
+    void memoryInUseFollowsProcesses() {
         try (SimulatedNode node = SimulatedNode.start("memory-hog")) {
             SimTable table = node.control().table();
             assertThat(table.number("gpu[0].mem_used")).isEqualTo(78L << 30);
@@ -75,7 +75,7 @@ class SimulatedNodeTest {
     }
 
     @Test
-    void aChangeThatIsRefusedLeavesReadersUndisturbed() {
+    void refusedChangeLeavesTableUnchanged() {
         try (SimulatedNode node = SimulatedNode.start("t4")) {
             assertThatThrownBy(() -> node.set("gpu.0.temperatur", "91")).isInstanceOf(UserError.class);
             assertThatThrownBy(() -> node.set("process.5", "stop")).isInstanceOf(UserError.class);
@@ -84,7 +84,7 @@ class SimulatedNodeTest {
     }
 
     @Test
-    void aHotterGpuHasLessMargin() {
+    void hotterGpuHasLessMargin() {
         try (SimulatedNode node = SimulatedNode.start("h200x8")) {
             node.set("gpu.3.temperature", "91");
             assertThat(node.control().table().number("gpu[3].temp_gpu")).isEqualTo(91);
@@ -96,7 +96,7 @@ class SimulatedNodeTest {
     }
 
     @Test
-    void theTimelineGoesAsFarAsToldAndNoFurther() {
+    void timelineStopsAtGivenTime() {
         try (SimulatedNode node = SimulatedNode.start("demo")) {
             SimTable table = node.control().table();
             long lost = table.layout().constant("STATE_LOST");
@@ -115,7 +115,7 @@ class SimulatedNodeTest {
     }
 
     @Test
-    void aNodeCanBeChangedThroughItsFolderAlone() {
+    void nodeCanBeChangedByItsFolder() {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             NodeControl elsewhere = NodeControl.open(node.root());
             elsewhere.set("fault.slow", "{function: nvmlDeviceGetPowerUsage, delay: 250ms}");
@@ -133,7 +133,7 @@ class SimulatedNodeTest {
     }
 
     @Test
-    void procShowsWhatTheProcessesAre() throws IOException {
+    void procShowsProcesses() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("cgroup-zoo")) {
             String stat = Files.readString(node.procfs().resolve("1027/stat"));
             assertThat(stat).startsWith("1027 (hostile) name () S 1 ");
@@ -149,7 +149,7 @@ class SimulatedNodeTest {
     }
 
     @Test
-    void theBusShowsGpusThatTheDriverDoesNotList() throws IOException {
+    void busShowsGpusThatDriverOmits() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("fallen")) {
             Path bus = node.sysfs().resolve("bus/pci/devices");
             assertThat(gpusOn(bus)).hasSize(8);
@@ -180,7 +180,7 @@ class SimulatedNodeTest {
     }
 
     @Test
-    void partitionsHaveMemoryAndIdentityOfTheirOwn() {
+    void partitionsHaveOwnMemoryAndIdentity() {
         try (SimulatedNode node = SimulatedNode.start("a100-mig")) {
             SimTable table = node.control().table();
             assertThat(table.number("gpu[0].mig_current")).isEqualTo(1);

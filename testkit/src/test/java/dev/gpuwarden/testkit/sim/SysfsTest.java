@@ -35,7 +35,7 @@ class SysfsTest {
     }
 
     @Test
-    void aBoardsNodeHasItsNetworkDevices() throws IOException {
+    void boardHasItsNetworkDevices() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             assertThat(node.sysfs().resolve("class/infiniband").toFile().list()).hasSize(8);
             Path port = port(node, 3);
@@ -65,7 +65,7 @@ class SysfsTest {
     }
 
     @Test
-    void aLinkThatIsLostAndFoundIsCounted() throws IOException {
+    void linkDownAndUpIsCounted() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("h200x8")) {
             node.set("nic.2.state", "down");
             Path port = port(node, 2);
@@ -93,7 +93,7 @@ class SysfsTest {
     }
 
     @Test
-    void aScenarioChoosesEthernetOrNothing() throws IOException {
+    void scenarioSelectsEthernetOrNone() throws IOException {
         Path file = folder.resolve("roce.yaml");
         Files.writeString(
                 file,
@@ -113,7 +113,7 @@ class SysfsTest {
     }
 
     @Test
-    void aDeviceCanLeaveTheBusAndComeBackAsItWas() throws IOException {
+    void deviceReturnsToTheBusUnchanged() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("a100x8")) {
             node.set("nic.5.link_downed", "7");
             node.set("nic.5.on-bus", "no");
@@ -173,7 +173,7 @@ class SysfsTest {
     }
 
     @Test
-    void bothEndsOfALinkTellItsWidth() {
+    void bothEndsOfLinkReportItsWidth() {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             node.set("gpu.3.pcie.width", "8");
             node.set("nic.3.pcie.generation", "3");
@@ -186,7 +186,7 @@ class SysfsTest {
     }
 
     @Test
-    void everyKeyOfADeviceHasAValue() {
+    void everyDeviceKeyHasAValue() {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             NicFiles nics = node.control().nics();
             NicFiles.Device device = nics.all().get(0);
