@@ -82,9 +82,9 @@ class ContainerImageTest {
         }
         assertThat(Scripts.run(folder, Map.of("PATH", bin.toString()), SCRIPT))
                 .isEqualTo(new Scripts.Run(
-                        2, "", SCRIPT + ": expected apt-get, which is not here (Debian package apt)\n"));
+                        2, "", SCRIPT + ": expected apt-get, found none; install the Debian package apt\n"));
         assertThat(Scripts.run(folder, Map.of(), SCRIPT, "--out").said())
-                .isEqualTo(SCRIPT + ": unknown argument '--out'; --help tells all\n");
+                .isEqualTo(SCRIPT + ": unknown argument '--out'; see --help\n");
         assertThat(Scripts.run(folder, Map.of(), SCRIPT, "--name", "Upper:1").said())
                 .contains("expected NAME:TAG, seen 'Upper:1'");
         assertThat(Scripts.run(folder, Map.of(), SCRIPT, "--help").out()).contains("--output FILE");
