@@ -1,4 +1,4 @@
-/* Forms of questions to the library, and where their answers go. */
+/* Calls of the library, and the readings that their results set. */
 #ifndef GPUWARDEN_QUESTIONS_H
 #define GPUWARDEN_QUESTIONS_H
 
@@ -14,7 +14,7 @@ static inline nvmlReturn_t counted(nvmlReturn_t code) {
 }
 #define CALL(function, ...) counted(function(__VA_ARGS__))
 
-/* Where `newer` is set, codes 25 and 2 mean that this library does not know the newer form. */
+/* If `newer` is set, codes 25 and 2 mean that this library lacks the newer form. */
 static inline void answer(struct reading *r, nvmlReturn_t code, bool newer, long long value) {
     if (r->status != OPEN) {
         return;

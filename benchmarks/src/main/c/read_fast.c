@@ -1,6 +1,6 @@
 /*
- * What gpuwarden's sampler asks every second, as one would write it in C: what a driver cannot say under its newest name
- * is asked for under the older one.
+ * The readings that gpuwarden's sampler takes every second, in plain C. If a driver lacks the newest form of a call, the older form
+ * is called.
  */
 #include "questions.h"
 

@@ -1,4 +1,4 @@
-/* What gpuwarden's sampler asks every ten seconds, as one would write it in C. Numbers are of nvml.h 13.3. */
+/* The readings that gpuwarden's sampler takes every ten seconds, in plain C. Numbers are those of nvml.h 13.3. */
 #include "questions.h"
 
 #define ALL_LINKS 0xffffffffU

@@ -1,4 +1,4 @@
-/* What the baseline reads of one GPU, and the functions that it calls for it. */
+/* The readings that the baseline takes of one GPU, and the functions that it calls for them. */
 #ifndef GPUWARDEN_READINGS_H
 #define GPUWARDEN_READINGS_H
 
@@ -37,7 +37,7 @@
 #define LINK_READINGS(X) \
     X(state) X(version) X(speed_bytes_per_second) X(replays) X(recoveries) X(crc_flit_errors) X(crc_data_errors)
 
-/* OPEN: not asked for yet, or no call so far was able to say; the next one may. */
+/* OPEN: not read yet, or no call so far had the value; the next call may have it. */
 enum status { OPEN, PRESENT, REFUSED };
 
 struct reading {

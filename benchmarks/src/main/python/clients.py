@@ -1,6 +1,6 @@
-"""Looks at the GPUs through other clients: nvidia-smi, nvidia-ml-py, and the C program sampler_loop.
+"""Reads the GPUs through other clients: nvidia-smi, nvidia-ml-py, and the C program sampler_loop.
 
-A look is {GPU's UUID: {reading: Seen or Missing}}.
+A snapshot is {GPU's UUID: {reading: Seen or Missing}}.
 """
 
 import json
@@ -12,9 +12,9 @@ from collections import namedtuple
 from readings import IDENTITY, LINK_READINGS, NOT_PRINTED, READINGS, FieldRefused, Nvml, Smi
 
 Seen = namedtuple("Seen", "value resolution")
-Missing = namedtuple("Missing", "cause")  # the client was asked, and has no value
-NotUnderstood = namedtuple("NotUnderstood", "cause")  # the client shows something that readings.py does not know
-Unasked = namedtuple("Unasked", "cause")  # there is nothing to ask this client for
+Missing = namedtuple("Missing", "cause")  # the client was called, and has no value
+NotUnderstood = namedtuple("NotUnderstood", "cause")  # the client shows a value that readings.py lacks
+Unasked = namedtuple("Unasked", "cause")  # this client has no call for the reading
 
 PROCESSES = "processes"
 LINKS_MAX = 36  # nvml.h 13.3, NVML_NVLINK_MAX_LINKS
@@ -22,11 +22,11 @@ NO_PROCESS_MEMORY = None  # the client shows the process and not its memory
 
 
 class Unavailable(Exception):
-    """This client cannot be used on this machine, or not any more; says why."""
+    """This client cannot be used on this machine, or no longer; the message is the cause."""
 
 
 def run(command, **options):
-    """Runs a program to its end, and says so where it does not come to one."""
+    """Runs a program to its end. Raises Unavailable if it does not end."""
     try:
         return subprocess.run(command, stdout=subprocess.PIPE, timeout=60, **options)
     except subprocess.TimeoutExpired:
@@ -39,7 +39,7 @@ def link_key(link, key):
 
 # ---- nvidia-smi ---------------------------------------------------------------------------------
 
-# What nvidia-smi prints where it has no value; the latter are error texts of the library.
+# Texts that nvidia-smi prints instead of a value; the latter are error texts of the library.
 NO_VALUE = re.compile(
     r"|\[?N/A\]?|\[?Not Supported\]?|Function Not Found|Unknown Error|\[?Unknown Error\]?|Insufficient Permissions"
     r"|GPU is lost|GPU requires reset|Not Found|ERR!|Requested functionality has been deprecated"
@@ -57,7 +57,7 @@ class NvidiaSmi:
             raise Unavailable("%s: %s" % (program, error))
 
     def _version(self):
-        """From the head of the help text: --version came with 545."""
+        """Returns the version from the head of the help text, since --version came with 545."""
         found = re.search(r"\bv(\d+\.[\d.]+)", self._run("--help"))
         return found.group(1) if found else "of unknown version"
 

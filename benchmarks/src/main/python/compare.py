@@ -1,6 +1,6 @@
 """Compares every reading of `gpuwarden scan -o json` with what other clients of the driver show.
 
-Other clients look before and after the scan. Each comparison that agrees is made twice more, with a false value and with none
+Other clients read before and after the scan. Each comparison that agrees is made twice more, with a false value and with none
 at all, and must disagree then: a comparison that cannot fail shows nothing.
 """
 
@@ -19,14 +19,14 @@ SAME, BOTH_ABSENT, NOT_SERVED, ELSEWHERE, DIFFERS, MISSED, STRANGE = (
 )
 FAILURES = (DIFFERS, MISSED, STRANGE)
 FABRIC_PLACES = ("fabric_status", "fabric_clique", "fabric_health_mask", "fabric_health")
-ATTEMPTS = 3  # a busy GPU moves between looks
+ATTEMPTS = 3  # the values of a busy GPU move between snapshots
 
 
 # ---- one reading --------------------------------------------------------------------------------
 
 
 def judge(row, ours, before, after, client=""):
-    """The verdict on one reading against one client's looks before and after the scan, and why."""
+    """Returns the verdict on one reading against one client's snapshots before and after the scan, and its cause."""
     served = [look for look in (before, after) if isinstance(look, Seen)]
     absent = isinstance(ours, dict) and "absent" in ours
     for look in (before, after):
@@ -68,7 +68,7 @@ def text_of(absent):
 
 
 def falsified(row, ours, values, resolution):
-    """A wrong value that a comparison worth having must notice."""
+    """Returns a wrong value, for which a valid comparison must fail."""
     if isinstance(ours, bool):
         return not ours
     if isinstance(ours, str):
@@ -120,7 +120,7 @@ def rows_of(gpu):
 
 
 def in_a_fabric(look):
-    """A client's look without what NVML answers for a GPU that belongs to no fabric: zeros, which gpuwarden leaves out."""
+    """Returns a client's snapshot without the zeros that NVML returns for a GPU without a fabric, which gpuwarden omits."""
     state = look.get("fabric_state")
     if not isinstance(state, Seen) or state.value != 0:
         return look
@@ -129,7 +129,7 @@ def in_a_fabric(look):
 
 
 def compare_gpu(gpu, looks):
-    """Results of one GPU: key, client, verdict, why. Looks are {client: (before, after)}, for this GPU."""
+    """Returns the results of one GPU: key, client, verdict, cause. Snapshots are {client: (before, after)}, for this GPU."""
     results, controls, unnoticed = [], 0, []
     for client, pair in looks.items():
         before, after = (in_a_fabric(look) for look in pair)
@@ -208,7 +208,7 @@ def look_all(sources, looks, failed):
 
 
 def by_uuid(look, uuids):
-    """The C program reads no UUIDs, it goes by index: the driver's order is the scan's."""
+    """Maps the C program's GPUs by index, since it reads no UUIDs: the driver's order is the scan's."""
     return dict(zip(uuids, look)) if isinstance(look, list) else look
 
 
@@ -223,7 +223,7 @@ def available(nvidia_smi, baseline):
 
 
 def merged(results):
-    """The same verdict for the same cause on several GPUs is one row."""
+    """Merges the same verdict with the same cause on several GPUs into one row."""
     rows = {}
     for r in results:
         rows.setdefault((r["reading"], r["client"], r["verdict"], r["why"]), []).append(r["gpu"])

@@ -1,17 +1,17 @@
-"""Where other clients show each reading of `gpuwarden scan -o json`.
+"""The place of each reading of `gpuwarden scan -o json` in other clients.
 
-One row per reading: its key, how it behaves, where `nvidia-smi -q -x` prints it, which call of nvidia-ml-py answers it. A row
-without a source says why that client has none. Values are in the base units of the scan.
+One row per reading: its key, its behaviour, its path in `nvidia-smi -q -x`, its call in nvidia-ml-py. A row without a source has
+the cause instead. Values are in the base units of the scan.
 """
 
 import ctypes
 from collections import namedtuple
 
-# How a reading behaves between two looks.
-STATIC = "static"  # the same at every look
-COUNTER = "counter"  # never falls: between the looks before and after
-MOVING = "moving"  # may rise and fall: within the looks before and after, and the tolerance
-STATE = "state"  # jumps: as at the look before, or as at the look after
+# The behaviour of a reading between two snapshots.
+STATIC = "static"  # the same in every snapshot
+COUNTER = "counter"  # never falls: between the snapshots before and after
+MOVING = "moving"  # may rise and fall: within the snapshots before and after, and the tolerance
+STATE = "state"  # jumps: equal to the snapshot before or to the one after
 
 Row = namedtuple("Row", "key kind smi nvml tolerance")
 Smi = namedtuple("Smi", "paths parse")  # the first path that is there; parse gives (value, resolution) or None for N/A
@@ -362,7 +362,7 @@ def as_text(value):
     return value.decode() if isinstance(value, bytes) else value
 
 
-# What a GPU is; compared as texts.
+# The identity of a GPU; compared as text.
 IDENTITY = [
     static("uuid", smi(text, "uuid"), Nvml("nvmlDeviceGetUUID", lambda nvml, d: as_text(nvml.nvmlDeviceGetUUID(d)))),
     static("pci", smi(bus_id, "pci/pci_bus_id"), Nvml("nvmlDeviceGetPciInfo", lambda nvml, d: bus_id(as_text(nvml.nvmlDeviceGetPciInfo(d).busId))[0])),
@@ -376,7 +376,7 @@ IDENTITY = [
     static("migMode", smi(flag, "mig_mode/current_mig"), Nvml("nvmlDeviceGetMigMode", lambda nvml, d: bool(nvml.nvmlDeviceGetMigMode(d)[0]))),
 ]
 
-# Readings that a client has from where no public function leads: gpuwarden lacks them there, and that is no fault.
+# Readings that a client gets without a public function. gpuwarden lacks them, and that is no failure.
 ONLY_ELSEWHERE = {
     ("temperature_margin_celsius", "nvidia-smi"): "nvidia-smi reads it from a private table where the library has no function for it",
 }

@@ -54,7 +54,7 @@ def sampler(runs):
 
 
 def passed(report, simulated):
-    """On a simulated node the sampler's ratio is told and does not judge: how busy the machine is must not fail a build."""
+    """Only reports the sampler's ratio on a simulated node: a busy machine must not fail a build."""
     measured = report["sampler"]["passed"] or (simulated and bool(report["sampler"]["jniToC"]))
     return report["contract"]["passed"] and report["comparison"]["passed"] and measured
 
@@ -168,7 +168,7 @@ def summary(report):
 
 
 def json_lines(report):
-    """JSON with one line for each compared reading, so that two runs can be told apart by diff."""
+    """Returns JSON with one line for each compared reading, so that diff shows the differences between two runs."""
     results = report["comparison"].pop("results")
     text = json.dumps(report, indent=1)
     report["comparison"]["results"] = results

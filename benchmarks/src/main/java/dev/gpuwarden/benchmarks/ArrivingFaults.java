@@ -21,21 +21,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Faults that are true: a line in the kernel log each second, of each GPU in turn and with each code that is fatal by itself, among
- * a thousand lines of noise. Each must come to who watches the daemon, and to the node's NodeHealth.
+ * Writes real faults to the kernel log: one line each second, for each GPU in turn and with each code that is fatal by
+ * itself, among a thousand lines of noise. Each fault must reach the daemon's watcher and the node's NodeHealth.
  */
 final class ArrivingFaults implements ResourceInformer.Listener {
 
-    /** Of the noise, in one write each. */
+    /** Writes of noise per second. */
     static final int WRITES_PER_SECOND = 10;
 
     private static final int LINES_PER_WRITE = 100;
     private static final Pattern PID = Pattern.compile("pid=(\\d+), name=new");
 
-    /** Fatal by the catalogue, whatever else the GPU has. */
+    /** Codes that the catalogue calls fatal, regardless of the GPU's other faults. */
     private static final List<Integer> CODES = List.of(46, 48, 54, 57, 58, 33, 34, 35, 36, 42, 47, 49, 51, 53, 55, 56);
 
-    /** What a user's program causes on a GPU that is well. */
+    /** Codes that a user's program causes on a healthy GPU. */
     private static final List<Integer> REPEATED = List.of(13, 31, 43);
 
     private final KernelLines lines;
@@ -68,12 +68,12 @@ final class ArrivingFaults implements ResourceInformer.Listener {
         return events.missing() == 0 && healths.missing() == 0;
     }
 
-    /** How often the daemon ended the watch. */
+    /** Returns the number of watches that the daemon has ended. */
     int watchesLost() {
         return watches.get() - 1;
     }
 
-    /** Called {@link #WRITES_PER_SECOND} times a second. */
+    /** Writes one share of a second's lines. The caller calls it {@link #WRITES_PER_SECOND} times a second. */
     void write(boolean fault) throws IOException {
         if (!watching) {
             watch();

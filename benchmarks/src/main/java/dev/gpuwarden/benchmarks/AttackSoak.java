@@ -22,8 +22,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * One daemon and one aggregator as shipped, while all attackers attack both at once and true faults arrive: none may be lost, none
- * late by more than two seconds; memory stays level and below what the containers may have; no program ends.
+ * Runs one shipped daemon and one shipped aggregator under all attacks at the same time, while real faults arrive. No fault
+ * may be lost or later than two seconds. Memory must stay level and below the containers' limits. No program may end.
  */
 final class AttackSoak {
 
@@ -35,10 +35,13 @@ final class AttackSoak {
     private static final int CHANGES_APART_SECONDS = 3;
     private static final int LOOKS_APART_SECONDS = 5;
     private static final int LOG_LINES = 20;
-    /** Shorter runs do not show whether memory is level: Java's heap still grows to what it needs. */
+    /**
+     * The shortest run that shows whether memory is level, in minutes: in shorter ones Java's heap still grows to its final
+     * size.
+     */
     private static final int LEVEL_MINUTES = 5;
 
-    /** What is of interest in the programs' own words, beside what they refused. */
+    /** The metrics that the report shows besides the refusals. */
     private static final Pattern SHOWN = Pattern.compile("gpuwarden_(\\w*refused\\w*|\\w*left_out\\w*|\\w*dropped\\w*"
             + "|kernel_log_(gaps|lost_records|collapsed_signals|suppressed_signals|unstored_events)_total"
             + "|store_(receipts_total|receiver_waiting_events|held_events|deleted_events_total)"
@@ -77,7 +80,10 @@ final class AttackSoak {
         this.aggregatorMemory = aggregatorMemory;
     }
 
-    /** Arguments: program, folder with cert.pem and key.pem, manifests, minutes, attackers' niceness. Exits 1 where a goal is missed. */
+    /**
+     * Arguments: program, folder with cert.pem and key.pem, manifests, minutes, attackers' niceness. Exits with 1 if a goal
+     * is missed.
+     */
     @SuppressForbidden("a program of its own: prints its result")
     public static void main(String[] args) throws Exception {
         Path work = Path.of(args[1]);
@@ -213,7 +219,7 @@ final class AttackSoak {
         return failures.isEmpty();
     }
 
-    /** Keeps the last of their reports. */
+    /** Reads the attackers' reports and keeps the last one. */
     private void listen(Process attackers) {
         List<String> report = new ArrayList<>();
         attackers.inputReader().lines().forEach(line -> {
@@ -258,7 +264,7 @@ final class AttackSoak {
         void run() throws Exception;
     }
 
-    /** In time, however long the one before took. */
+    /** Repeats a task at a fixed rate, regardless of the duration of the run before. */
     private void repeat(ScheduledExecutorService timer, int millis, Task task) {
         var unused = timer.scheduleAtFixedRate(
                 () -> {

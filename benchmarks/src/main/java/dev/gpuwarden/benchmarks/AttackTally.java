@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What attackers did and what came of it, by words for people. Thread-safe. */
+/** Counts of the attackers' actions and of their results, by readable names. Thread-safe. */
 final class AttackTally {
 
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
@@ -18,7 +18,7 @@ final class AttackTally {
         counts.computeIfAbsent(what, any -> new LongAdder()).add(number);
     }
 
-    /** One that goes on where the attack itself fails, which is counted. */
+    /** Returns a task that counts the attack's failures and continues. */
     Runnable counted(Runnable attack) {
         return () -> {
             try {

@@ -7,19 +7,19 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Where attackers find what they attack, as the arguments of their process.
+ * The targets of the attackers, which are the arguments of their process.
  *
  * @param daemon address of the daemon's pages
- * @param events socket on which other people's checks report
- * @param socket for queries
+ * @param events socket for checks of third parties
+ * @param socket socket for queries
  * @param aggregator address of the aggregator's pages
  * @param ingest port of the aggregator for nodes
- * @param ca that signed the certificate there
- * @param node the node that is attacked
- * @param hostileNode the attackers' own
- * @param hostileToken of a daemon's pod on it
- * @param pageToken of somebody who may see the fleet
- * @param kubeconfig of somebody who may write rule sets and policies
+ * @param ca certificate authority of the aggregator
+ * @param node node under attack
+ * @param hostileNode node of the attackers
+ * @param hostileToken token of a daemon's pod on that node
+ * @param pageToken token with the right to read the fleet
+ * @param kubeconfig kubeconfig with the right to write rule sets and policies
  */
 record AttackTargets(
         InetSocketAddress daemon,

@@ -10,8 +10,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * All attackers, as a process of their own: they share the processors with what they attack, so the operating system lets them run
- * where nothing else wants to (nice 19), and each keeps to a pace. They go on until standard input ends.
+ * All attackers, in a separate process. They share the processors with their targets, so the operating system runs them at
+ * the lowest priority (nice 19), and each keeps its pace. They run until standard input ends.
  */
 final class Attackers {
 
@@ -40,7 +40,7 @@ final class Attackers {
         System.exit(0);
     }
 
-    /** All of it, ended by an empty line: what is told last counts. */
+    /** Prints the whole tally, with an empty line at its end. The last report counts. */
     private static void report(PrintStream out, AttackTally tally) {
         StringBuilder text = new StringBuilder();
         tally.counts().forEach((what, count) -> text.append(String.format(Locale.ROOT, "  %-70s %9d%n", what, count)));
@@ -50,7 +50,7 @@ final class Attackers {
 
     private static void awaitEnd() throws IOException {
         while (System.in.read() >= 0) {
-            // What stands there means nothing.
+            // Ignores the content, which has no meaning.
         }
     }
 }

@@ -31,12 +31,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Makes the four writes that a faulty node costs, with the very bodies that the aggregator writes, all thought out before: what no
- * program can be faster than. Thread-safe, for different nodes.
+ * A client that makes the four writes of a faulty node with the aggregator's own bodies, all prepared before. No program can
+ * be faster. Thread-safe for different nodes.
  */
 final class BareClient {
 
-    /** What is to be written of a node. */
+    /** The prepared bodies for a node. */
     private record Prepared(CachedNode node, StoredHealth held, ReportedState state, Decision.Act act) {}
 
     private final KubeClient api;
@@ -54,7 +54,7 @@ final class BareClient {
         this.teller = new NodeEventRecorder(api);
     }
 
-    /** The node has a fault, and nothing is written yet. */
+    /** Prepares the writes of a node with a fault. Writes nothing. */
     StoredHealth fails(String node) throws ApiException, NodeHealthException, InterruptedException {
         FaultTable faults = new FaultTable();
         var unused = faults.apply(LoadDaemon.event(node, 1, false), 1, Instant.now());
@@ -86,14 +86,14 @@ final class BareClient {
         return of;
     }
 
-    /** NodeHealth, then Node. */
+    /** Writes the NodeHealth, then the Node. */
     Map<String, Object> cordon(String node) throws ApiException, NodeHealthException, Superseded, InterruptedException {
         Prepared of = prepared(node);
         var unused = healths.write(of.state(), of.held());
         return api.patch(NodeCache.NODES.path(node), of.act().patch());
     }
 
-    /** All four. */
+    /** Makes all four writes. */
     String writes(String node) throws ApiException, NodeHealthException, Superseded, InterruptedException {
         Prepared of = prepared(node);
         var unused = cordon(node);
@@ -113,7 +113,7 @@ final class BareClient {
         return node;
     }
 
-    /** As it was, but for what stays on a Node that was in quarantine once. */
+    /** Restores the node, apart from the annotations that stay after a quarantine. */
     String undo(String node) throws ApiException, NodeHealthException, Superseded, InterruptedException {
         var unused = prepare(node, List.of());
         var unusedToo = writes(node);

@@ -24,7 +24,11 @@ final class Baseline implements AutoCloseable {
         this.answers = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII));
     }
 
-    /** @param gpus how many, from the first; 0 for all */
+    /**
+     * Starts the C program.
+     *
+     * @param gpus number of GPUs from the first on; 0 for all
+     */
     static Baseline start(String library, int gpus) {
         String program = System.getProperty("gpuwarden.baseline");
         if (program == null || !Files.isExecutable(Path.of(program))) {
@@ -40,7 +44,7 @@ final class Baseline implements AutoCloseable {
     }
 
     /**
-     * Has it take the readings of all GPUs this often, and waits until it has.
+     * Takes the readings of all GPUs `rounds` times. Blocks until it is done.
      *
      * @return library calls of one round
      */
@@ -49,7 +53,7 @@ final class Baseline implements AutoCloseable {
         return Long.parseLong(answer.substring(0, answer.indexOf(' ')));
     }
 
-    /** Every reading of every GPU, as a JSON array. */
+    /** Returns every reading of every GPU as a JSON array. */
     String values() {
         return ask("values");
     }

@@ -17,7 +17,10 @@ import java.util.Map;
 import java.util.function.Function;
 import org.HdrHistogram.Histogram;
 
-/** How long calls to a running daemon take, one after the other on one connection. Arguments: socket, calls of each kind. */
+/**
+ * Measures the latency of calls to a running daemon, one after the other on one connection. Arguments: socket, calls of each
+ * kind.
+ */
 public final class CallLatency {
 
     private CallLatency() {}
@@ -33,7 +36,7 @@ public final class CallLatency {
                 Histogram histogram = new Histogram(3);
                 long first = micros(node, call, histogram);
                 int bytes = call.apply(node);
-                // The client is a program as any other: what it needs to get warm is not the daemon's.
+                // Warms up the client, whose compilation must not count as the daemon's time.
                 for (int i = 0; i < calls / 2; i++) {
                     micros(node, call, histogram);
                 }
@@ -56,7 +59,7 @@ public final class CallLatency {
         }
     }
 
-    /** Each gives the size of its answer. */
+    /** Returns the calls by name. Each returns the size of its answer in bytes. */
     private static Map<String, Function<NodeServiceBlockingStub, Integer>> kinds() {
         Map<String, Function<NodeServiceBlockingStub, Integer>> kinds = new LinkedHashMap<>();
         kinds.put(

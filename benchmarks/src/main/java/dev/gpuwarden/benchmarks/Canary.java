@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A pod that breaks and mends in turn: each change must come to the NodeHealth of its node. */
+/** A pod that fails and recovers in turn. Each change must reach the NodeHealth of its node. */
 final class Canary implements ResourceInformer.Listener {
 
     private final KubeClient api;
@@ -27,12 +27,12 @@ final class Canary implements ResourceInformer.Listener {
         return changes;
     }
 
-    /** How often the API server did not take a change, which is then tried again. */
+    /** Returns the number of changes that the API server refused, which are then tried again. */
     int unanswered() {
         return unanswered.get();
     }
 
-    /** Not before the change before has been seen; the first breaks it. */
+    /** Changes the pod, unless the change before has not been seen yet. The first change makes it fail. */
     void change() throws InterruptedException {
         long now;
         synchronized (this) {

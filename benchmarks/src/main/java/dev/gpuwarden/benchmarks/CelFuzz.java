@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** MonitorPolicies as chance writes them, in a heap as the aggregator's, while another policy is asked all the time. */
+/** Evaluates random MonitorPolicies in a heap of the aggregator's size, while another policy is evaluated all the time. */
 final class CelFuzz {
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -117,7 +117,7 @@ final class CelFuzz {
                 refused);
         told(out, "compilation, processor time", compilations);
         told(out, "evaluation, processor time", evaluations);
-        told(out, "evaluation of another policy meanwhile, by the clock", other);
+        told(out, "evaluation of another policy beside it, by the clock", other);
         out.println("slowest: " + slowest);
     }
 

@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Reading one `/proc/PID/cgroup`: once a minute for each process that holds a GPU. */
+/** The read of one `/proc/PID/cgroup`, once a minute for each process that holds a GPU. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @State(Scope.Thread)
@@ -29,7 +29,7 @@ public class CgroupPathBenchmark {
     private static final String POD_PATH = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" + POD
             + ".slice/cri-containerd-" + ID + ".scope";
 
-    /** The forms that are met most, and the worst: every hierarchy of version 1, none of which says anything. */
+    /** The most frequent forms, and the worst one: every hierarchy of version 1, none of which names an owner. */
     public enum Form {
         POD_V2("0::" + POD_PATH + "\n"),
         POD_V1("12:pids:" + POD_PATH + "\n5:memory:" + POD_PATH + "\n1:name=systemd:" + POD_PATH + "\n"),

@@ -24,10 +24,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.HdrHistogram.Histogram;
 
 /**
- * Many nodes are drained at once: how many requests each pod costs the API server, and how soon after its last pod a node is seen to
- * be drained. The aggregator as shipped, through a counter of requests that costs each of them a hop; a real API server with etcd
- * (which does not sync to disk here); Nodes and pods that are objects alone, whose kubelet is this program: it ends a pod as soon
- * as it sees that somebody has asked for that.
+ * Drains many nodes at the same time. Measures requests to the API server for each pod, and the time from a node's last pod
+ * until a watch shows it as drained. The shipped aggregator runs behind a counter of requests, which adds a hop to each. The
+ * API server is real, with an etcd that does not sync to disk. Nodes and pods are objects alone. This program is their
+ * kubelet: it ends a pod as soon as the watch shows a deletion request.
  */
 final class DrainLoad implements AutoCloseable {
 
@@ -41,7 +41,7 @@ final class DrainLoad implements AutoCloseable {
     private final List<String> single;
     private final List<String> many;
     private final Map<String, AtomicInteger> left = new ConcurrentHashMap<>();
-    /** When the API server was asked to forget a node's last pod, in nanoseconds. */
+    /** The times of the deletion of each node's last pod, in nanoseconds of {@link System#nanoTime}. */
     private final Map<String, Long> ended = new ConcurrentHashMap<>();
 
     private final Map<String, Long> drained = new ConcurrentHashMap<>();
@@ -97,7 +97,7 @@ final class DrainLoad implements AutoCloseable {
         }
     }
 
-    // ---- the cluster's part ----
+    // ---- the cluster ----
 
     private void node(String... columns) {
         if (columns.length == 2 && columns[1].equals("drain-succeeded")) {
@@ -125,13 +125,13 @@ final class DrainLoad implements AutoCloseable {
         }
     }
 
-    // ---- what is measured ----
+    // ---- measurements ----
 
     private void fail(String node) throws Exception {
         healths.tell(node, "load", List.of(LoadDaemon.event(node, 1, false)), Instant.now());
     }
 
-    /** Those of which the program compiles itself are not counted. */
+    /** The first half of the nodes does not count: the program still compiles itself then. */
     private void oneAtATime() throws Exception {
         for (String node : single) {
             fail(node);
@@ -168,9 +168,9 @@ final class DrainLoad implements AutoCloseable {
         double all = seconds(start);
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
         say(
-                "%d nodes of %d pods at once: all cordoned after %.1f s, all drained after %.1f s (%.0f pods/s)",
+                "%d nodes of %d pods together: all cordoned after %.1f s, all drained after %.1f s (%.0f pods/s)",
                 nodes, pods, cordons, all, nodes * pods / all);
-        latency("at once", many);
+        latency("together", many);
         say("aggregator: %d MiB resident", aggregator.residentMib());
         requests(counter.calls().subList(before, counter.calls().size()), nodes);
     }
@@ -181,7 +181,7 @@ final class DrainLoad implements AutoCloseable {
                 .filter(call -> !call.path().contains("/leases/"))
                 .forEach(call -> kinds.merge(kind(call), 1, Integer::sum));
         Map<String, Integer> drain = new HashMap<>(kinds);
-        // What a quarantine alone costs: its cordon, and an Event; conditions are requests of their own.
+        // Subtracts a quarantine's requests: its cordon and an Event. Conditions are separate requests.
         drain.merge("PATCH nodes", -nodes, Integer::sum);
         drain.merge("POST events", -nodes, Integer::sum);
         drain.remove("PATCH nodes/status");

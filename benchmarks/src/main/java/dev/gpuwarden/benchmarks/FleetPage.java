@@ -11,24 +11,27 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** The page of an aggregator as shipped, in headless Chromium: until it is there, and until a Node that changes is on it. */
+/**
+ * Measures the page of a shipped aggregator in headless Chromium: the time until it is displayed, and until it shows a
+ * changed Node.
+ */
 final class FleetPage {
 
     private static final int CHANGES = 50;
 
     private static final String READER = """
-            {apiVersion: v1, kind: ServiceAccount, metadata: {name: looks, namespace: default}}
+            {apiVersion: v1, kind: ServiceAccount, metadata: {name: reader, namespace: default}}
             ---
             apiVersion: rbac.authorization.k8s.io/v1
             kind: ClusterRole
-            metadata: {name: looks}
+            metadata: {name: reader}
             rules: [{apiGroups: [gpuwarden.dev], resources: [nodehealths], verbs: [list]}]
             ---
             apiVersion: rbac.authorization.k8s.io/v1
             kind: ClusterRoleBinding
-            metadata: {name: looks}
-            roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: looks}
-            subjects: [{kind: ServiceAccount, name: looks, namespace: default}]
+            metadata: {name: reader}
+            roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}
+            subjects: [{kind: ServiceAccount, name: reader, namespace: default}]
             """;
 
     private FleetPage() {}
@@ -51,7 +54,7 @@ final class FleetPage {
                 Browser browser = Browser.start(work.resolve("browser"), 1400, 1000)) {
             aggregator.await("gpuwarden_aggregator_leads", 1, 120);
             cluster.plane.apply(READER);
-            String token = cluster.plane.token("default", "looks");
+            String token = cluster.plane.token("default", "reader");
             for (int time = 1; time <= 3; time++) {
                 browser.open("about:blank");
                 browser.open(
@@ -60,7 +63,7 @@ final class FleetPage {
                 browser.until("document.querySelector('#shown').innerText.includes('" + nodes + " nodes')");
                 say(
                         out,
-                        "look %d: first paint %.0f ms, all nodes on screen %.0f ms after the page was asked for",
+                        "load %d: first paint %.0f ms, all nodes on screen %.0f ms after the request",
                         time,
                         millis(browser, "performance.getEntriesByName('first-contentful-paint')[0].startTime"),
                         millis(browser, "performance.now()"));
@@ -70,7 +73,7 @@ final class FleetPage {
         }
     }
 
-    /** From the patch of a Node being answered until a person could read it; looked for every 20 ms. */
+    /** Returns the times from the answer to a Node's patch until the page shows it, checked every 20 ms. */
     private static String changes(LoadCluster cluster, Browser browser) throws Exception {
         Histogram millis = new Histogram(600_000, 3);
         for (int i = 0; i < CHANGES; i++) {

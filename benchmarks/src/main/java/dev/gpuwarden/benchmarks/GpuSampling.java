@@ -10,7 +10,7 @@ import java.util.List;
 /** A GPU's sampler with the frame that it fills. */
 record GpuSampling(Driver.Sampler sampler, GpuFrame frame) implements AutoCloseable {
 
-    /** @param gpus how many, from the first; 0 for all */
+    /** @param gpus number of GPUs from the first on; 0 for all */
     static List<GpuSampling> of(Driver driver, int gpus) {
         List<GpuIdentity> known =
                 driver.enumerate().asOptional().orElseThrow(() -> new IllegalStateException("GPUs cannot be counted"));

@@ -9,8 +9,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Against the pages of both programs, from seven addresses: slow readers, connections without a request, requests that come byte
- * by byte, and readers in a hurry. A turn each second, four for those in a hurry.
+ * Attacks on the pages of both programs, from seven addresses: slow readers, connections without a request, requests sent
+ * byte by byte, and fast readers. A turn takes a second; fast readers have four turns a second.
  */
 final class HostileBrowsers {
 

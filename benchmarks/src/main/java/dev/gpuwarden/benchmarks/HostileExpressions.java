@@ -12,9 +12,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Expressions of users who may write rule sets and policies: one that makes a text of 16 kB its own square, one that would take
- * minutes, and such as chance writes. Each is changed again and again: a rule set and a policy of chance each second, the long one
- * each three seconds.
+ * Expressions of users with the right to write rule sets and policies: one that squares a text of 16 kB, one that would take
+ * minutes, and random ones. A random rule set and a random policy change each second, the long one every three seconds.
  */
 final class HostileExpressions {
 
@@ -74,7 +73,7 @@ final class HostileExpressions {
                 + "') == false))))";
     }
 
-    /** About the same kind as the good policy, so that one thread looks at both. */
+    /** Applies a policy for the kind of the good policy, so that one thread evaluates both. */
     private void policy(String name, String predicate) {
         apply(
                 "monitorpolicies",

@@ -35,8 +35,8 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Where nodes report: made-up tokens, of three addresses, some each on a connection of its own; one true node that takes
- * no byte of what it is answered and sends what must be refused; connections that end after the TLS handshake's work is done.
+ * Attacks on the aggregator's ingest port: false tokens from three addresses, some on a connection each; a real node that
+ * reads no answer and sends events that must be refused; connections that end after the TLS handshake.
  */
 final class HostileNodes {
 
@@ -44,7 +44,7 @@ final class HostileNodes {
     private static final int HANDSHAKES_PER_SECOND = 5;
     private static final int IDLE_TLS = 50;
     private static final int STUBBORN_SECONDS = 30;
-    /** What a client may say at least: the answers of a stream then stay with who sends them. */
+    /** The smallest window that a client can set: the answers of a stream then stay in the server's memory. */
     private static final int WINDOW_BYTES = 1;
 
     private static final Metadata.Key<String> AUTHORIZATION =
@@ -141,7 +141,7 @@ final class HostileNodes {
                 .onNext(hello(targets.node()));
     }
 
-    /** Greets, reports no fault, and sends events of another node for as long as they are taken. */
+    /** Connects, reports no fault, and sends events of another node until the aggregator ends the stream. */
     private void stubborn() {
         ManagedChannel channel = channel("127.0.0.14", WINDOW_BYTES);
         try {
@@ -157,7 +157,7 @@ final class HostileNodes {
         }
     }
 
-    /** Has the other side do a handshake's work, and sends no more. */
+    /** Completes a TLS handshake and sends nothing more. */
     private void silent() {
         try {
             SSLSocket socket = (SSLSocket) plainTls.getSocketFactory().createSocket();

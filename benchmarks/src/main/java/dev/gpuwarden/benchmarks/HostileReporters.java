@@ -29,8 +29,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * On the daemon's sockets: two calls a second of 250 events of 15 kB, four of 500 events with a code each, of eight agents and
- * never the same; garbage; calls that are too large; a hundred who watch everything, half of whom read nothing.
+ * Attacks on the daemon's sockets: two calls a second with 250 events of 15 kB; four with 500 events and a new code each,
+ * from eight agents; garbage; calls that are too large; a hundred watchers, half of which read nothing.
  */
 final class HostileReporters {
 
@@ -105,7 +105,7 @@ final class HostileReporters {
         send(what, call.build().toByteArray());
     }
 
-    /** Nothing that anybody meant, as a request and as a connection. */
+    /** Sends random bytes, as a request and as a connection. */
     private void garbage() {
         byte[] bytes = new byte[4096];
         random.nextBytes(bytes);

@@ -7,25 +7,25 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 
-/** One attacker's connection, which takes its turn now and then and opens another when it ends. For one thread. */
+/** One attacker's connection. It takes its turns and reconnects when it ends. Confined to one thread. */
 final class HttpAttacker {
 
-    /** What it does with its connection. */
+    /** The attacker's use of its connection. */
     enum Manner {
-        /** Connects, sends one byte, waits. */
+        /** Connects, sends one byte and waits. */
         IDLE,
         /** Sends its request byte by byte, without end. */
         DRIPPING,
-        /** Takes some bytes of the answer each turn. */
+        /** Reads some bytes of the answer each turn. */
         SLOW,
-        /** Takes all that there is, and asks again. */
+        /** Reads all available bytes and sends the next request. */
         BRISK
     }
 
     private static final int SIP_BYTES = 64;
     /** The empty line after the last header. */
     private static final int END_BYTES = 2;
-    /** So small that an answer stays with the one who gives it. */
+    /** The size of the receive buffer in bytes: so small that the answer stays with the server. */
     private static final int SLOW_BUFFER_BYTES = 2048;
 
     private static final ByteBuffer INTO = ByteBuffer.allocate(1 << 20);
@@ -41,9 +41,9 @@ final class HttpAttacker {
     private boolean answered;
 
     /**
-     * @param name in the tally
-     * @param from the attacker's own address, port 0
-     * @param request from "GET" to the last line; a dripping one goes on with more headers
+     * @param name name in the tally
+     * @param from attacker's own address, with port 0
+     * @param request request from "GET" to the last line; a dripping one continues with more headers
      */
     HttpAttacker(
             String name,
@@ -95,7 +95,7 @@ final class HttpAttacker {
     private void write() throws IOException {
         boolean whole = manner == Manner.SLOW || manner == Manner.BRISK;
         if (manner == Manner.DRIPPING && sent >= request.length - END_BYTES) {
-            // All of the request but its end is there: a header that never ends follows.
+            // The request lacks its end, so the server waits for more headers.
             sent += channel.write(ByteBuffer.wrap(request, 0, 1));
         } else if (sent < (manner == Manner.IDLE ? 1 : request.length)) {
             sent += channel.write(ByteBuffer.wrap(request, sent, whole ? request.length - sent : 1));
@@ -107,7 +107,7 @@ final class HttpAttacker {
         int count = channel.read(INTO);
         if (count > 0 && !answered) {
             answered = true;
-            // "HTTP/1.1 200": for who takes so little as well.
+            // Reads "HTTP/1.1 200" from the first bytes, which slow readers have too.
             String status = new String(INTO.array(), 9, Math.min(3, Math.max(0, count - 9)), StandardCharsets.US_ASCII);
             tally.count(name + ", answered " + status);
         }
@@ -125,7 +125,7 @@ final class HttpAttacker {
                 channel.close();
             }
         } catch (IOException e) {
-            // It is over either way.
+            // The connection ends in either case.
         }
         channel = null;
     }

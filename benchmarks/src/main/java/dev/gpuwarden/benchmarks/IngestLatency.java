@@ -31,12 +31,13 @@ import java.util.regex.Pattern;
 import org.HdrHistogram.Histogram;
 
 /**
- * From an event of one node until the node knows that its NodeHealth is written: the aggregator as shipped, a real API server with
- * etcd, TLS and a token between them, nothing else to do. etcd does not sync to disk here.
+ * Measures the time from an event of one node until the node has the acknowledgement that its NodeHealth is written. The
+ * shipped aggregator, a real API server with etcd, TLS and a token are between them, all otherwise idle. etcd does not sync
+ * to disk.
  */
 final class IngestLatency {
 
-    /** More than the aggregator waits between two writes of a node. */
+    /** Pause between two events in milliseconds, more than the aggregator's pause between two writes of a node. */
     private static final long APART_MILLIS = 300;
 
     private static final Pattern TAKING = Pattern.compile("taking reports of nodes on \\S+:(\\d+)");
@@ -127,7 +128,7 @@ final class IngestLatency {
                 return Integer.parseInt(found.group(1));
             }
         }
-        throw new IllegalStateException("the aggregator ended before it took reports");
+        throw new IllegalStateException("the aggregator ended before it accepted reports");
     }
 
     private static Histogram measure(int port, Path ca, String token, int events) throws Exception {
@@ -154,7 +155,7 @@ final class IngestLatency {
                 long start = System.nanoTime();
                 stream.onNext(UplinkCodec.report(event(before + i, i % 2 == 0)));
                 while (hear(heard).getSequence() != before + i) {
-                    // Of the event before.
+                    // An acknowledgement of the event before.
                 }
                 micros.recordValue((System.nanoTime() - start) / 1000);
             }
@@ -182,7 +183,7 @@ final class IngestLatency {
     private static Acknowledgement hear(BlockingQueue<Acknowledgement> heard) throws InterruptedException {
         Acknowledgement next = heard.poll(60, TimeUnit.SECONDS);
         if (next == null) {
-            throw new IllegalStateException("the aggregator said nothing for a minute");
+            throw new IllegalStateException("the aggregator sent no acknowledgement for a minute");
         }
         return next;
     }
@@ -195,7 +196,7 @@ final class IngestLatency {
 
         @Override
         public void onError(Throwable cause) {
-            // Whoever waits for what is not coming says so.
+            // The waiting thread reports the missing acknowledgement.
         }
 
         @Override

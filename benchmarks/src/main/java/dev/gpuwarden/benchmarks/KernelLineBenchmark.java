@@ -25,9 +25,9 @@ import java.util.regex.Pattern;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long it takes from the write of a kernel line until a client that watches the node over gRPC has the event, which was
- * stored and synced before. The daemon is the shipped one, on eight GPUs that it samples; lines come at a fixed rate, a twentieth
- * of them repeating the same few faults, some telling a fault that was not current.
+ * Measures the time from the write of a kernel line until a client that watches the node over gRPC has the event, which is
+ * stored and synced before. The shipped daemon samples eight GPUs. Lines come at a fixed rate. A twentieth of them repeat a
+ * few faults, and some raise a new fault.
  */
 public final class KernelLineBenchmark {
 
@@ -36,13 +36,13 @@ public final class KernelLineBenchmark {
     private static final int WARM_UP_SECONDS = 20;
     private static final Pattern PID = Pattern.compile("pid=(\\d+), name=new");
 
-    /** Codes that are a fault each, whatever their history. */
+    /** Codes that raise a fault regardless of their history. */
     private static final List<Integer> CODES =
             List.of(31, 43, 46, 48, 54, 57, 58, 61, 62, 64, 65, 69, 74, 94, 95, 109, 119, 120, 123, 140);
 
     private static final List<Integer> REPEATED = List.of(13, 32, 68);
 
-    /** How grpc-java says that this side closed the channel. */
+    /** grpc-java's description of a channel that this side closed. */
     private static final String OURS = "Channel shutdownNow invoked";
 
     private final SimulatedNode node;
@@ -58,7 +58,7 @@ public final class KernelLineBenchmark {
         lines = new KernelLines(node);
     }
 
-    /** @param args seconds, lines per second, new faults per second */
+    /** @param args duration in seconds, lines per second, new faults per second */
     @SuppressForbidden("a program of its own: prints its figures")
     public static void main(String[] args) throws IOException, InterruptedException {
         int seconds = Integer.parseInt(args[0]);
@@ -130,7 +130,7 @@ public final class KernelLineBenchmark {
                         commitMillis(daemon, "1.0"));
                 if (micros.getTotalCount() != faults) {
                     throw new IllegalStateException(
-                            "faults that were never told: " + written.keySet() + "\n" + daemon.log());
+                            "faults that were never reported: " + written.keySet() + "\n" + daemon.log());
                 }
                 return micros.getValueAtPercentile(99) / 1e3 <= GOAL_MILLIS;
             }
@@ -141,7 +141,7 @@ public final class KernelLineBenchmark {
         return 1e3 * daemon.metric("gpuwarden_store_commit_duration_seconds{quantile=\"" + quantile + "\"}");
     }
 
-    /** Each line goes when it is due, however long the one before took. */
+    /** Writes each line when it is due, regardless of the duration of the write before. */
     private void write(KernelLogWriter log, int seconds, int rate, int news) throws IOException {
         long start = System.nanoTime();
         for (long n = 0; n < (long) seconds * rate; n++) {
@@ -161,7 +161,7 @@ public final class KernelLineBenchmark {
         }
     }
 
-    /** GPUs in turn, then codes; a GPU whose codes have all been told is reset and begins anew. */
+    /** Writes a new fault: GPUs in turn, then codes. A GPU with all codes is reset and starts again. */
     private void fault(KernelLogWriter log) throws IOException {
         int gpus = node.control().gpuCount();
         long turn = faults++;
@@ -199,7 +199,7 @@ public final class KernelLineBenchmark {
         }
 
         @Override
-        @SuppressForbidden("a program of its own: says what went wrong")
+        @SuppressForbidden("a program of its own: reports its errors")
         public void onError(Throwable error) {
             if (!OURS.equals(Status.fromThrowable(error).getDescription())) {
                 System.err.println("the watch ended: " + error);

@@ -5,10 +5,10 @@ import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.util.List;
 import java.util.Locale;
 
-/** Lines that the kernel of a node writes: of its GPUs, and of all else. */
+/** Lines that the kernel of a node writes, about its GPUs and about other parts. */
 final class KernelLines {
 
-    /** Some begin like those that say something. */
+    /** Lines without a signal. Some begin like lines with one. */
     private static final List<String> NOISE = List.of(
             "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue Apr  8 12:41:17 UTC 2025",
             "eth0: renamed from veth#",
@@ -41,7 +41,7 @@ final class KernelLines {
         return table.text(row(gpu) + ".uuid");
     }
 
-    /** Without function, as the driver prints it. */
+    /** Returns the PCI address without its function, which is the driver's form. */
     private String pci(int gpu) {
         return String.format(
                 Locale.ROOT,

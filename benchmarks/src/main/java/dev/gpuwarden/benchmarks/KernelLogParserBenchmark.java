@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Kernel lines read per second, on the compiler that the daemon uses. */
+/** Kernel lines parsed per second, with the daemon's compiler. */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @State(Scope.Thread)
@@ -33,7 +33,7 @@ public class KernelLogParserBenchmark {
 
     private static final int LINES = 10_000;
 
-    /** What else is in the log of a GPU node, as `/dev/kmsg` gives it. */
+    /** Other lines in the log of a GPU node, in the form of `/dev/kmsg`. */
     private static final String[] OTHERS = {
         "IPv6: ADDRCONF(NETDEV_CHANGE): cali0a1b2c3d4e5: link becomes ready",
         "audit: type=1400 audit(1732159202.123:456): apparmor=\"ALLOWED\" operation=\"open\" profile=\"runc\" pid=1234",
@@ -60,11 +60,11 @@ public class KernelLogParserBenchmark {
         "mlx5_core 0000:5c:00.0 ens1f0np0: Link down"
     };
 
-    /** What stands before the message. */
+    /** The text before the message. */
     public enum Prefix {
-        /** As the daemon reads /dev/kmsg and journald. */
+        /** No prefix: the form in which the daemon reads /dev/kmsg and journald. */
         NONE(""),
-        /** As in a file. */
+        /** The prefix of a log file. */
         SYSLOG("Nov 21 02:00:02 node-1 kernel: [ 1126.635824] ");
 
         private final String text;
@@ -77,7 +77,7 @@ public class KernelLogParserBenchmark {
     @Param
     Prefix prefix = Prefix.NONE;
 
-    /** Lines among a hundred that say something. */
+    /** Lines with a signal, of a hundred. */
     @Param({"0", "1", "100"})
     int hitsPercent;
 
@@ -95,8 +95,8 @@ public class KernelLogParserBenchmark {
     }
 
     /**
-     * What the thread got of its processor: on a machine that does other things as well, lines per second and core are the score
-     * divided by this share.
+     * The share of the processor that the thread got. On a busy machine, divide the score by this share to get lines per
+     * second and core.
      */
     @AuxCounters(AuxCounters.Type.OPERATIONS)
     @State(Scope.Thread)
@@ -117,7 +117,7 @@ public class KernelLogParserBenchmark {
         }
     }
 
-    /** Counts, so that nothing is left out. */
+    /** Counts the results, so that the compiler removes no work. */
     @Benchmark
     @OperationsPerInvocation(LINES)
     public int parse(Processor processor) {

@@ -11,8 +11,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /**
- * Writes records to a simulated node's kernel log, one system call for each write. The node's own writer locks and rewrites its
- * state each time, which is more than a benchmark can afford; use one or the other.
+ * Writes records to a simulated node's kernel log, with one system call for each write. The node's own writer locks and
+ * rewrites its state each time, which is too slow for a benchmark. Use one or the other.
  */
 final class KernelLogWriter implements AutoCloseable {
 
@@ -37,7 +37,7 @@ final class KernelLogWriter implements AutoCloseable {
         return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
     }
 
-    /** @param texts plain ASCII, as the kernel's own code writes them */
+    /** @param texts plain ASCII, like the kernel's own messages */
     void write(List<String> texts) throws IOException {
         long micros = firstMicros + (System.nanoTime() - began) / 1000;
         StringBuilder records = new StringBuilder();
@@ -56,7 +56,7 @@ final class KernelLogWriter implements AutoCloseable {
         }
     }
 
-    /** As logrotate does; the log before the last one is gone. */
+    /** Rotates the log like logrotate. The log before the last one is deleted. */
     void rotate() throws IOException {
         channel.close();
         Files.move(file, file.resolveSibling(file.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);

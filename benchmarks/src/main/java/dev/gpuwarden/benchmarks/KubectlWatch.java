@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Tells of all objects of a kind, and again of each that changes. In a process of its own, which takes little: the aggregator's share of
- * this machine is what is measured. It ends when the API server ends its watch, as it does where too much happens; then all are
- * told anew.
+ * A watch of all objects of a kind: reports each object, and again each that changes. It is a separate process with little
+ * load, because the benchmark measures the aggregator's share of the machine. It ends when the API server ends its watch,
+ * which happens under high load. It then starts again and reports all objects.
  */
 final class KubectlWatch implements AutoCloseable {
 
@@ -21,8 +21,8 @@ final class KubectlWatch implements AutoCloseable {
     private boolean closed;
 
     /**
-     * @param columns as kubectl's custom columns
-     * @param line gets the words of each, in a thread of its own
+     * @param columns kubectl's custom columns
+     * @param line receiver of the words of each line, called on one thread
      */
     KubectlWatch(ControlPlane plane, String what, String columns, Consumer<String[]> line, String... more)
             throws IOException {

@@ -16,7 +16,10 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Two that seek to lead; the connection of the one that does stalls, again and again. How long after its end the other begins. */
+/**
+ * Two replicas compete to lead, while the leader's connection stalls repeatedly. Measures the time from the end of one
+ * leadership to the start of the next.
+ */
 final class LeaderStall {
 
     private static final int PATIENCE_SECONDS = 60;
@@ -53,7 +56,7 @@ final class LeaderStall {
         }
     }
 
-    /** Arguments: a folder, tries. Exits 1 where two led at once. */
+    /** Arguments: a folder, tries. Exits with 1 if two led at the same time. */
     @SuppressForbidden("a program of its own: prints its result")
     public static void main(String[] args) throws Exception {
         PrintStream out = System.out;
@@ -93,7 +96,7 @@ final class LeaderStall {
         }
         out.printf(
                 Locale.ROOT,
-                "%d stalls: %d times two led at once; from the end of the one to the beginning of the other least %d ms, p50 %d ms,"
+                "%d stalls: %d times two led at the same time; from the end of one leadership to the start of the next least %d ms, p50 %d ms,"
                         + " most %d ms%n",
                 tries,
                 overlaps,

@@ -27,12 +27,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** A real API server with thousands of Nodes that are objects alone, a daemon's voice for each, and a watch that sees cordons. */
+/**
+ * A real API server with thousands of Nodes that are objects alone, a simulated daemon for each, and a watch that records
+ * cordons.
+ */
 final class LoadCluster implements AutoCloseable {
 
     static final int WRITERS = 32;
 
-    /** No breaker: how fast it goes is what is measured. */
+    /** The setting that disables the circuit breaker, since the benchmark measures throughput. */
     static final String POOL = "--breaker.pool=load;nvidia.com/gpu.present=true;rate=100%/5m;level=100%";
 
     private static final String PODS = "/api/v1/namespaces/gpuwarden/pods";
@@ -42,7 +45,7 @@ final class LoadCluster implements AutoCloseable {
     final KubeClient api;
     final List<String> names;
     final LoadDaemon.Tally tally = new LoadDaemon.Tally();
-    /** When a node was seen to be cordoned, in nanoseconds; nodes in service are not there. */
+    /** The times at which the watch showed a cordon, in nanoseconds. Nodes in service are absent. */
     final Map<String, Long> cordoned = new ConcurrentHashMap<>();
 
     private final List<LoadDaemon> daemons = new ArrayList<>();
@@ -82,17 +85,19 @@ final class LoadCluster implements AutoCloseable {
         }
     }
 
-    /** No controller here looks at leases, and those of 10,000 nodes are 500 writes a second, which this machine has to make too. */
+    /**
+     * Runs without Leases: no controller here reads them, and those of 10,000 nodes are 500 writes a second on this machine.
+     */
     void withoutLeases() {
         objects.abandon();
     }
 
-    /** The rule sets that are there. */
+    /** Returns the rule sets in the cluster. */
     RuleEvaluator rules() throws IOException {
         return RuleEvaluator.compile(ShippedRules.read(manifests));
     }
 
-    /** One for each node, with a token of a pod on it; not connected yet. */
+    /** Creates a daemon for each node, with a token of a pod on it. They are not connected yet. */
     void daemons(int port, Path ca) throws Exception {
         SslContext tls = GrpcSslContexts.forClient().trustManager(ca.toFile()).build();
         Executor direct = Runnable::run;
@@ -112,7 +117,7 @@ final class LoadCluster implements AutoCloseable {
         }
     }
 
-    /** Of a daemon's pod on that node, which is made for it. */
+    /** Returns a token of a daemon's pod on that node. Creates the pod. */
     String token(String node) throws Exception {
         var unused = api.create(
                 PODS,
@@ -144,15 +149,15 @@ final class LoadCluster implements AutoCloseable {
         return String.valueOf(((Map<?, ?>) answer.getOrDefault("status", Map.of())).get("token"));
     }
 
-    /** All daemons, at once; returns when all have told what they have. */
+    /** Connects all daemons at the same time. Returns when all have reported their state. */
     void connect() {
         daemons.forEach(LoadDaemon::connect);
         connected(600);
     }
 
-    /** Waits until all daemons have a stream, and have told on it what they have. */
+    /** Waits until all daemons have a stream and have reported their state on it. */
     void connected(long seconds) {
-        until(() -> tally.connected.sum() == names.size(), seconds, "all nodes have told");
+        until(() -> tally.connected.sum() == names.size(), seconds, "all nodes have reported");
     }
 
     LoadDaemon daemon(int node) {
@@ -163,7 +168,7 @@ final class LoadCluster implements AutoCloseable {
         T on(String node) throws Exception;
     }
 
-    /** As many at once as a good client has. */
+    /** Writes nodes in parallel, with the concurrency of a good client. */
     static <T> List<T> parallel(List<String> nodes, Write<T> write) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
         try {

@@ -23,14 +23,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What a node's daemon says to an aggregator, without the daemon: thousands of them fit into one process. Thread-safe. */
+/** The messages of a node's daemon to an aggregator, without the daemon. Thousands fit into one process. Thread-safe. */
 final class LoadDaemon {
 
-    /** What came of all daemons of a load. */
+    /** The results of all daemons of a load. */
     static final class Tally {
         final LongAdder connected = new LongAdder();
         final LongAdder acknowledged = new LongAdder();
-        /** By status, how often a stream ended that nobody here wanted to end. */
+        /** The number of streams that ended without this side's intent, by status. */
         final Map<Status.Code, LongAdder> ended = new ConcurrentHashMap<>();
     }
 
@@ -78,7 +78,7 @@ final class LoadDaemon {
         tell(event(node, sequence + 1, true));
     }
 
-    /** @param sequence another one for each event of the node */
+    /** @param sequence number of the event, unique for the node */
     static HealthEvent event(String node, long sequence, boolean healthy) {
         return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
                 .id(node + "-" + sequence)
@@ -131,7 +131,7 @@ final class LoadDaemon {
                 TimeUnit.SECONDS);
     }
 
-    /** As the daemon does: later each time, and not all at once. */
+    /** Reconnects like the daemon: with a growing delay, and spread over time. */
     private synchronized void ended(Status status) {
         if (closed) {
             return;

@@ -10,10 +10,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.LongStream;
 
-/** Resident memory of one program, again and again, against itself and against what its container may have. */
+/** Repeated readings of a program's resident memory, compared with each other and with its container's limit. */
 final class MemoryLooks {
 
-    /** Before, Java compiles and its heap grows to what it needs. */
+    /** The first part of a run, which does not count: Java compiles and its heap grows to its final size. */
     private static final double WARMING = 0.2;
 
     private static final double TOLERANCE = 0.10;
@@ -23,7 +23,7 @@ final class MemoryLooks {
     private final long limitMib;
     private final List<Long> mib = new ArrayList<>();
 
-    /** @param manifest of the program, which has its container's limit */
+    /** @param manifest manifest of the program, which has its container's limit */
     MemoryLooks(String program, Path manifest) throws IOException {
         this.program = program;
         Matcher limit = LIMIT.matcher(Files.readString(manifest));
@@ -49,7 +49,7 @@ final class MemoryLooks {
         return mib.stream().mapToLong(Long::longValue).max().orElse(0);
     }
 
-    /** The mean of the first third after warming up, or of another. */
+    /** Returns the mean of a third of the run after the warm-up, from 0. */
     private double third(int which) {
         int warm = (int) (mib.size() * WARMING);
         int size = (mib.size() - warm) / 3;

@@ -15,13 +15,13 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
-/** Where benchmarks run: a simulated node, or this machine as it is. */
+/** The node of a benchmark: a simulated one, or this machine. */
 final class Node implements AutoCloseable {
 
-    /** In place of a scenario: the driver of this machine. */
+    /** The value that selects this machine's driver in place of a scenario. */
     static final String THIS_MACHINE = "real";
 
-    /** The name that a driver package installs, for the loader's own search. */
+    /** The name that a driver package installs, which the loader searches. */
     private static final String SONAME = "libnvidia-ml.so.1";
 
     private final Optional<SimulatedNode> simulated;
@@ -30,12 +30,12 @@ final class Node implements AutoCloseable {
         this.simulated = simulated;
     }
 
-    /** @param scenario of testkit, the path of one, or {@link #THIS_MACHINE} */
+    /** @param scenario scenario of testkit, the path of one, or {@link #THIS_MACHINE} */
     static Node open(String scenario) {
         return new Node(scenario.equals(THIS_MACHINE) ? Optional.empty() : Optional.of(SimulatedNode.start(scenario)));
     }
 
-    /** What `dlopen` is to be given. */
+    /** Returns the argument for `dlopen`. */
     String library() {
         return simulated.map(SimulatedNode::libraryPath).map(Path::toString).orElse(SONAME);
     }
@@ -46,7 +46,7 @@ final class Node implements AutoCloseable {
                 .orElseGet(() -> NodePaths.of(Path.of("/proc"), Path.of("/sys"), Path.of("/var/log/pods")));
     }
 
-    /** Opens this node's driver whatever it is told, as the daemon would. */
+    /** Opens this node's driver like the daemon, without regard to the library in the request. */
     DriverProvider provider(SamplerPath path) {
         DriverProvider provider = ServiceLoader.load(DriverProvider.class)
                 .findFirst()
@@ -66,7 +66,7 @@ final class Node implements AutoCloseable {
         };
     }
 
-    /** The driver, read on just this path. */
+    /** Opens the driver and reads it on this path alone. */
     Driver driver(SamplerPath path) {
         DriverOpening opening = provider(path).open(DriverOptions.defaults());
         if (!(opening instanceof DriverOpening.Opened opened)) {
@@ -79,7 +79,7 @@ final class Node implements AutoCloseable {
         return opened.driver();
     }
 
-    /** Stops what grows with time on a simulated node. */
+    /** Stops values that grow with time on a simulated node. */
     void freezeTime() {
         simulated.ifPresent(node -> node.freezeTime(Instant.EPOCH.plus(Duration.ofDays(20_000))));
     }

@@ -19,13 +19,14 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * Pods that break and mend at a fixed rate, each of another node than the one before: from the API server's answer to a pod's
- * change until a watch shows it in the node's NodeHealth. The aggregator as shipped with a policy about them beside those that
- * ship, a real API server with etcd (which does not sync to disk here), Nodes and pods without kubelets.
+ * Pods that fail and recover at a fixed rate, each on another node than the one before. Measures the time from the API
+ * server's answer to a pod's change until a watch shows it in the node's NodeHealth. The shipped aggregator has a policy
+ * about these pods beside the shipped ones. The API server is real, with an etcd that does not sync to disk. Nodes and pods
+ * have no kubelets.
  */
 final class ObjectLoad {
 
-    /** About a pod of the load whose status gives the reason "Broken". */
+    /** A policy that matches a pod of the load whose status has the reason "Broken". */
     static final String POLICY = """
             apiVersion: gpuwarden.dev/v1alpha1
             kind: MonitorPolicy
@@ -41,7 +42,7 @@ final class ObjectLoad {
 
     private static final int CHANGERS = 16;
 
-    /** When a pod was changed to this, in nanoseconds. */
+    /** The last change of a pod and its time in nanoseconds. */
     private static final class Change {
         private final boolean broken;
         private final long sent = System.nanoTime();
@@ -52,7 +53,7 @@ final class ObjectLoad {
         }
     }
 
-    /** What has not been seen yet, by node. */
+    /** Changes that the watch has not shown yet, by node. */
     private final Map<String, Change> open = new ConcurrentHashMap<>();
 
     private final Histogram fromSent = new ConcurrentHistogram(60_000_000, 3);
@@ -63,8 +64,9 @@ final class ObjectLoad {
     private ObjectLoad() {}
 
     /**
-     * Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, changes a second (several, one after the other, as 50,100), seconds, and of
-     * how many changes one breaks or mends a pod; the others change nothing that matters.
+     * Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, changes a second (several
+     * rates one after the other, for example 50,100), seconds, and share. One of that many changes makes a pod fail or
+     * recover; the others have no effect.
      */
     @SuppressForbidden("a program of its own: prints its result")
     public static void main(String[] args) throws Exception {
@@ -155,8 +157,8 @@ final class ObjectLoad {
         }
     }
 
-    /** A change that the next one overtook is not seen itself. */
-    private boolean isTold() {
+    /** Returns true if the watch showed the change. A change that the next one overtook is not shown itself. */
+    private boolean isReported() {
         open.entrySet().removeIf(entry -> told.contains(entry.getKey()) == entry.getValue().broken);
         return open.isEmpty();
     }
@@ -168,7 +170,7 @@ final class ObjectLoad {
                 change(cluster, node, broken);
                 return node;
             });
-            LoadCluster.until(this::isTold, 120, "all is told");
+            LoadCluster.until(this::isReported, 120, "all changes are reported");
         }
         fromSent.reset();
         fromAnswer.reset();
@@ -184,7 +186,7 @@ final class ObjectLoad {
             int share,
             int objects)
             throws Exception {
-        // One pod's changes one after the other.
+        // One thread makes all changes of a pod in order.
         List<ExecutorService> threads = Stream.generate(Executors::newSingleThreadExecutor)
                 .limit(CHANGERS)
                 .toList();
@@ -211,11 +213,11 @@ final class ObjectLoad {
         for (ExecutorService thread : threads) {
             thread.shutdown();
             if (!thread.awaitTermination(2, TimeUnit.MINUTES)) {
-                throw new IllegalStateException("the API server does not take these changes");
+                throw new IllegalStateException("the API server refuses these changes");
             }
         }
         TimeUnit.SECONDS.sleep(1);
-        LoadCluster.until(this::isTold, 120, "all is told");
+        LoadCluster.until(this::isReported, 120, "all changes are reported");
         double took = seconds(start);
         say(
                 out,

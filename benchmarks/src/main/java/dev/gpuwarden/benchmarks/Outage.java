@@ -24,12 +24,12 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * The API server is away for minutes while nodes fail and recover, and the aggregator is killed in the middle of it: nothing may
- * be lost, and nothing stale be acted on.
+ * The API server is unreachable for minutes while nodes fail and recover, and the aggregator is killed in the middle. No
+ * fault may be lost, and no decision may use stale data.
  */
 final class Outage {
 
-    /** What becomes of a sixth of the nodes each, before the outage and in it. */
+    /** The changes of a sixth of the nodes each, before the outage and during it. */
     private enum Fate {
         WELL(false, 0),
         FAULTY(true, 0),
@@ -126,8 +126,8 @@ final class Outage {
             second.await("gpuwarden_aggregator_nodes_queued", 0, 120);
             judge(gone);
             say(
-                    "%d nodes, API server away for %s: all nodes are as they must be %.1f s after it was back, all have told %.1f s"
-                            + " after; no fault lost, no stale action",
+                    "%d nodes, API server unreachable for %s: all nodes in their expected state %.1f s after it, all reported %.1f s"
+                            + " after it; no fault lost, no stale action",
                     cluster.names.size(), away, acted, connected);
         }
     }
@@ -158,7 +158,7 @@ final class Outage {
         return IntStream.range(0, cluster.names.size()).allMatch(node);
     }
 
-    /** By node, from then on. */
+    /** Returns the decisions since a time, by node. */
     private Map<String, List<String>> decisions(Instant from) throws IOException {
         Map<String, List<String>> decisions = new TreeMap<>();
         for (String line : Files.readAllLines(work.resolve("audit.jsonl"))) {
@@ -185,7 +185,7 @@ final class Outage {
             boolean right = switch (fate) {
                 case FAILS -> done.equals(List.of("quarantine"));
                 case RECOVERS -> done.equals(List.of("return"));
-                // The fault that holds it is a younger one.
+                // A younger fault holds the node.
                 case RECOVERS_AND_FAILS -> done.isEmpty() || done.equals(List.of("change"));
                 default -> done.isEmpty();
             };
@@ -195,7 +195,7 @@ final class Outage {
 
     private static void require(boolean so, String what) {
         if (!so) {
-            throw new IllegalStateException("expected otherwise: " + what);
+            throw new IllegalStateException("not as expected: " + what);
         }
     }
 

@@ -5,7 +5,7 @@ import java.net.HttpURLConnection;
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Asks one program's probe address as a kubelet does. */
+/** Probes one program's probe address like a kubelet. */
 final class Probing {
 
     private static final int PATIENCE_MILLIS = 5_000;
@@ -24,12 +24,12 @@ final class Probing {
         return answers;
     }
 
-    /** Those that came to nothing, or to another answer than 200. */
+    /** Returns the number of probes without an answer, or with another answer than 200. */
     long failed() {
         return failed.get();
     }
 
-    /** Waits for the answer as long as a kubelet. */
+    /** Sends a probe and waits for the answer as long as a kubelet. */
     void ask() {
         answers.happened(++number);
         try {

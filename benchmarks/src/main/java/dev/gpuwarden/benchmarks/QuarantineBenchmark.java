@@ -29,7 +29,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** One decision about one node with the six shipped rule sets, and compiling them. Run in the repository. */
+/** A quarantine decision for one node with the six shipped rule sets, and their compilation. Run it in the repository. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @State(Scope.Thread)
@@ -43,7 +43,7 @@ public class QuarantineBenchmark {
     private static final Path MANIFESTS = Path.of("packaging/src/main/kubernetes");
     private static final Instant THEN = Instant.parse("2026-11-22T03:00:00Z");
 
-    /** XIDs of as many GPUs. */
+    /** Number of GPUs with an XID. */
     @Param({"0", "1", "8"})
     int faults;
 
@@ -78,7 +78,7 @@ public class QuarantineBenchmark {
         }
     }
 
-    /** With reading the Node's JSON. */
+    /** Decides, and parses the Node's JSON first. */
     @Benchmark
     public Decision decide() throws IOException {
         return QuarantineDecider.decide(
@@ -90,7 +90,7 @@ public class QuarantineBenchmark {
                 THEN);
     }
 
-    /** Six rule sets, each tried out on the largest events. */
+    /** Compiles six rule sets and tries each on the largest events. */
     @Benchmark
     public RuleEvaluator compile() {
         return RuleEvaluator.compile(sets);

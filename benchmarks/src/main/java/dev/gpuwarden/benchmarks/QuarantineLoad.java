@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * From faults of nodes to cordons: one at a time, many at once, and after a restart; beside it a client that makes the same writes
- * and thinks nothing. The aggregator as shipped, a real API server with etcd (which does not sync to disk here), Nodes without
- * kubelets, TLS and a token for each.
+ * Faults of nodes until their cordons: one node at a time, many together, and after a restart, with a bare client for
+ * comparison, which makes the same writes and decides nothing. The aggregator is the shipped one. The API server is real,
+ * with an etcd that does not sync to disk. Nodes have no kubelets, but TLS and a token each.
  */
 final class QuarantineLoad {
 
@@ -27,7 +27,7 @@ final class QuarantineLoad {
         this.burst = burst;
     }
 
-    /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, nodes that fail at once. */
+    /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes, pods of each node, nodes that fail together. */
     @SuppressForbidden("a program of its own: prints its result")
     public static void main(String[] args) throws Exception {
         PrintStream out = System.out;
@@ -62,7 +62,7 @@ final class QuarantineLoad {
     private void connect() {
         long start = System.nanoTime();
         cluster.connect();
-        say(out, "all connected and told after %.1f s; streams ended: %s", seconds(start), cluster.tally.ended);
+        say(out, "all connected and reported after %.1f s; streams ended: %s", seconds(start), cluster.tally.ended);
     }
 
     private void oneAtATime() throws InterruptedException {
@@ -108,7 +108,7 @@ final class QuarantineLoad {
         double all = seconds(start);
         say(
                 out,
-                "%d at once: last cordon after %.2f s (%.0f cordons/s); with conditions and Events %.2f s: %.0f writes/s",
+                "%d together: last cordon after %.2f s (%.0f cordons/s); with conditions and Events %.2f s: %.0f writes/s",
                 burst,
                 cordons,
                 burst / cordons,
@@ -116,7 +116,7 @@ final class QuarantineLoad {
                 4 * burst / all);
         start = System.nanoTime();
         healed(burst);
-        say(out, "%d returned at once: %.2f s", burst, seconds(start));
+        say(out, "%d returned together: %.2f s", burst, seconds(start));
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 60);
     }
 
@@ -133,7 +133,7 @@ final class QuarantineLoad {
         say(out, "a bare client, %d writers: %.2f s, %.0f writes/s", LoadCluster.WRITERS, all, 4 * burst / all);
     }
 
-    /** What no program can be faster than: NodeHealth and Node, one after the other, until the watch shows it. */
+    /** Writes NodeHealth and Node, one after the other, until the watch shows it. No program can be faster. */
     private void bareOneAtATime(BareClient client, List<String> nodes) throws Exception {
         Histogram micros = new Histogram(60_000_000, 3);
         for (String node : nodes) {
@@ -153,7 +153,7 @@ final class QuarantineLoad {
                 micros.getValueAtPercentile(99) / 1e3);
     }
 
-    /** After a kill: its Lease must run out first. */
+    /** Starts the next replica after a kill. The Lease of the last one must expire first. */
     private void restart(ShippedAggregator next) throws Exception {
         long start = System.nanoTime();
         try (next) {
@@ -168,7 +168,7 @@ final class QuarantineLoad {
             cluster.connected(600);
             say(
                     out,
-                    "killed and started anew: leads after %.1f s, cordons after %.1f s, all %d nodes are back after %.1f s;"
+                    "killed and restarted: leads after %.1f s, cordons after %.1f s, all %d nodes are back after %.1f s;"
                             + " streams ended: %s; %d MiB resident",
                     leads,
                     cordons,

@@ -21,8 +21,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One tick over all GPUs: on both paths of the sampler, compiled as in the daemon, and in C. The C program makes the same calls, or
- * the benchmark fails; it is asked for {@value #ROUNDS} ticks at a time, so that the pipe costs next to nothing.
+ * One tick over all GPUs: on both paths of the sampler, compiled like in the daemon, and in C. The benchmark fails unless the
+ * C program makes the same calls. The C program executes {@value #ROUNDS} ticks per request, so that the pipe costs almost
+ * nothing.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -35,7 +36,7 @@ public class SamplerBenchmark {
 
     private static final int ROUNDS = 200;
 
-    /** The node and what is asked of it. */
+    /** The node and its readings. */
     @State(Scope.Thread)
     public abstract static class Tick {
 
@@ -43,7 +44,7 @@ public class SamplerBenchmark {
         @Param("h100x8")
         String scenario = "";
 
-        /** How many GPUs, from the first; 0 for all. */
+        /** Number of GPUs from the first on; 0 for all. */
         @Param("0")
         int gpus;
 

@@ -12,10 +12,10 @@ import org.openjdk.jmh.runner.options.CommandLineOptionException;
 import org.openjdk.jmh.runner.options.CommandLineOptions;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
-/** Runs {@link ScalingBenchmark}, prints cost against count, and fails where a cost grows faster than its count. */
+/** Runs {@link ScalingBenchmark}, prints cost by count, and fails if a cost grows faster than its count. */
 public final class Scaling {
 
-    /** Linear is 1; noise and larger caches explain no more than this. */
+    /** The largest accepted exponent of growth. Linear is 1; noise and larger caches explain no more than this. */
     static final double MAX_EXPONENT = 1.25;
 
     private Scaling() {}
@@ -67,7 +67,9 @@ public final class Scaling {
         return linear;
     }
 
-    /** Growth up to the largest count from one at most an eighth of it: 1 is linear, 2 quadratic. */
+    /**
+     * Returns the exponent of growth to the largest count from a count of at most an eighth of it: 1 is linear, 2 quadratic.
+     */
     static double exponent(TreeMap<Integer, Double> costs) {
         int most = costs.lastKey();
         Map.Entry<Integer, Double> fewer = costs.floorEntry(most / 8);

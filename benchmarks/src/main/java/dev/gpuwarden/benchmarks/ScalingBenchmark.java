@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Cost against the number of GPUs and of processes; {@link Scaling} runs it and judges the growth. */
+/** Cost by the number of GPUs and of processes. {@link Scaling} runs it and checks the growth. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(
@@ -35,7 +35,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 public class ScalingBenchmark {
 
-    /** A node made for one count, from a scenario of its own. */
+    /** Opens a node for one count, from a scenario of its own. */
     private static Node node(String scenario) {
         try {
             Path file = Files.createTempFile("scaling-", ".yaml");

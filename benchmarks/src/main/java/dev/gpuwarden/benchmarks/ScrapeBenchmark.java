@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What one scrape costs, and the part of it that says whose memory; compiled and collected as in the daemon. */
+/** The cost of one scrape, and of its attribution of memory, compiled and collected like in the daemon. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @State(Scope.Thread)
@@ -50,7 +50,7 @@ public class ScrapeBenchmark {
         return snapshot.scrape();
     }
 
-    /** Reads one small file for each process, as every scrape does. */
+    /** Reads one small file for each process, like every scrape. */
     @Benchmark
     public List<GpuMemoryUse> attribution() {
         return snapshot.memory().attribute(snapshot.node());

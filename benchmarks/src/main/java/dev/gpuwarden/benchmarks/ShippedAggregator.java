@@ -15,12 +15,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** `gpuwarden aggregator` as a process of its own. */
+/** `gpuwarden aggregator` as a separate process. */
 final class ShippedAggregator implements AutoCloseable {
 
     private static final Pattern RSS = Pattern.compile("VmRSS:\\s+(\\d+) kB");
 
-    /** Of `/proc`, on every Linux there is. */
+    /** Ticks per second in `/proc`, the same on every Linux. */
     private static final int TICKS_PER_SECOND = 100;
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -49,7 +49,7 @@ final class ShippedAggregator implements AutoCloseable {
                 .start();
     }
 
-    /** Of the sample with this name and these labels; 0 where there is none or nobody answers. */
+    /** Returns the value of the sample with this name and these labels; 0 if it is absent or the program does not answer. */
     double metric(String name) {
         return metrics()
                 .orElse("")
@@ -59,7 +59,7 @@ final class ShippedAggregator implements AutoCloseable {
                 .sum();
     }
 
-    /** All of them as text; empty where nobody answers, or not with 200. */
+    /** Returns all metrics as text; empty without an answer, or with another status than 200. */
     Optional<String> metrics() {
         try {
             HttpResponse<String> answer = client.send(
@@ -80,7 +80,7 @@ final class ShippedAggregator implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Asks now and then: answering takes it time that is measured. */
+    /** Waits until a metric has a value. It polls rarely, because each answer takes time that is measured. */
     void await(String name, double value, long seconds) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (metric(name) != value) {
@@ -96,7 +96,7 @@ final class ShippedAggregator implements AutoCloseable {
         return rss.find() ? Long.parseLong(rss.group(1)) / 1024 : 0;
     }
 
-    /** Of the processor, since its start. */
+    /** Returns processor time since its start, in seconds. */
     double processorSeconds() throws IOException {
         String stat = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");

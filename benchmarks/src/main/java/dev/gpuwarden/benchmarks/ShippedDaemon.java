@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The daemon as its users run it: the image's launcher, as a child process on a simulated node. */
+/** The shipped daemon: the image's launcher, as a child process on a simulated node. */
 final class ShippedDaemon implements AutoCloseable {
 
     private static final Pattern SERVING = Pattern.compile("serving (http://\\S+)/metrics");
@@ -34,7 +34,7 @@ final class ShippedDaemon implements AutoCloseable {
         this.socket = socket;
     }
 
-    /** Returns when it has read every GPU once. */
+    /** Starts the daemon. Returns when it has read every GPU once. */
     static ShippedDaemon start(SimulatedNode node, List<String> options) throws IOException {
         Path program = Path.of(System.getProperty("gpuwarden.image"), "bin/gpuwarden");
         Path log = node.root().resolve("daemon.log");
@@ -72,7 +72,7 @@ final class ShippedDaemon implements AutoCloseable {
         return socket;
     }
 
-    /** As "http://127.0.0.1:PORT". */
+    /** Returns the address in the form "http://127.0.0.1:PORT". */
     String url() {
         return url;
     }
@@ -85,17 +85,17 @@ final class ShippedDaemon implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** The answer's text; empty where it is no good one. */
+    /** Returns the answer's text; empty for any other status than 200. */
     java.util.Optional<String> get(String path) {
         try (InputStream in = URI.create(url + path).toURL().openStream()) {
             return java.util.Optional.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException e) {
-            // Not ready is an answer of 503, which Java throws.
+            // The daemon is not ready: it answers 503, for which Java throws.
             return java.util.Optional.empty();
         }
     }
 
-    /** The sum over all series of that name. */
+    /** Returns the sum of all series of that name. */
     double metric(String name) {
         return get("/metrics")
                 .orElse("")
@@ -105,7 +105,7 @@ final class ShippedDaemon implements AutoCloseable {
                 .sum();
     }
 
-    /** A number of /proc/PID/status: "VmRSS" in KiB, "Threads". */
+    /** Returns a number of /proc/PID/status, for example "VmRSS" in KiB or "Threads". */
     long status(String field) throws IOException {
         return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
                 .filter(line -> line.startsWith(field + ":"))

@@ -11,12 +11,12 @@ import java.util.Map;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-/** The rule sets that are installed. */
+/** The shipped rule sets. */
 final class ShippedRules {
 
     private ShippedRules() {}
 
-    /** @param manifests the folder */
+    /** @param manifests folder of the manifests */
     static List<QuarantineRuleSet> read(Path manifests) throws IOException {
         List<QuarantineRuleSet> all = new ArrayList<>();
         String text = Files.readString(manifests.resolve("quarantine-rules.yaml"));

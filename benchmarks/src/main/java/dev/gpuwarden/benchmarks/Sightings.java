@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** What happens here and must be seen elsewhere: how long each took, which were late, which never came. Thread-safe. */
+/** Occurrences here that must be seen elsewhere: their delays, and those that are late or missing. Thread-safe. */
 final class Sightings {
 
     static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -27,18 +27,18 @@ final class Sightings {
     private final LongAdder late = new LongAdder();
     private final List<String> shown = new CopyOnWriteArrayList<>();
 
-    /** @param what for people: from which moment to which */
+    /** @param what readable name of the measured time */
     Sightings(String what) {
         this.what = what;
     }
 
-    /** @param number another one for each */
+    /** @param number unique number of the occurrence */
     void happened(long number) {
         happened.increment();
         open.put(number, System.nanoTime());
     }
 
-    /** The first sight of it counts. */
+    /** Records that an occurrence was seen. Only the first call counts. */
     void seen(long number) {
         Long at = open.remove(number);
         if (at == null) {
@@ -58,12 +58,12 @@ final class Sightings {
         return open.containsKey(number);
     }
 
-    /** Those that have not been seen yet. */
+    /** Returns the number of occurrences that have not been seen yet. */
     int missing() {
         return open.size();
     }
 
-    /** Those that were seen after more than {@link #LATE_NANOS}. */
+    /** Returns the number of occurrences that were seen after more than {@link #LATE_NANOS}. */
     long late() {
         return late.sum();
     }

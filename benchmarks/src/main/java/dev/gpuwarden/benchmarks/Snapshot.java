@@ -16,7 +16,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** What the daemon knows of a node after it has looked once, and the parts that make metrics from it. */
+/** The daemon's state of a node after one reading, and the parts that make metrics from it. */
 record Snapshot(NodeSnapshot node, NodeMemory memory, Scraper scraper) {
 
     private record Seen(NodeSnapshot node, SamplerStats stats) {}
@@ -35,7 +35,7 @@ record Snapshot(NodeSnapshot node, NodeMemory memory, Scraper scraper) {
         return new Snapshot(seen.node, memory, new Scraper(seen::node, seen.stats, memory, exposition));
     }
 
-    /** One scrape as the daemon answers it: attribution, all series, text. */
+    /** Returns one scrape like the daemon: attribution, all series, text. */
     byte[] scrape() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(256 * 1024);
         try {

@@ -24,11 +24,11 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * A day's work of the shipped daemon in minutes: kernel lines by the million, and cycles in which a GPU gets faults, both by the
- * kernel log and by a check, and is reset. Every fault of every cycle must come, and go if the kernel log told it; the check's is
- * held after some times, since it flaps. Memory, threads and open files of the daemon must be no more, by 2 %, at the last cycle than
- * at cycle 100. Cycles before the first, half as many, are what a daemon has behind it that has run for hours: until then
- * Java compiles and its heap grows to what it needs, which no hurry makes quicker.
+ * A day's work of the shipped daemon in minutes: millions of kernel lines, and cycles in which a GPU gets faults, from the
+ * kernel log and from a check, and is then reset. Every fault of every cycle must be raised. Faults from the kernel log must
+ * clear. The check's fault stays raised after some cycles, since it flaps. Memory, threads and open files of the daemon must
+ * grow by no more than 2 % from cycle 100 to the last cycle. Half as many cycles run before the first, like in a daemon that
+ * has run for hours: until then Java compiles and its heap grows to its final size, which takes time.
  */
 public final class Soak {
 
@@ -42,11 +42,11 @@ public final class Soak {
     private static final int LOOKS = 10;
     private static final long LOOK_MILLIS = 20;
 
-    /** What a day spreads out: intervals shorter than usual, so that faults of checks come and go in seconds. */
+    /** Intervals shorter than the defaults, so that faults of checks are raised and cleared in seconds. */
     private static final List<String> QUICKER = List.of(
             "--sampling.slow-interval=1s", "--check.interval=gpu-remapped-rows=1s", "--kernel-log.storm-window=1s");
 
-    /** How grpc-java says that this side closed the channel. */
+    /** grpc-java's description of a channel that this side closed. */
     private static final String OURS = "Channel shutdownNow invoked";
 
     private record Look(int cycle, long residentKib, long threads, long files) {
@@ -74,7 +74,7 @@ public final class Soak {
         this.log = log;
     }
 
-    /** @param args cycles, kernel lines in all */
+    /** @param args number of cycles, number of kernel lines in all */
     @SuppressForbidden("a program of its own: prints its table")
     public static void main(String[] args) throws IOException, InterruptedException {
         int cycles = Integer.parseInt(args[0]);
@@ -94,7 +94,7 @@ public final class Soak {
             level = soak.run(System.out, cycles, lines);
         }
         if (!level) {
-            throw new IllegalStateException("the daemon holds over 2 % more at the end than at first");
+            throw new IllegalStateException("the daemon grew by more than 2 % between the first and the last reading");
         }
     }
 
@@ -102,7 +102,7 @@ public final class Soak {
         List<Look> looks = new ArrayList<>();
         long began = System.nanoTime();
         out.println("cycle  lines read  resident KiB  threads  files  faults raised  events stored   minutes  cores");
-        // Each GPU recovers while others get theirs: a check wants several good looks.
+        // Each GPU recovers while others get faults, because a check needs several passes.
         int gpus = node.control().gpuCount();
         for (int cycle = 1 - cycles / 2; cycle <= cycles; cycle++) {
             int gpu = Math.floorMod(cycle, gpus);
@@ -156,7 +156,10 @@ public final class Soak {
         return !last.grew(early);
     }
 
-    /** Requests and rounds of checks have a thread each while they last: the fewest of some looks are those that stay. */
+    /**
+     * Reads memory, threads and files. Requests and rounds of checks have a thread each while they last, so the lowest of
+     * some readings counts.
+     */
     private Look look(int cycle) throws IOException, InterruptedException {
         long threads = Long.MAX_VALUE;
         for (int i = 0; i < LOOKS; i++) {
@@ -166,7 +169,7 @@ public final class Soak {
         return new Look(cycle, daemon.status("VmRSS"), threads, daemon.openFiles());
     }
 
-    /** What comes and goes that often is held by the check for as long: that is how it should be. */
+    /** Returns true for the check's fault, which stays raised because it flaps. */
     private static boolean held(FaultKey key) {
         return key.getCheckName().equals(CHECK);
     }
@@ -175,7 +178,7 @@ public final class Soak {
         return CODES.stream().map(String::valueOf).anyMatch(code::equals);
     }
 
-    /** A twentieth of the lines are this GPU's faults, over and over. */
+    /** Writes lines, a twentieth of which repeat this GPU's faults. */
     private void write(int gpu, long count) throws IOException {
         List<String> texts = new ArrayList<>(LINES_PER_WRITE);
         for (long n = 0; n < count; n++) {
@@ -233,7 +236,7 @@ public final class Soak {
         }
 
         @Override
-        @SuppressForbidden("a program of its own: says what went wrong")
+        @SuppressForbidden("a program of its own: reports its errors")
         public void onError(Throwable error) {
             if (!OURS.equals(Status.fromThrowable(error).getDescription())) {
                 System.err.println("the watch ended: " + error);

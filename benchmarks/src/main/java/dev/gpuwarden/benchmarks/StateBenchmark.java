@@ -15,12 +15,12 @@ import java.util.regex.Pattern;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long it takes from a change in the driver until a scrape has it: the daemon as shipped reads eight GPUs each second, and
+ * Measures the time from a change in the driver until a scrape shows it. The shipped daemon reads eight GPUs each second, and
  * scrapes within a second share one exposition. A client scrapes twenty times a second.
  */
 public final class StateBenchmark {
 
-    /** Two turns of sampling. */
+    /** The goal in milliseconds: two sampling intervals. */
     private static final double GOAL_MILLIS = 2000;
 
     private static final int GPU = 3;
@@ -29,12 +29,12 @@ public final class StateBenchmark {
 
     private StateBenchmark() {}
 
-    /** @param args changes */
+    /** @param args number of changes */
     @SuppressForbidden("a program of its own: prints its figures")
     public static void main(String[] args) throws IOException {
         int changes = Integer.parseInt(args[0]);
         Histogram millis = new Histogram(1, TimeUnit.MINUTES.toMillis(1), 3);
-        // Of the same times in each run, at any moment of a turn.
+        // A fixed seed gives each run the same random moments of the sampling interval.
         Random random = new Random(1);
         try (SimulatedNode node = SimulatedNode.start("h100x8");
                 ShippedDaemon daemon = ShippedDaemon.start(node, List.of())) {
@@ -57,7 +57,7 @@ public final class StateBenchmark {
         node.set("gpu." + GPU + ".temperature", celsius + "C");
         while (!line.matcher(daemon.get("/metrics").orElse("")).find()) {
             if (System.nanoTime() - began > LONGEST_NANOS) {
-                throw new IllegalStateException("never on /metrics: " + celsius + " C\n" + daemon.log());
+                throw new IllegalStateException("expected on /metrics, never seen: " + celsius + " C\n" + daemon.log());
             }
             LockSupport.parkNanos(POLL_NANOS);
         }

@@ -27,21 +27,21 @@ import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long a sender waits until its event is stored and synced. Events come at a fixed rate whatever the store does, and each
- * is timed from the moment it was due, so that a stall counts for all that wait behind it.
+ * Measures the time that a sender waits until its event is stored and synced. Events come at a fixed rate regardless of the
+ * store. Each is timed from the moment it was due, so that a stall counts for all events behind it.
  */
 public final class StoreBenchmark {
 
     private static final int SENDERS = 4;
     private static final long LONGEST_MICROS = TimeUnit.MINUTES.toMicros(1);
 
-    /** What is told. */
+    /** The kind of the events. */
     private enum Kind {
-        /** Faults that come and go: every event is a new row. */
+        /** Faults that are raised and cleared: every event is a new row. */
         DISTINCT,
-        /** The same faults over and over: every event is counted with one that is there. */
+        /** The same faults repeatedly: every event is counted on an existing row. */
         REPEATED,
-        /** Nine repeated ones to each that is new, while 500 other faults are current. */
+        /** Nine repeated events for each new one, while 500 other faults are current. */
         STORM
     }
 
@@ -129,7 +129,7 @@ public final class StoreBenchmark {
 
     private static HealthEvent event(Kind kind, int number) {
         return switch (kind) {
-            // Each sender's events raise and clear in turn; a sender has every fourth number.
+            // A sender's events raise and clear in turn. Each sender has every fourth number.
             case DISTINCT -> event(number, "code" + number % SENDERS, number / SENDERS % 2 == 1);
             case REPEATED -> event(number, "code" + number % 16, false);
             case STORM ->
@@ -149,13 +149,13 @@ public final class StoreBenchmark {
                         new Entity(Entity.PCI, "0000:3b:00"), Entity.gpu("GPU-455d8f70-2051-db6c-0430-ffc457bff834")))
                 .action(healthy ? RecommendedAction.NONE : RecommendedAction.COMPONENT_RESET)
                 .message("NVRM: Xid (PCI:0000:03:00): 48, pid=91237, name=nv-hostengine, Ch 00000076, errorString CTX"
-                        + " SWITCH TIMEOUT, Info 0x3c046, telling " + number)
+                        + " SWITCH TIMEOUT, Info 0x3c046, event " + number)
                 .generated(Instant.ofEpochSecond(1_800_000_000L + number))
                 .nodeName("node-7")
                 .build();
     }
 
-    /** What the disk itself takes. */
+    /** Measures the disk's own sync. */
     private static Histogram syncs(Path folder) throws IOException {
         Histogram micros = new Histogram(1, LONGEST_MICROS, 3);
         try (FileChannel file =

@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A comparison with C is worth something only where both do the same work. */
+/** The C program and the sampler do the same work, or the comparison has no value. */
 class BaselineTest {
 
     private static final int GPUS = 1;
@@ -37,7 +37,7 @@ class BaselineTest {
         }
     }
 
-    /** A frame as sampler_loop.c prints it. */
+    /** Returns a frame in the format of sampler_loop.c. */
     private static String json(GpuFrame frame) {
         String gpu = IntStream.range(0, GpuMetric.count())
                 .mapToObj(i -> json(GpuMetric.of(i).label(), GpuMetric.of(i).unit(), frame, i))

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** The comparison of gpu-acceptance is Python, for machines without Java; so are its tests. */
+/** Runs the Python tests of the comparison in gpu-acceptance, which is in Python for machines without Java. */
 class ComparisonTest {
 
     @Test

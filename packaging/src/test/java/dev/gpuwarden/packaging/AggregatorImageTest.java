@@ -31,7 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Daemon and aggregator as they are shipped, a simulated node, a real API server: from a line of the kernel log to kubectl. */
+/**
+ * Daemon and aggregator as they are shipped, with a simulated node and a real API server: from a line of the kernel log to
+ * kubectl.
+ */
 @Tag("image")
 @Timeout(600)
 class AggregatorImageTest {
@@ -54,7 +57,7 @@ class AggregatorImageTest {
         Optional<String> missing = Binaries.ofUser().missing();
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
         plane = ControlPlane.shared();
-        // All of them: the aggregator waits a minute for kinds that it does not find.
+        // Applies all of them: the aggregator waits a minute for kinds that are not installed.
         plane.kubectl("apply", "--filename", MANIFESTS.resolve("crds").toString());
         plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
         for (String manifest : List.of("gpuwarden-node.yaml", "gpuwarden-aggregator.yaml")) {
@@ -151,7 +154,7 @@ class AggregatorImageTest {
     }
 
     @Test
-    void aLineOfTheKernelLogIsSeenWithKubectlAndIsOverWhenItIsMended() throws Exception {
+    void aKernelLogFaultAppearsInKubectlAndClearsAfterRepair() throws Exception {
         Path token = Files.writeString(
                 folder.resolve("token"),
                 plane.kubectl(
@@ -210,7 +213,7 @@ class AggregatorImageTest {
         assertThat(aggregator.exitValue()).as(read("aggregator.log")).isZero();
     }
 
-    /** As docs/operating/node-page.md has it. */
+    /** Runs the page's authentication as its document describes it. */
     private void aTokenOfKubernetesOpensThePage(String port) throws Exception {
         plane.kubectl("create", "clusterrole", "page", "--verb=get", "--resource=nodehealths.gpuwarden.dev/page");
         plane.kubectl(
@@ -235,7 +238,7 @@ class AggregatorImageTest {
                 .strip();
     }
 
-    /** By another name than this machine's loopback, as from another machine. */
+    /** Calls the page by another name than this machine's loopback, like another machine. */
     private static String fromElsewhere(String port, String token) throws IOException {
         try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(port))) {
             socket.getOutputStream()

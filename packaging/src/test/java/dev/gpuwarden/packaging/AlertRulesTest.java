@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-/** The alert rules that ship: promtool runs their tests, and no alert waits for a metric that nobody exports. */
+/** The shipped alert rules: promtool runs their tests, and each metric of an alert is exported. */
 class AlertRulesTest {
 
     private static final Path REPOSITORY = Path.of(System.getProperty("gpuwarden.repository"));
@@ -49,7 +49,7 @@ class AlertRulesTest {
         "check, gpuwarden", "check, gpuwarden-aggregator",
         "test, gpuwarden", "test, gpuwarden-aggregator"
     })
-    void promtoolIsContent(String command, String name) throws Exception {
+    void promtoolAcceptsRulesAndTheirTests(String command, String name) throws Exception {
         Path promtool = Path.of(System.getProperty("gpuwarden.tools.dir", ""), "bin/promtool");
         assumeTrue(
                 Files.isExecutable(promtool),
@@ -74,7 +74,7 @@ class AlertRulesTest {
     }
 
     @Test
-    void everyAlertSaysHowBadItIsAndWhatToDo() throws IOException {
+    void everyAlertHasASeverityAndARunbook() throws IOException {
         rules().forEach((alert, rule) -> {
             assertThat(text(map(rule, "labels"), "severity")).as(alert).isIn("critical", "warning", "info");
             for (String annotation : List.of("summary", "description", "runbook")) {
@@ -83,7 +83,7 @@ class AlertRulesTest {
                         .isNotBlank()
                         .hasLineCount(1);
             }
-            // promtool tests the texts too: a label that the rule has not would be an empty place in them.
+            // promtool tests the texts too: a label that the rule lacks would leave a gap in them.
             assertThat(text(map(rule, "annotations"), "description"))
                     .as(alert)
                     .endsWith(".")
@@ -92,7 +92,7 @@ class AlertRulesTest {
     }
 
     @Test
-    void everyAlertIsTestedWhereItFiresAndWhereItDoesNot() throws IOException {
+    void everyAlertIsTestedBothFiringAndSilent() throws IOException {
         Map<String, Map<?, ?>> tests = new TreeMap<>();
         for (String name : NAMES) {
             for (Object each : list(load(tests(name)), "tests")) {
@@ -103,7 +103,7 @@ class AlertRulesTest {
         assertThat(tests.keySet()).isEqualTo(rules.keySet());
         tests.forEach((alert, test) -> {
             String expected = list(test, "promql_expr_test").toString();
-            // Of one node, or of all replicas of an aggregator.
+            // The alert is for one node, or for all replicas of an aggregator.
             String who = expected.contains("job=") ? "job" : "instance";
             assertThat(expected).contains("alertname=\"" + alert + "\", " + who + "=\"bad\"");
             assertThat(expected).doesNotContain("\"good\"");
@@ -119,7 +119,7 @@ class AlertRulesTest {
         });
     }
 
-    /** From the expositions that tests keep, and, for what is not in them, from where collectors name it. */
+    /** Returns the metrics in the expositions that tests store, and those that collectors name. */
     private static Set<String> exported() throws IOException {
         Set<String> names = new TreeSet<>();
         try (Stream<Path> files = Files.list(GOLDEN)) {

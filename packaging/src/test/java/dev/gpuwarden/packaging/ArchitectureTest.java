@@ -29,7 +29,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void theDomainKnowsTheJdkAlone() {
+    void coreDependsOnTheJdkAlone() {
         classes()
                 .that()
                 .resideInAPackage("dev.gpuwarden.core..")
@@ -62,7 +62,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void whatJudgesHealthKnowsNeitherMetricsNorCommands() {
+    void healthAndChecksDependOnNeitherMetricsNorCommands() {
         noClasses()
                 .that()
                 .resideInAnyPackage("dev.gpuwarden..health..", "dev.gpuwarden..check..")

@@ -35,7 +35,7 @@ class ContainerImageTest {
         return run.out();
     }
 
-    /** It has the packages of this user's: they may be all that can be had here. */
+    /** Returns a cache with this user's packages, which may be the only ones available here, and without layers. */
     private Path cacheWithoutLayers() throws IOException {
         String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", System.getenv("HOME") + "/.cache");
         Path own = Files.createDirectories(folder.resolve("cache/gpuwarden"));
@@ -44,8 +44,8 @@ class ContainerImageTest {
     }
 
     @Test
-    void theSameInputsGiveTheSameBytesAndEveryPartIsWhatItsDigestSays() throws Exception {
-        // What others have compressed is used again; with a cache of its own, everything is compressed.
+    void theSameInputsGiveTheSameBytesAndEveryPartHasItsDigest() throws Exception {
+        // The second image uses layers that the first has compressed. The third has its own cache and compresses all.
         Path one = folder.resolve("one.tar");
         String printed = archive(one, Map.of());
         Path two = folder.resolve("two.tar");
@@ -72,7 +72,7 @@ class ContainerImageTest {
     }
 
     @Test
-    void whatIsMissingIsNamed() throws Exception {
+    void missingToolsAndWrongArgumentsAreNamed() throws Exception {
         Path bin = Files.createDirectory(folder.resolve("bin"));
         for (String needed : List.of("bash", "readlink", "env")) {
             Files.copy(

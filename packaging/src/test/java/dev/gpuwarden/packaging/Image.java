@@ -10,20 +10,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** The assembled image, run as its users run it: as a child process. */
+/** The assembled image, run like a user runs it: as a child process. */
 record Image(Path home) {
 
     private static final long TIMEOUT_SECONDS = 60;
 
-    /** What one run gave. */
+    /** The result of a run. */
     record Run(int code, String out, String err) {}
 
-    /** The one that the build has just made. */
+    /** Returns the image of the last build. */
     static Image built() {
         return new Image(Path.of(System.getProperty("gpuwarden.image")));
     }
 
-    /** A copy that has never been where it is now. */
+    /** Returns a copy in a folder in which it has never been. */
     Image copyTo(Path folder) throws IOException, InterruptedException {
         new ProcessBuilder("cp", "-a", home.toString(), folder.toString())
                 .inheritIO()
@@ -37,7 +37,7 @@ record Image(Path home) {
     }
 
     /**
-     * Runs it with an empty environment from the root folder.
+     * Runs it with an empty environment from the root folder. Blocks until it ends.
      *
      * @param before words in front of the command, for example to become another user
      */
@@ -64,7 +64,7 @@ record Image(Path home) {
         }
     }
 
-    /** A run with an empty environment from the root folder, not started yet. */
+    /** Returns a run with an empty environment from the root folder, not started yet. */
     ProcessBuilder prepare(List<String> before, Map<String, String> environment, String... args) {
         List<String> command = new ArrayList<>(before);
         command.add(home.resolve("bin/gpuwarden").toString());

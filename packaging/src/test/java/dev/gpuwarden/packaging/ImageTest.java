@@ -21,7 +21,7 @@ class ImageTest {
     private final Image image = Image.built();
 
     @Test
-    void saysWhatItIs() {
+    void versionNamesTheProgram() {
         Run run = image.run("--version");
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out()).matches("(?s)gpuwarden \\d+\\.\\d+\\.\\d+.*\njava \\d+.*\nos Linux .*");
@@ -35,10 +35,10 @@ class ImageTest {
         assertThat(run.err()).isEmpty();
     }
 
-    /** Java complains about options that do not fit together, and on the standard output if nobody tells it otherwise. */
+    /** Java prints warnings about options that do not fit together, by default on standard output. */
     @ParameterizedTest
     @ValueSource(strings = {"", "daemon", "aggregator", "fleet", "explain", "breaker", "policy"})
-    void noCommandSaysMoreThanItsHelp(String command) {
+    void helpPrintsNothingElse(String command) {
         Run run = command.isEmpty() ? image.run("--help") : image.run(command, "--help");
         assertThat(run.out()).startsWith("Usage: gpuwarden");
         assertThat(run.err()).isEmpty();
@@ -62,7 +62,7 @@ class ImageTest {
         assertThat(copy.run("doctor").out()).contains(report);
         assertThat(copy.run("doctor", "-o", "json").out()).contains("\"class archive\": \"" + report + "\"");
 
-        // Every build has run it, with the image that is in use above.
+        // Every build has run this command, with the image in use above.
         assertThat(Path.of(command)).isExecutable();
     }
 

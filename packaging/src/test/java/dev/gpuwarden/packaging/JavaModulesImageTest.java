@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the image's Java must have for its jars, by jdeps. */
+/** The modules that the image's Java must have for its jars, according to jdeps. */
 @Tag("image")
 class JavaModulesImageTest {
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The script of the source tree, in a tree that is built and on a machine without what real nodes need. */
+/** The script of the source tree, in a tree that is built, on a machine without the tools for real nodes. */
 @Tag("image")
 class LauncherImageTest {
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the shipped launcher gives to Java; a script that shows it stands for Java. */
+/** The options that the shipped launcher passes to Java. A script that prints them stands for Java. */
 @Tag("programs")
 class LauncherTest {
 
@@ -54,7 +54,7 @@ class LauncherTest {
         return (Long.parseUnsignedLong(mask, 16) & 1) == 1;
     }
 
-    /** Java would end at once, with exit code 0, after which systemd does not start it again. */
+    /** Java would end immediately with exit code 0, after which systemd does not start it again. */
     @ParameterizedTest
     @ValueSource(strings = {"daemon", "aggregator"})
     void aProgramThatIsLeftAloneOutlivesASession(String program) throws Exception {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a user applies, as it lies in the image, before a real API server. */
+/** The manifests in the image, applied to a real API server. */
 @Tag("image")
 @Timeout(300)
 class ManifestsImageTest {
@@ -38,14 +38,14 @@ class ManifestsImageTest {
         Optional<String> missing = Binaries.ofUser().missing();
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
         plane = ControlPlane.shared();
-        // Without them the API server would not know what the others are or where they belong.
+        // The definitions and the namespace come first, because the API server needs them for the others.
         plane.kubectl("apply", "--filename", MANIFESTS.resolve("crds").toString());
         plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
         plane.apply("{apiVersion: v1, kind: Namespace, metadata: {name: gpuwarden}}");
     }
 
     @Test
-    void theApiServerTakesEveryManifest() throws Exception {
+    void theApiServerAcceptsEveryManifest() throws Exception {
         List<Path> files;
         try (Stream<Path> all = Files.walk(MANIFESTS)) {
             files = all.filter(file -> file.toString().endsWith(".yaml") && !file.endsWith("kustomization.yaml"))
@@ -81,7 +81,7 @@ class ManifestsImageTest {
     }
 
     @Test
-    void certificatesAreGoodForTheServiceAndForNamesThatAreAskedFor() throws Exception {
+    void certificatesAreValidForTheServiceAndForRequestedNames() throws Exception {
         Scripts.Run run = Scripts.run(
                 folder, Map.of(), CERTIFICATES, "--name", "aggregator.example", "--name", "10.1.2.3", "--days", "30");
         assertThat(run.code()).as(run.said()).isZero();
@@ -109,7 +109,7 @@ class ManifestsImageTest {
     }
 
     @Test
-    void certificatesAreNotMadeForWhatIsNoName() throws Exception {
+    void certificatesAreRefusedForInvalidNames() throws Exception {
         Scripts.Run run = Scripts.run(folder, Map.of(), CERTIFICATES, "--name", "a b");
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.out()).isEmpty();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What scan says where there is no driver to ask, in the words of the real loader and of NVIDIA's real library. */
+/** The report of scan without a driver, in the words of the real loader and of NVIDIA's real library. */
 class NoDriverImageTest {
 
     private static final String SONAME = "libnvidia-ml.so.1";
@@ -74,7 +74,7 @@ class NoDriverImageTest {
     }
 
     @Test
-    void aFileThatIsNoLibraryIsSaidInTheLoadersWords() throws IOException {
+    void aFileThatIsNoLibraryIsReportedInTheLoadersWords() throws IOException {
         Files.writeString(
                 folder.resolve(SONAME), "not an ELF file, but long enough to hold the header of one. ".repeat(4));
         Run run = scan(folder);

@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Scripts beside the launcher, run as their users run them. */
+/** Scripts beside the launcher, run like a user runs them. */
 final class Scripts {
 
     private Scripts() {}
 
-    /** What one run gave; `said` is its standard error. */
+    /** The result of a run; `said` is its standard error. */
     record Run(int code, String out, String said) {}
 
     /** Runs a script of the image. Blocks until it ends. */
@@ -33,7 +33,7 @@ final class Scripts {
         return new Run(process.waitFor(), out, Files.readString(said));
     }
 
-    /** Runs any program; fails when it does. */
+    /** Runs any program. Throws an error if the program fails. */
     static String must(Path folder, String... command) throws Exception {
         Run run = run(folder, Map.of(), List.of(command));
         if (run.code() != 0) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-/** The image against simulated drivers: libraries are found and loaded from where they are installed. */
+/** The image with simulated drivers: libraries are found and loaded from their installed places. */
 class SimulatedNodeImageTest {
 
     private static final Pattern SERVING = Pattern.compile("serving (http://\\S+/metrics)");
@@ -78,7 +78,7 @@ class SimulatedNodeImageTest {
     }
 
     @Test
-    void theDaemonServesAndStopsWhenTold() throws Exception {
+    void theDaemonServesAndStopsOnSigterm() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             Process daemon = image.prepare(
                             List.of(),

@@ -17,16 +17,16 @@ class SystemdUnitImageTest {
     void systemdUnderstandsEveryLine(@TempDir Path folder) throws Exception {
         assumeTrue(
                 Files.isExecutable(Path.of("/usr/bin/systemd-analyze")),
-                "systemd-analyze is not here, so the unit was not verified (Debian package systemd)");
+                "expected systemd-analyze, found none, so the unit was not verified (Debian package systemd)");
         Path unit = Path.of(System.getProperty("gpuwarden.repository"), "systemd/gpuwarden.service");
         String text = Files.readString(unit);
         assertThat(text).contains(INSTALLED);
-        // verify wants the program to be there.
+        // systemd-analyze verify expects the program to exist.
         Path here = Files.writeString(
                 folder.resolve("gpuwarden.service"),
                 text.replace(
                         "ExecStart=" + INSTALLED, "ExecStart=" + Image.built().home()));
-        // As `systemctl edit` would put them.
+        // The drop-ins are where `systemctl edit` puts them.
         Path dropIns = Files.createDirectories(folder.resolve("gpuwarden.service.d"));
         try (var shipped = Files.list(unit.resolveSibling("drop-ins"))) {
             for (Path file : shipped.toList()) {

@@ -88,6 +88,7 @@ class BannedWordsTest {
                 "a/b.tsv|nobody",
                 "a/vendor.c|/* Copyright 2020 NVIDIA */ // nobody",
                 "a/run|#!/bin/sh\\nsu nobody",
+                "a/run|#!/bin/sh\\nfail \"seen $(id nobody) here\"",
             })
     void codeAndQuotationsAreNotScanned(String file) {
         String[] parts = file.split("\\|", 2);

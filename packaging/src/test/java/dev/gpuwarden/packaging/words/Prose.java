@@ -37,10 +37,10 @@ final class Prose {
         } else if (extension.equals("py") || text.startsWith("#!/usr/bin/env python")) {
             ScriptProse.comments(mask);
             ScriptProse.docstrings(mask);
-        } else if (extension.equals("sh") || text.startsWith("#!")) {
+        } else if (extension.equals("sh") || text.startsWith("#!") || (extension.isEmpty() && text.startsWith("# "))) {
             ScriptProse.comments(mask);
             ScriptProse.messages(mask);
-        } else if (HASH.contains(extension) || name.equals("Makefile")) {
+        } else if (HASH.contains(extension)) {
             ScriptProse.comments(mask);
             if (!test) {
                 ScriptProse.descriptions(mask);

@@ -14,6 +14,7 @@ final class ScriptProse {
             "(?m)\\b(?:say|fail|echo|printf|step|die)\\b[^\n\"']*(?:'([^'\n]*)'[^\n\"']*)?(?:\"((?:[^\"\\\\]|\\\\.){2,500})\")");
     private static final Pattern HERE =
             Pattern.compile("<<-?['\"]?(\\w+)['\"]?[^\n]*\n([\\s\\S]*?)\n[ \t]*\\1(?=\n|$)");
+    private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\([^()\n]*\\)");
     private static final Pattern USAGE = Pattern.compile("(?i)^\\s*usage:");
 
     private ScriptProse() {}
@@ -67,6 +68,7 @@ final class ScriptProse {
                 }
             }
         }
+        mask.each(SUBSTITUTION, command -> mask.quote(command.start(), command.end()));
         Matcher here = HERE.matcher(mask.text);
         while (here.find()) {
             if (USAGE.matcher(here.group(2)).find()) {
