@@ -28,7 +28,7 @@ public final class VramHoldersCommand extends NodeCommand {
 
     @Override
     public Integer call() {
-        NodeSnapshot node = look(NodeSampler::snapshot);
+        NodeSnapshot node = sample(NodeSampler::snapshot);
         HoldersReport report = new HoldersReport(node, new GpuHolderLookup(paths, () -> node, Clock.systemUTC()).get());
         show(report.tree(), out -> HoldersTable.print(report, out));
         return report.complete() ? ExitCode.OK : ExitCode.UNDECIDED;

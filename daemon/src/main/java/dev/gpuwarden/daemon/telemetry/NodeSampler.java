@@ -194,13 +194,13 @@ public final class NodeSampler implements AutoCloseable {
 
     /** Returns the node's readings now, as an immutable copy. */
     public NodeSnapshot snapshot() {
-        return snapshot(keeper.stations(), clock.getAsLong());
+        return snapshot(manager.monitors(), clock.getAsLong());
     }
 
-    private NodeSnapshot snapshot(List<GpuMonitor> stations, long now) {
-        List<GpuSnapshot> gpus = new ArrayList<>(stations.size());
-        for (GpuMonitor station : stations) {
-            gpus.add(station.snapshot(now));
+    private NodeSnapshot snapshot(List<GpuMonitor> monitors, long now) {
+        List<GpuSnapshot> gpus = new ArrayList<>(monitors.size());
+        for (GpuMonitor monitor : monitors) {
+            gpus.add(monitor.snapshot(now));
         }
         NodeSnapshot reported = new NodeSnapshot(manager.state(now), manager.pciGpus(), List.copyOf(gpus));
         return GpuPlaces.located(reported, names.learn(reported));
@@ -284,10 +284,10 @@ public final class NodeSampler implements AutoCloseable {
     }
 
     void supervise(long nowNanos) {
-        List<GpuMonitor> stations = keeper.stations();
+        List<GpuMonitor> monitors = manager.monitors();
         boolean changed = false;
-        for (int i = 0; i < stations.size(); i++) {
-            changed |= stations.get(i).supervise(nowNanos);
+        for (int i = 0; i < monitors.size(); i++) {
+            changed |= monitors.get(i).supervise(nowNanos);
         }
         if (changed) {
             stateChanges(nowNanos).forEach(line -> LOG.log(Level.INFO, line));
@@ -296,15 +296,15 @@ public final class NodeSampler implements AutoCloseable {
 
     /** A line for each GPU whose state changed since the last call. One that may get its address yet waits for it. */
     List<String> stateChanges(long nowNanos) {
-        List<GpuStation> stations = keeper.stations();
-        List<GpuSnapshot> gpus = snapshot(stations, nowNanos).gpus();
+        List<GpuMonitor> monitors = manager.monitors();
+        List<GpuSnapshot> gpus = snapshot(monitors, nowNanos).gpus();
         boolean named = remembers && settled()
                 || nowNanos - epoch >= firstReadings(settings).toNanos();
         List<String> lines = new ArrayList<>();
-        for (int i = 0; i < stations.size(); i++) {
+        for (int i = 0; i < monitors.size(); i++) {
             GpuIdentity gpu = gpus.get(i).identity();
             if (named || gpu.pci() instanceof Reading.Present<?>) {
-                stations.get(i).stateChange(gpu.label(), nowNanos).ifPresent(lines::add);
+                monitors.get(i).stateChange(gpu.label(), nowNanos).ifPresent(lines::add);
             }
         }
         return lines;

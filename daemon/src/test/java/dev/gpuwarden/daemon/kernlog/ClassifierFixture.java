@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.testkit.TestClock;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.kernel.KernelLogParser;

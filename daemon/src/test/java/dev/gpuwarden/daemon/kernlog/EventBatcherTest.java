@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.kernlog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.testkit.TestClock;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
