@@ -41,7 +41,7 @@ public final class TestClock extends Clock implements LongSupplier {
         return ZoneOffset.UTC;
     }
 
-    /** Returns this clock: it knows no zones. */
+    /** Returns this clock: it has no zones. */
     @Override
     public Clock withZone(ZoneId zone) {
         return this;

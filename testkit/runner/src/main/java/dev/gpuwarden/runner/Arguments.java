@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the user asked for. Pure.
+ * The user's arguments. Immutable.
  *
  * @param tiers empty: each tier that runs without being asked for
  * @param module empty: all of them

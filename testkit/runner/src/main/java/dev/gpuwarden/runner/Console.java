@@ -3,7 +3,7 @@ package dev.gpuwarden.runner;
 import java.io.PrintStream;
 import java.util.Locale;
 
-/** What a person sees while tests run. Any thread may use it. */
+/** The output of a test run. Thread-safe. */
 public final class Console {
 
     private final PrintStream out;
@@ -12,17 +12,17 @@ public final class Console {
         this.out = out;
     }
 
-    /** One line, or several. */
+    /** Prints one line, or several. */
     public synchronized void line(String text) {
         out.println(text);
     }
 
-    /** What became of a job: counts, its time, and each failure whole. */
+    /** Prints the result of a job: counts, time, and each failure in full. */
     public void ended(Outcome outcome) {
         ended(outcome.job().title(), outcome);
     }
 
-    /** The same under another title. */
+    /** Prints the result of a job under another title. */
     synchronized void ended(String title, Outcome outcome) {
         out.printf(
                 Locale.ROOT,

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** From an edit to the result of one module, class or test: compiles what changed, then runs it. */
+/** The inner loop of development: compiles edited files, then runs the tests of one module or class, or one test. */
 final class InnerLoop {
 
     private final Workspace workspace;
@@ -18,7 +18,7 @@ final class InnerLoop {
         this.console = console;
     }
 
-    /** Fails with {@link UsageError} where a name is wrong. */
+    /** Finds a module. @throws UsageError for an unknown name */
     TestModule module(String name) {
         return workspace
                 .module(name)
@@ -32,7 +32,7 @@ final class InnerLoop {
                                                 .toList()))));
     }
 
-    /** Blocks until the tests have ended; returns whether none failed. */
+    /** Blocks until the tests have ended; returns true when none failed. */
     boolean run(Arguments arguments) throws IOException, InterruptedException {
         TestModule module = module(arguments.module().orElseThrow());
         List<String> names = arguments

@@ -3,7 +3,7 @@ package dev.gpuwarden.runner;
 import java.util.List;
 
 /**
- * What a lane runs at a time: the tests of one tier in one module, or a command that tests the program from outside.
+ * A unit of work of a lane: the tests of one tier in one module, or a command that tests the program from outside.
  *
  * @param module empty for a command
  * @param alone jobs with the same word here never run at the same time; empty where it does not matter
@@ -11,7 +11,7 @@ import java.util.List;
  */
 public record Job(Tier tier, String module, String alone, List<String> command) {
 
-    /** Jobs of a table with a row for each: tier, module or `-`, alone or `-`, command or `-`. */
+    /** Reads a row of the table of jobs: tier, module or `-`, alone or `-`, command or `-`. */
     public static Job parse(String row) {
         List<String> part = List.of(row.split("\\s+", 4));
         Tier tier = Tier.named(part.get(0)).orElseThrow(() -> new IllegalArgumentException("no tier: " + row));
@@ -26,12 +26,12 @@ public record Job(Tier tier, String module, String alone, List<String> command) 
         return command.isEmpty();
     }
 
-    /** Unique among jobs; good for a file's name too. */
+    /** Returns a unique name, which is a valid file name too. */
     public String name() {
         return title().replaceAll("[^A-Za-z0-9]+", "-");
     }
 
-    /** For people, as in `unit daemon` and `nodes documents --user root`. */
+    /** Returns the title for output, for example `unit daemon` or `nodes documents --user root`. */
     public String title() {
         return tier.tag() + " "
                 + (ofTests() ? module : String.join(" ", command).replaceFirst("^[^ ]*/", ""));

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
-/** Runs jobs side by side. A lane that is free takes the first job whose like does not run in another. */
+/** Runs jobs in parallel. A free lane takes the first job that may run beside the running ones. */
 final class Lanes {
 
     private final List<Job> waiting;
@@ -49,7 +49,7 @@ final class Lanes {
 
     private static final Job NONE = new Job(Tier.UNIT, "", "", List.of());
 
-    /** Waits while only jobs are left that must not run beside one that runs. */
+    /** Returns the next job; waits while all jobs that are left exclude a running one. */
     private synchronized Job next() {
         while (!waiting.isEmpty()) {
             for (Job job : waiting) {

@@ -3,7 +3,7 @@ package dev.gpuwarden.runner;
 import java.util.List;
 
 /**
- * A line of the file in which a test JVM writes what became of its tests, as it happens.
+ * A line of the file in which a test JVM records the results of its tests as they end.
  *
  * @param kind what it is about
  * @param subject a test class with its package; of {@link Kind#TIER} the tag of a tier
@@ -13,12 +13,12 @@ import java.util.List;
  */
 public record Line(Kind kind, String subject, String name, long millis, String detail) {
 
-    /** What a line is about. */
+    /** The subject of a line. */
     public enum Kind {
         PASSED,
         FAILED,
         SKIPPED,
-        /** A test class has ended: all of its tests, and what it does before and after them. */
+        /** A test class has ended, with all of its tests, set-up and tear-down. */
         CLASS,
         /** The module has test methods of this tier. */
         TIER,
@@ -26,12 +26,12 @@ public record Line(Kind kind, String subject, String name, long millis, String d
         END
     }
 
-    /** One line without its end; {@link #parse(String)} reads it. */
+    /** Returns the line without its end, for {@link #parse(String)}. */
     public String text() {
         return String.join("\t", kind.name(), escape(subject), escape(name), Long.toString(millis), escape(detail));
     }
 
-    /** @throws IllegalArgumentException when the line is not whole */
+    /** @throws IllegalArgumentException for a line that was cut */
     public static Line parse(String text) {
         List<String> part = List.of(text.split("\t", -1));
         if (part.size() != 5) {

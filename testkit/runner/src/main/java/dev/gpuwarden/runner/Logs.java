@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What jobs printed. */
+/** The outputs of jobs. */
 final class Logs {
 
     private static final int LINES = 40;

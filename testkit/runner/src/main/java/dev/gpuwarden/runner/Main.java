@@ -14,8 +14,8 @@ public final class Main {
 
     private Main() {}
 
-    /** See the class; exit code 0 passed, 1 failed, 2 usage. */
-    @SuppressForbidden("the launcher reads the exit code, and people the output")
+    /** Runs the tests; exit code 0 passed, 1 failed, 2 usage. */
+    @SuppressForbidden("the launcher reads the exit code, and users the output")
     public static void main(String[] arguments) throws IOException, InterruptedException {
         List<String> words = List.of(arguments);
         Runtime.getRuntime()

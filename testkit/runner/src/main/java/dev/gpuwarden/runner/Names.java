@@ -5,14 +5,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** Which names are nearest to one that is wrong. Pure. */
+/** Finds the nearest names to an unknown one. Pure. */
 final class Names {
 
     private static final int SHOWN = 5;
 
     private Names() {}
 
-    /** At most five, the nearest first. */
+    /** Returns at most five names, the nearest first. */
     static List<String> nearest(String wrong, Collection<String> names) {
         String key = wrong.toLowerCase(Locale.ROOT);
         return names.stream()
@@ -23,7 +23,7 @@ final class Names {
                 .toList();
     }
 
-    /** Edits from one to the other; none where the wrong name is a part of it. */
+    /** Returns the number of edits from one to the other; 0 where the wrong name is a part of it. */
     static int distance(String wrong, String name) {
         int[] row = new int[name.length() + 1];
         for (int j = 0; j <= name.length(); j++) {

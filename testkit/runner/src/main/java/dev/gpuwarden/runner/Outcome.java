@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What became of a job.
+ * The result of a job.
  *
  * @param lines of its tests, as they ended
  * @param millis how long the job took
@@ -13,17 +13,17 @@ import java.util.List;
  */
 public record Outcome(Job job, List<Line> lines, long millis, Path log) {
 
-    /** How many tests ended so. */
+    /** Returns the number of tests with this result. */
     public int count(Line.Kind kind) {
         return (int) lines.stream().filter(line -> line.kind() == kind).count();
     }
 
-    /** Lines of one kind. */
+    /** Returns the lines of one kind. */
     public List<Line> all(Line.Kind kind) {
         return lines.stream().filter(line -> line.kind() == kind).toList();
     }
 
-    /** The same with one more failure, for what no test reports. */
+    /** Returns a copy with one more failure, which no test reports. */
     Outcome failedToo(String subject, String why) {
         List<Line> more = new ArrayList<>(lines);
         more.add(new Line(Line.Kind.FAILED, subject, "", 0, why));

@@ -19,7 +19,7 @@ import java.util.stream.StreamSupport;
  */
 record Scratch(Optional<Path> folder) implements AutoCloseable {
 
-    /** Behind it the number of the runner's process. */
+    /** Prefix of the folder; the pid of the runner follows. */
     private static final String PREFIX = "gpuwarden-test-";
 
     private static final Pattern OWNER = Pattern.compile(PREFIX + "(\\d{1,9})-.*");
@@ -42,7 +42,7 @@ record Scratch(Optional<Path> folder) implements AutoCloseable {
         return new Scratch(Optional.of(Files.createDirectory(MEMORY.resolve(name))));
     }
 
-    /** Those of runners that were killed. */
+    /** Deletes the folders of runners that were killed. */
     private static void removeLeftovers() throws IOException {
         List<Path> found;
         try (DirectoryStream<Path> all = Files.newDirectoryStream(MEMORY, PREFIX + "*")) {

@@ -6,10 +6,10 @@ import java.util.stream.Collectors;
 /** The test classes that may take long, each with its reason: `slow-classes.tsv`. */
 final class SlowClasses {
 
-    /** What any other class may take by itself. */
+    /** Limit of any other class that runs alone. */
     static final long LIMIT_MILLIS = 15_000;
 
-    /** What takes longer beside other lanes, which double most times, is measured by itself. */
+    /** Limit beside other lanes, which double most times; a class over it is measured alone. */
     static final long LIMIT_BESIDE_MILLIS = 2 * LIMIT_MILLIS;
 
     private final Set<String> names;

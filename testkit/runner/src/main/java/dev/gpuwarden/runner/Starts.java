@@ -16,15 +16,15 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Counts the programs that begin on this machine while tests run, by looking at /proc again and again: what a test starts through
- * scripts and other programs is counted too. One thread calls {@link #look()}.
+ * Counts the programs that start on this machine while tests run, by polling /proc: programs that a test starts through
+ * scripts and other programs are counted too. One thread calls {@link #look()}.
  */
 final class Starts {
 
-    /** A process has the name of the one that made it until it runs its own program. */
+    /** Reads of /proc per process: a new process has the name of its parent until it runs its own program. */
     private static final int LOOKS = 4;
 
-    /** Their names as Linux has them, cut to 15 letters, and what people call them. */
+    /** Names in Linux, cut to 15 characters, and names in the output. */
     private static final Map<String, String> PROGRAMS = Map.of(
             "kube-apiserver", "API servers",
             "kubelet", "nodes",
@@ -38,13 +38,13 @@ final class Starts {
     private final Map<String, Integer> looks = new HashMap<>();
     private final Map<String, String> kinds = new HashMap<>();
 
-    /** @param proc of which what is there now is not counted; /proc itself but in tests */
+    /** @param proc usually /proc; its present processes are not counted */
     Starts(Path proc) {
         this.proc = proc;
         this.before = processes();
     }
 
-    /** Looks at each new process a few times, then no more. */
+    /** Reads /proc once; reads each new process a few times only. */
     synchronized void look() {
         for (String process : processes()) {
             if (!before.contains(process) && looks.merge(process, 1, Integer::sum) <= LOOKS) {
@@ -86,7 +86,7 @@ final class Starts {
         return Files.exists(name) ? Files.readString(name).strip() : "";
     }
 
-    /** Of programs that their name alone does not tell apart. */
+    /** Returns the kind of programs whose name alone does not distinguish them. */
     static Optional<String> kind(String name, List<String> words) {
         if (name.equals("chromium")) {
             boolean whole = words.stream().anyMatch(word -> word.startsWith("--user-data-dir"))
@@ -103,7 +103,7 @@ final class Starts {
         return Optional.of("other JVMs");
     }
 
-    /** For people, the most frequent first, as in `312 kubectl, 8 API servers`. */
+    /** Returns the counts, the largest first, for example `312 kubectl, 8 API servers`. */
     synchronized String text() {
         Map<String, Integer> counts = new TreeMap<>();
         kinds.values().forEach(kind -> counts.merge(kind, 1, Integer::sum));

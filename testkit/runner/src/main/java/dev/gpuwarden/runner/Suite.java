@@ -109,7 +109,7 @@ final class Suite {
                 .toList();
     }
 
-    /** Other lanes may be why a class was slow, so it is measured again before it counts. */
+    /** Measures slow classes again alone, since other lanes may have slowed them. */
     private List<String> stillSlow(TestJvm jvm, Job job, Line line, SlowClasses slow) {
         console.line(String.format(
                 Locale.ROOT, "%s took %.1f s; once more without the others", line.subject(), line.millis() / 1000.0));

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** What a run came to, as text. Pure. */
+/** The text of a run's results. Pure. */
 final class Summary {
 
     private static final int SLOWEST = 10;
@@ -22,7 +22,7 @@ final class Summary {
         return outcomes.stream().mapToInt(outcome -> outcome.count(kind)).sum();
     }
 
-    /** The last line, which programs read. */
+    /** Returns the last line, which programs read. */
     String total() {
         return String.format(
                 Locale.ROOT,
@@ -32,7 +32,7 @@ final class Summary {
                 count(Line.Kind.SKIPPED));
     }
 
-    /** Every test that did not look, with its reason. */
+    /** Returns all skipped tests, with their reasons. */
     List<String> skipped() {
         return outcomes.stream()
                 .flatMap(outcome -> outcome.all(Line.Kind.SKIPPED).stream())
@@ -41,7 +41,7 @@ final class Summary {
                 .toList();
     }
 
-    /** Seconds of test JVMs by tier; lanes side by side take less than their sum. */
+    /** Returns the seconds of test JVMs by tier; parallel lanes need less than their sum. */
     String tiers() {
         Map<Tier, Long> millis = new TreeMap<>();
         outcomes.forEach(outcome -> millis.merge(outcome.job().tier(), outcome.millis(), Long::sum));
@@ -51,7 +51,7 @@ final class Summary {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The classes that took longest, the slowest first. */
+    /** Returns the slowest classes, the slowest first. */
     List<String> slowest() {
         return classes().stream()
                 .sorted(Comparator.comparingLong(Line::millis).reversed())
@@ -60,14 +60,14 @@ final class Summary {
                 .toList();
     }
 
-    /** Classes over a limit that are not on the list. */
+    /** Returns the classes over a limit that are not on the list. */
     List<Line> over(long limitMillis, SlowClasses list) {
         return classes().stream()
                 .filter(line -> line.millis() > limitMillis && !list.has(line.subject()))
                 .toList();
     }
 
-    /** What to do about a class that is over the limit. */
+    /** Returns the message for a class over the limit. */
     static String tooSlow(Line line) {
         return String.format(
                 Locale.ROOT,

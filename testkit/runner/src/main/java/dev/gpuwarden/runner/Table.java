@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 
-/** A file of rows beside this class; lines that are empty or begin with # are left out. */
+/** Reads a resource of rows; skips empty lines and lines that begin with #. */
 final class Table {
 
     private Table() {}

@@ -24,7 +24,7 @@ final class TestClasses {
     }
 
     /**
-     * What the user means, as {@link dev.gpuwarden.runner.jvm.Selection} takes it.
+     * Returns the user's selection in the form of {@link dev.gpuwarden.runner.jvm.Selection}.
      *
      * @param test as in `PageTest`, `Page*` or `PageTest#method`
      * @param others where the class may be instead

@@ -12,13 +12,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Runs jobs as child processes; each blocks until its process has ended. Any number of threads may use it. */
+/** Runs jobs as child processes; each call blocks until its process has ended. Thread-safe. */
 public final class TestJvm {
 
-    /** Beyond it a job hangs: the longest takes a few minutes. Soak runs have no limit. */
+    /** Limit of a job; the longest takes a few minutes. Soak runs have no limit. */
     private static final long LIMIT_MINUTES = 20;
 
-    /** How much a program in Go grows before it collects garbage: at 100, the default, an API server works a fifth more. */
+    /** GOGC of programs in Go: at 100, the default, an API server uses a fifth more processor time. */
     private static final String GARBAGE_PERCENT = "400";
 
     private final Workspace workspace;
@@ -107,7 +107,7 @@ public final class TestJvm {
         return new Outcome(job, lines, millis, log);
     }
 
-    /** By the exit codes of checks: 0 passed, 3 could not look, anything else failed. */
+    /** Returns the result of an exit code: 0 passed, 3 skipped, any other failed. */
     private static Line ended(Job job, int code, long millis, Path log) throws IOException {
         return switch (code) {
             case 0 -> new Line(Line.Kind.PASSED, job.title(), "", millis, "");

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A Maven module, by its name, as in `daemon`. */
+/** A Maven module, by its name, for example `daemon`. */
 public record TestModule(String name, Path folder) {
 
     public Path target() {
@@ -22,7 +22,7 @@ public record TestModule(String name, Path folder) {
         return target().resolve("test-classes");
     }
 
-    /** What Maven says that its tests run with, itself left out. */
+    /** Returns the class path of its tests from Maven, without the module itself. */
     public List<Path> dependencies() {
         try {
             String text = Files.readString(target().resolve("test.classpath")).strip();
@@ -35,7 +35,7 @@ public record TestModule(String name, Path folder) {
         }
     }
 
-    /** Whether Maven has compiled its tests. */
+    /** Returns true when Maven has compiled its tests. */
     public boolean built() {
         return Files.exists(target().resolve("test.classpath")) && Files.isDirectory(testClasses());
     }

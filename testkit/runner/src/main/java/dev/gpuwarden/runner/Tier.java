@@ -6,13 +6,13 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** What a test needs. The JUnit tag of the same name says so; a test without any of them is a unit test. */
+/** The requirement of a test, given by the JUnit tag of the same name. A test without such a tag is a unit test. */
 public enum Tier {
     /** Starts no program. */
     UNIT,
     /** Starts real programs: a daemon, a browser, a client in another language. */
     PROGRAMS,
-    /** Talks to a real kube-apiserver. */
+    /** Uses a real kube-apiserver. */
     API,
     /** Runs pods on real nodes. */
     NODES,
@@ -26,17 +26,17 @@ public enum Tier {
     /** A class has at most one of these tags; without one it is {@link #UNIT}. */
     private static final Set<Tier> NEEDS = Set.of(PROGRAMS, API, NODES, IMAGE);
 
-    /** The JUnit tag. */
+    /** Returns the JUnit tag. */
     public String tag() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The tier of that name; empty when there is none. */
+    /** Returns the tier of that name; empty when there is none. */
     public static Optional<Tier> named(String name) {
         return Arrays.stream(values()).filter(tier -> tier.tag().equals(name)).findFirst();
     }
 
-    /** All tags that mean a tier. */
+    /** Returns the tags of all tiers. */
     public static List<String> tags() {
         return Arrays.stream(values())
                 .filter(tier -> tier != UNIT)
@@ -45,7 +45,7 @@ public enum Tier {
     }
 
     /**
-     * The tier of a test with these tags, its class's among them.
+     * Returns the tier of a test with these tags, its class's included.
      *
      * @throws IllegalArgumentException when two tags contradict each other
      */

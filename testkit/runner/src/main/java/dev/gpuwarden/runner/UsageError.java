@@ -1,6 +1,6 @@
 package dev.gpuwarden.runner;
 
-/** The caller asked for what is not there; the message says what was expected. Exit code 2. */
+/** A wrong argument; the message has the expected ones. Exit code 2. */
 final class UsageError extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

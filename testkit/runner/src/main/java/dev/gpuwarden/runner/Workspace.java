@@ -19,7 +19,7 @@ public final class Workspace {
 
     private final Path root;
     private final Path tools;
-    /** In the order in which they are built: each needs those before it alone. */
+    /** In build order: each module needs only modules before it. */
     private final Map<String, TestModule> modules = new LinkedHashMap<>();
 
     /**
@@ -45,22 +45,22 @@ public final class Workspace {
         return root;
     }
 
-    /** The module of that name, as in `daemon`. */
+    /** Returns the module of that name, for example `daemon`. */
     public Optional<TestModule> module(String name) {
         return Optional.ofNullable(modules.get(name));
     }
 
-    /** In the order in which they are built. */
+    /** Returns the modules in build order. */
     public List<TestModule> modules() {
         return List.copyOf(modules.values());
     }
 
-    /** Logs and results of the tests. */
+    /** Returns the folder of the tests' logs and results. */
     public Path results() {
         return root.resolve("target/tests");
     }
 
-    /** The class path of a module's tests, with the folders of classes where Maven has jars of other modules. */
+    /** Returns the class path of a module's tests, with folders of classes instead of the jars of other modules. */
     public List<Path> classPath(TestModule module) {
         List<Path> path = new ArrayList<>(List.of(module.testClasses(), module.classes()));
         for (Path entry : module.dependencies()) {
@@ -80,7 +80,7 @@ public final class Workspace {
         return jar;
     }
 
-    /** The modules of this tree that the tests of a module run with, itself the last, in the order in which they are built. */
+    /** Returns the modules that the tests of a module need, in build order, the module itself last. */
     public List<TestModule> closure(TestModule module) {
         List<Path> path = classPath(module);
         return modules.values().stream()
@@ -88,7 +88,7 @@ public final class Workspace {
                 .toList();
     }
 
-    /** What every test may ask for by {@link System#getProperty}. */
+    /** Returns the system properties of all tests. */
     public Map<String, String> properties(TestModule module) {
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("gpuwarden.repository", root.toString());

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What `./gpuwarden test` refuses before it builds or installs anything. */
+/** Arguments that `./gpuwarden test` refuses before it builds or installs anything. */
 @Tag("programs")
 class TestScriptTest {
 

@@ -35,7 +35,7 @@ final class GpuControl {
     }
 
     /** Returns the GPUs whose fall off the bus these changes report themselves, by XID 79. */
-    Set<Integer> told(List<Change> changes) {
+    Set<Integer> reported(List<Change> changes) {
         Set<Integer> gpus = new HashSet<>();
         for (Change change : changes) {
             if (change instanceof Change.SetGpu set
@@ -51,14 +51,14 @@ final class GpuControl {
     /**
      * Applies the change.
      *
-     * @param told GPUs whose fall off the bus another change reports
+     * @param reported GPUs whose fall off the bus another change reports
      * @param lines receives the lines of real hardware
      */
-    void set(Change.SetGpu change, Set<Integer> told, List<KernelLine> lines) {
-        gpus(change.gpu()).forEach(gpu -> set(gpu, change.setting(), told, lines));
+    void set(Change.SetGpu change, Set<Integer> reported, List<KernelLine> lines) {
+        gpus(change.gpu()).forEach(gpu -> set(gpu, change.setting(), reported, lines));
     }
 
-    private void set(int index, Setting setting, Set<Integer> told, List<KernelLine> lines) {
+    private void set(int index, Setting setting, Set<Integer> reported, List<KernelLine> lines) {
         String gpu = TableWriter.gpu(index);
         String name = setting.key().name();
         boolean yes = setting.value().equals(Value.Numbers.of(1));
@@ -78,7 +78,7 @@ final class GpuControl {
             case "state" -> {
                 long before = table.number(gpu + ".state");
                 writer.gpu(index, setting);
-                tellState(index, before, told, lines);
+                writeState(index, before, reported, lines);
             }
             default -> {
                 if (name.contains("aer.")) {
@@ -110,12 +110,12 @@ final class GpuControl {
         }
     }
 
-    private void tellState(int gpu, long before, Set<Integer> told, List<KernelLine> lines) {
+    private void writeState(int gpu, long before, Set<Integer> reported, List<KernelLine> lines) {
         long state = table.number(TableWriter.gpu(gpu) + ".state");
         if (state == before) {
             return;
         }
-        if (state == table.layout().constant("STATE_LOST") && !told.contains(gpu)) {
+        if (state == table.layout().constant("STATE_LOST") && !reported.contains(gpu)) {
             tellXid(gpu, FALLEN_OFF, lines);
         } else if (state == table.layout().constant("STATE_HIDDEN")) {
             lines.addAll(driver.neverCame(gpu));

@@ -147,22 +147,22 @@ public final class NodeControl {
      * @param logs true when they write the lines of real hardware to the kernel log
      */
     void apply(List<Change> changes, boolean logs) {
-        Set<Integer> told = gpus.told(changes);
-        List<KernelLine> said = new ArrayList<>();
-        List<KernelLine> lines = logs ? said : new ArrayList<>();
-        table.change(t -> changes.forEach(change -> apply(change, told, lines, said)));
-        log.append(said);
+        Set<Integer> reported = gpus.reported(changes);
+        List<KernelLine> given = new ArrayList<>();
+        List<KernelLine> lines = logs ? given : new ArrayList<>();
+        table.change(t -> changes.forEach(change -> apply(change, reported, lines, given)));
+        log.append(given);
         proc.uptime(clock.instant());
     }
 
     /**
-     * @param told GPUs whose fall off the bus these changes report themselves
+     * @param reported GPUs whose fall off the bus these changes report themselves
      * @param lines of real hardware
-     * @param said lines of the scenario
+     * @param given lines of the scenario
      */
-    private void apply(Change change, Set<Integer> told, List<KernelLine> lines, List<KernelLine> said) {
+    private void apply(Change change, Set<Integer> reported, List<KernelLine> lines, List<KernelLine> given) {
         if (change instanceof Change.SetGpu set) {
-            gpus.set(set, told, lines);
+            gpus.set(set, reported, lines);
         } else if (change instanceof Change.SetNic set) {
             int all = nics.all().size();
             IntStream chosen = set.nic() == Fault.EVERY_GPU ? IntStream.range(0, all) : IntStream.of(set.nic());
@@ -182,7 +182,7 @@ public final class NodeControl {
         } else if (change instanceof Change.SetMemory memory) {
             processes.setMemory(memory.pid(), memory.bytes());
         } else if (change instanceof Change.Log lineOf) {
-            lineOf.texts().forEach(text -> said.add(line(lineOf.user(), text, 1)));
+            lineOf.texts().forEach(text -> given.add(line(lineOf.user(), text, 1)));
         }
     }
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("programs")
 class NvidiaSmiAgreesTest {
 
-    /** Where it prints something else, and why: SCENARIO/GPU/FIELD, or the field for all of them. */
+    /** Values that it prints differently, with the reason: SCENARIO/GPU/FIELD, or the field for all of them. */
     private static final Map<String, String> EXCEPTIONS = Map.of(
             "enforced.power.limit",
             "asked for through a private call of the driver that the simulator does not serve",

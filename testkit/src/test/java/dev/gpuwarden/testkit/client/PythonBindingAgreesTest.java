@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("programs")
 class PythonBindingAgreesTest {
 
-    /** Where the binding reads something else than the table has, and why. */
+    /** Keys for which the binding returns another value than the table, with the reason. */
     private static final Map<String, String> EXCEPTIONS = Map.of(
             "a100-mig/0/utilization.gpu", "not known for a GPU in MIG mode",
             "a100-mig/0/utilization.memory", "not known for a GPU in MIG mode");
@@ -119,7 +119,7 @@ class PythonBindingAgreesTest {
         return key.isText() ? table.text(path) : number(table.number(path));
     }
 
-    /** What an absent value is for a caller: NOT_SUPPORTED. */
+    /** The answer of the driver for an absent value: NOT_SUPPORTED. */
     private static String number(long number) {
         return number == SimLayout.ABSENT ? "!3" : Long.toString(number);
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What DCGM asks a driver for when it starts, asked through NVIDIA's Python binding. */
+/** The calls of a starting DCGM, made through NVIDIA's Python binding. */
 @Tag("programs")
 class PythonBindingWalksTest {
 

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 
-/** NVIDIA's own programs, where `-Dgpuwarden.tools.dir` points. A test that needs one that is missing says which. */
+/** NVIDIA's programs in the folder `-Dgpuwarden.tools.dir`. A test is skipped with the name of the program that is missing. */
 final class Tools {
 
     private Tools() {}

@@ -183,7 +183,7 @@ class ControlPlaneTest {
         assertThat(file).hasContent("years of work");
     }
 
-    /** The first words of what runs and knows this folder, without their paths. */
+    /** Returns the names of running programs whose command line contains this folder. */
     private static List<String> programsOf(Path folder) {
         return processesOf(folder).map(ControlPlaneTest::name).toList();
     }

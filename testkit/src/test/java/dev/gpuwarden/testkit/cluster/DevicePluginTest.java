@@ -83,7 +83,7 @@ class DevicePluginTest {
                 .orElseThrow();
         kubelet.destroyForcibly();
         kubelet.onExit().join();
-        // The API server keeps what it was told by the old one; a pod of the node gets a GPU from the new one alone.
+        // The API server keeps the report of the old kubelet; a pod of the node gets a GPU from the new one only.
         String pod = TestPod.running("again", "node-1", "limits: {nvidia.com/gpu: 1}", "exec sleep infinity");
         Await.until(
                 () -> runs(pod), () -> "expected a pod with a GPU on node-1: " + kubectl("describe", "pod", "again"));

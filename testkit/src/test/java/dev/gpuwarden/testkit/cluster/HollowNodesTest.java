@@ -89,7 +89,7 @@ class HollowNodesTest {
         }
     }
 
-    /** Prints what testkit/RATIONALE.md says of it. */
+    /** Prints the figures of testkit/RATIONALE.md. */
     @Test
     @Tag("soak")
     @Timeout(1_800)

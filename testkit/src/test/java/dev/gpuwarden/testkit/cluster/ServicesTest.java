@@ -62,7 +62,7 @@ class ServicesTest {
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
     }
 
-    /** Both tests look at the same objects. */
+    /** Both tests use the same objects. */
     @AfterAll
     static void removeAll() {
         if (Cluster.missing().isEmpty()) {
@@ -108,7 +108,7 @@ class ServicesTest {
         return plane;
     }
 
-    /** Empty while nobody answers. */
+    /** Returns the answer; empty while there is none. */
     private static String ask(ControlPlane plane, String url) {
         return plane.kubectl("exec", "client", "--", "sh", "-c", "wget -q -O - " + url + " || true");
     }

@@ -20,7 +20,7 @@ class SimLayoutTest {
 
     private final SimLayout layout = NativeFiles.find().layout();
 
-    /** What only the writer of nodes sets. */
+    /** Fields that only NodeBuilder sets. */
     private static final Set<String> NO_KEY = Set.of(
             "header.magic",
             "header.layout_version",

@@ -1,6 +1,6 @@
 package dev.gpuwarden.runner.compile;
 
-/** What was edited does not compile; the message has what the compiler reports. */
+/** An edit that does not compile; the message has the compiler's report. */
 public final class CompileError extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

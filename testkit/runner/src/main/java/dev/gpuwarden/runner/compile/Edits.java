@@ -28,7 +28,7 @@ public final class Edits {
     /**
      * Compiles what the tests of this module need; nothing when nothing was edited.
      *
-     * @return what was compiled, for people
+     * @return the compiled parts, for output
      * @throws CompileError when it does not compile
      */
     public List<String> compile(TestModule module) throws IOException {
@@ -76,12 +76,12 @@ public final class Edits {
         return files;
     }
 
-    /** Whether all of it must be compiled, for a difference below it or in it; true until that has succeeded. */
+    /** Returns true when all files must be compiled, for a difference below the part or in it, until that has succeeded. */
     private static boolean older(Part part, FileTime below) throws IOException {
         return Stamp.WHOLE.of(part).compareTo(Stamp.later(below, Stamp.INTERFACE.of(part))) < 0;
     }
 
-    /** In the order in which they are compiled. */
+    /** Returns the parts in the order of compilation. */
     private List<Part> parts(TestModule module) {
         List<Part> parts = new ArrayList<>();
         List<Path> used = workspace.classPath(module);
@@ -95,7 +95,7 @@ public final class Edits {
         return parts;
     }
 
-    /** Compiles these files; notes it where others see a difference. */
+    /** Compiles these files; records a difference that other classes see. */
     private void replace(Part part, List<Path> files) throws IOException {
         if (files.isEmpty()) {
             return;
@@ -128,7 +128,7 @@ public final class Edits {
         }
     }
 
-    /** Those of a source: of its class and the classes inside. */
+    /** Returns the class files of a source: of its class and of nested ones. */
     private static List<Path> classFiles(Part part, Path source) {
         Path top = part.classes().resolve(part.relative(source) + ".class");
         String name = String.valueOf(source.getFileName());

@@ -8,14 +8,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.spi.ToolProvider;
 
-/** What other classes see of compiled ones: members that are not private, with their types and constants. Pure but for reading. */
+/** The interface of compiled classes: members that are not private, with their types and constants. */
 final class Interface {
 
     private static final ToolProvider JAVAP = ToolProvider.findFirst("javap").orElseThrow();
 
     private Interface() {}
 
-    /** Whether any class that others may use was changed for them, was added, or is gone. */
+    /** Returns true when the interface of a class has changed, or a class that others may use was added or removed. */
     static boolean differs(Path before, Path after, List<Path> classFilesBefore, List<Path> classFilesAfter) {
         return !of(before, classFilesBefore).equals(of(after, classFilesAfter));
     }

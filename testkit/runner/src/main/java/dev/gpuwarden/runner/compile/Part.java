@@ -10,27 +10,27 @@ import java.util.stream.Stream;
 /**
  * The sources that are compiled into one folder of classes: the program of a module, or its tests.
  *
- * @param name for people, as in `daemon tests`
+ * @param name for output, for example `daemon tests`
  * @param sources the folder `src/main` or `src/test`
  * @param path what they are compiled against, the folder of classes left out
  */
 record Part(String name, Path sources, Path classes, List<Path> path) {
 
-    /** All files to compile. */
+    /** Returns all files to compile. */
     List<Path> files() {
         return in(sources.resolve("java")).stream()
                 .filter(file -> file.toString().endsWith(".java") && !file.endsWith("package-info.java"))
                 .toList();
     }
 
-    /** Files that were edited since their classes were made, and new ones. */
+    /** Returns new files, and files that were edited after their last compilation. */
     List<Path> edited() {
         return files().stream()
                 .filter(file -> newer(file, classes.resolve(relative(file) + ".class")))
                 .toList();
     }
 
-    /** Classes whose source is gone. Generated ones have theirs elsewhere, where Maven put it. */
+    /** Returns classes whose source was deleted. The sources of generated ones are in Maven's folder. */
     List<Path> orphans() {
         Path generated = classes.resolveSibling("generated-sources");
         List<Path> folders = Stream.of(generated, classes.resolveSibling("generated-test-sources"))
@@ -46,7 +46,7 @@ record Part(String name, Path sources, Path classes, List<Path> path) {
                 .toList();
     }
 
-    /** Copies resources that were edited; those that Maven fills in stay as Maven made them. */
+    /** Copies edited resources; those that Maven filters stay unchanged. */
     void copyResources() throws IOException {
         Path from = sources.resolve("resources");
         for (Path file : in(from)) {
@@ -63,7 +63,7 @@ record Part(String name, Path sources, Path classes, List<Path> path) {
                 .contains("${project.");
     }
 
-    /** Without its ending, as in `dev/gpuwarden/cli/Main`. */
+    /** Returns the path without its extension, for example `dev/gpuwarden/cli/Main`. */
     String relative(Path file) {
         String path = sources.resolve("java").relativize(file).toString();
         return path.substring(0, path.length() - ".java".length());

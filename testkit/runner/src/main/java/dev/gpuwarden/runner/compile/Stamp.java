@@ -7,11 +7,11 @@ import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.Locale;
 
-/** When something last happened to a part, as the time of an empty file beside its classes: it outlives a compiler that fails. */
+/** The time of the last event of a part: that of an empty file beside its classes, which outlives a compiler that fails. */
 enum Stamp {
-    /** Others saw a difference in it. */
+    /** Its interface changed. */
     INTERFACE,
-    /** All of it was compiled. */
+    /** All of its files were compiled. */
     WHOLE;
 
     static final FileTime NEVER = FileTime.from(Instant.EPOCH);

@@ -1,2 +1,2 @@
-/** Compiles what was edited since the last build, and all that may depend on it. */
+/** Compiles the files that were edited since the last build, and all that may depend on them. */
 package dev.gpuwarden.runner.compile;

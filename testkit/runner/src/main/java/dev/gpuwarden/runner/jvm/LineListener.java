@@ -14,7 +14,7 @@ import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
-/** Makes a {@link Line} of each test, and of each class, that ends. */
+/** Writes a {@link Line} for each test and each class that ends. */
 final class LineListener implements TestExecutionListener {
 
     private final Consumer<Line> to;
@@ -92,7 +92,7 @@ final class LineListener implements TestExecutionListener {
         return now == null ? Optional.empty() : now.getParent(test);
     }
 
-    /** The method, and which of its runs where it has several. */
+    /** Returns the method's name, with the invocation of a parameterized test. */
     private static String name(TestIdentifier test) {
         String method = test.getSource()
                 .filter(MethodSource.class::isInstance)

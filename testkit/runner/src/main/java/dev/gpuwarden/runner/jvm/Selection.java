@@ -16,14 +16,14 @@ import org.junit.platform.launcher.MethodFilter;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 
 /**
- * Which tests of a module run.
+ * The selection of a module's tests.
  *
  * @param tiers the tests of these tiers; empty means each but those on demand
  * @param names of classes with their packages, as in `a.b.CTest` or `a.b.CTest#method`; empty means all classes
  */
 public record Selection(Set<Tier> tiers, List<String> names) {
 
-    /** The arguments of {@link TestMain} that mean this selection. */
+    /** Returns this selection as arguments of {@link TestMain}. */
     public List<String> arguments() {
         List<String> arguments = new ArrayList<>();
         arguments.add(String.join(",", tiers.stream().map(Tier::tag).toList()));
@@ -31,7 +31,7 @@ public record Selection(Set<Tier> tiers, List<String> names) {
         return arguments;
     }
 
-    /** Reads the third argument and those behind it. */
+    /** Reads the third argument and those after it. */
     static Selection parse(String[] arguments) {
         Set<Tier> tiers = Set.of();
         if (!arguments[2].isEmpty()) {
@@ -42,12 +42,12 @@ public record Selection(Set<Tier> tiers, List<String> names) {
         return new Selection(tiers, List.of(arguments).subList(3, arguments.length));
     }
 
-    /** Every test of the module, to look at. */
+    /** Returns a request for all tests of the module, to list them. */
     LauncherDiscoveryRequest all(Path testClasses) {
         return builder(testClasses).build();
     }
 
-    /** What is to run. */
+    /** Returns the request for the selected tests. */
     LauncherDiscoveryRequest request(Path testClasses) {
         LauncherDiscoveryRequestBuilder builder = builder(testClasses);
         if (tiers.isEmpty()) {

@@ -23,7 +23,7 @@ public final class TestMain {
 
     private TestMain() {}
 
-    /** See the class. */
+    /** Runs the tests. */
     @SuppressForbidden("threads that a test left behind must not keep this JVM")
     public static void main(String[] arguments) throws IOException {
         try (PrintWriter out =
@@ -48,7 +48,7 @@ public final class TestMain {
         out.flush();
     }
 
-    /** How many test methods the module has of each tier: those that no lane runs must not go unseen. */
+    /** Returns the number of test methods by tier, so that a tier without a lane is detected. */
     private static Map<String, Integer> tiers(TestPlan plan) {
         Map<String, Integer> counts = new TreeMap<>();
         plan.getRoots()

@@ -1,2 +1,2 @@
-/** What runs inside a test JVM: JUnit's launcher and the listener that writes what it hears. */
+/** The program of a test JVM: JUnit's launcher and the listener that records the results. */
 package dev.gpuwarden.runner.jvm;
