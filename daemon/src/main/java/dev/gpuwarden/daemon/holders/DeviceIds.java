@@ -74,7 +74,7 @@ final class DeviceIds {
             Kind kind = index.group(2) != null ? Kind.MIG : index.group(3) != null ? Kind.SHARED : Kind.EXCLUSIVE;
             return one(index(number(index)), kind, "no GPU has the index " + index.group(1));
         }
-        return new Meaning.Unknown("not a known name of a GPU");
+        return new Meaning.Unknown("not a name of a GPU on this node");
     }
 
     /**
@@ -94,7 +94,7 @@ final class DeviceIds {
         }
         Matcher claimed = CLAIMED.matcher(device);
         if (!claimed.matches()) {
-            return new Meaning.Unknown("not a known name of a GPU");
+            return new Meaning.Unknown("not a name of a GPU on this node");
         }
         Optional<GpuIdentity> minor = minor(number(claimed));
         if (!minor.equals(index(number(claimed)))) {

@@ -70,7 +70,7 @@ record UplinkAddress(
         if (!options.insecure) {
             address.tryFiles();
         } else if (options.tlsCa != null || options.tlsCert != null || options.tokenFile != null) {
-            throw new UserError("--uplink.insecure uses no token and no certificates: leave out"
+            throw new UserError("--uplink.insecure sends no token and uses no certificates: leave out"
                     + " --uplink.tls-ca, --uplink.tls-cert, --uplink.tls-key and --uplink.token-file");
         }
         return address;

@@ -72,9 +72,9 @@ class DeviceIdsTest {
             nvidia2/gi7       | GPU-22222222-2222-2222-2222-222222222222 MIG
             nvidia2/gi7/vgpu0 | GPU-22222222-2222-2222-2222-222222222222 MIG
             nvidia1    | ? no GPU has the minor number 1
-            GPU-1      | ? not a known name of a GPU
-            99999999999 | ? not a known name of a GPU
-            nvidia.com/gpu=0 | ? not a known name of a GPU
+            GPU-1      | ? not a name of a GPU on this node
+            99999999999 | ? not a name of a GPU on this node
+            nvidia.com/gpu=0 | ? not a name of a GPU on this node
             """)
     void namesThatDevicePluginsGive(String id, String expected) {
         assertThat(shown(new DeviceIds(GPUS).ofPlugin(id))).isEqualTo(expected);
@@ -88,8 +88,8 @@ class DeviceIdsTest {
             gpu-1                | ? the minor number 1 and the index 1 are of different GPUs, and releases of the driver mean one or the other
             gpu-3                | ? the minor number 3 and the index 3 are of different GPUs, and releases of the driver mean one or the other
             gpu-9                | ? no GPU has the minor number 9
-            gpu-vfio-0           | ? not a known name of a GPU
-            channel-0            | ? not a known name of a GPU
+            gpu-vfio-0           | ? not a name of a GPU on this node
+            channel-0            | ? not a name of a GPU on this node
             """)
     void namesOfClaimedDevices(String device, String expected) {
         assertThat(shown(new DeviceIds(GPUS).ofClaim(device, List.of("k8s.gpu.nvidia.com/claim=0-gpu-0"))))
