@@ -175,17 +175,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
             throw new IllegalArgumentException(
                     "expected a recording of at most " + LARGEST_RECORDING + " bytes, but it has " + recording.length);
         }
-        return requests.submit(new WriteRequest<Boolean>() {
-            @Override
-            Boolean write(Session session, Instant now) throws SQLException {
-                return session.attach(sequence, recording);
-            }
-
-            @Override
-            void unwritten(String cause) {
-                complete(false);
-            }
-        });
+        return requests.submit(WriteRequest.orElse(false, (session, now) -> session.attach(sequence, recording)));
     }
 
     /** Returns the recording of an event. Reads the store. */
@@ -206,36 +196,20 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
      * again.
      */
     public void keepGpus(KnownGpus known) {
-        requests.add(new WriteRequest<Boolean>() {
-            @Override
-            Boolean write(Session session, Instant now) throws SQLException {
-                session.keep(known);
-                return true;
-            }
-
-            @Override
-            void unwritten(String cause) {
-                complete(false);
-            }
-        });
+        requests.add(WriteRequest.orElse(false, (session, now) -> {
+            session.keep(known);
+            return true;
+        }));
     }
 
     @Override
     public void register(String receiver) {
         connections.register(receiver);
-        requests.submit(new WriteRequest<Boolean>() {
-            @Override
-            Boolean write(Session session, Instant now) throws SQLException {
-                session.outbox().register(receiver, session.lastSequence(), 0);
-                return true;
-            }
-
-            @Override
-            void unwritten(String cause) {
-                // The connection manager registers it with the next database that opens.
-                complete(true);
-            }
-        });
+        requests.submit(WriteRequest.orElse(true, (session, now) -> {
+            // If the disk takes no writes, the connection manager registers it with the next database that opens.
+            session.outbox().register(receiver, session.lastSequence(), 0);
+            return true;
+        }));
     }
 
     /**
@@ -244,13 +218,10 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
      */
     public void keepReceivers(Set<String> names) {
         connections.keep(names);
-        requests.submit(new WriteRequest<Boolean>() {
-            @Override
-            Boolean write(Session session, Instant now) throws SQLException {
-                session.outbox().keep(names);
-                return true;
-            }
-        });
+        requests.submit(WriteRequest.of((session, now) -> {
+            session.outbox().keep(names);
+            return true;
+        }));
     }
 
     @Override
@@ -261,13 +232,10 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     @Override
     public void acknowledge(String receiver, long sequence) {
-        requests.submit(new WriteRequest<Boolean>() {
-            @Override
-            Boolean write(Session session, Instant now) throws SQLException {
-                session.outbox().acknowledge(receiver, sequence, session.lastSequence());
-                return true;
-            }
-        });
+        requests.submit(WriteRequest.of((session, now) -> {
+            session.outbox().acknowledge(receiver, sequence, session.lastSequence());
+            return true;
+        }));
     }
 
     @Override
@@ -308,27 +276,19 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
             return reader.read(query);
         }
         // A database in memory belongs to its one connection.
-        return requests.submit(new WriteRequest<T>() {
-            @Override
-            T write(Session session, Instant now) throws SQLException {
-                return query.run(session.sql());
-            }
-        });
+        return requests.submit(WriteRequest.of((session, now) -> query.run(session.sql())));
     }
 
     /** Has the writer check the whole file after a reader found it corrupt. */
     private void inspect(SQLException error) {
-        requests.add(new WriteRequest<Boolean>() {
-            @Override
-            Boolean write(Session session, Instant now) throws SQLException {
-                String complaint = Schema.complaint(session.sql());
-                if (!complaint.isEmpty()) {
-                    throw Sql.ErrorKind.corrupt(complaint);
-                }
-                LOG.log(Level.WARNING, "a reader found the event store corrupt, but the writer's check passed", error);
-                return true;
+        requests.add(WriteRequest.of((session, now) -> {
+            String complaint = Schema.complaint(session.sql());
+            if (!complaint.isEmpty()) {
+                throw Sql.ErrorKind.corrupt(complaint);
             }
-        });
+            LOG.log(Level.WARNING, "a reader found the event store corrupt, but the writer's check passed", error);
+            return true;
+        }));
     }
 
     /** Writes the waiting requests and releases the file. */

@@ -1,7 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
 import java.lang.System.Logger.Level;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -42,12 +41,7 @@ final class RequestQueue {
     /** Ends the writer's thread after the requests that wait now. */
     void end() {
         ending = true;
-        requests.add(new WriteRequest<Boolean>() {
-            @Override
-            Boolean write(Session session, Instant now) {
-                return true;
-            }
-        });
+        requests.add(WriteRequest.of((session, now) -> true));
     }
 
     boolean isEnding() {

@@ -41,14 +41,8 @@ final class StoreWriter implements Runnable {
     private final PendingBuffer pending = new PendingBuffer();
     private final Map<String, Position> positions = new ConcurrentHashMap<>();
 
-    /** The pause after a scan, as a multiple of the scan's duration. */
-    private static final int SCAN_SHARE = 9;
-
-    private final long scanIntervalNanos;
-    private long scanAtNanos = System.nanoTime();
+    private final ScanTimer scans;
     private boolean scanDue;
-    /** The time that the current scan has taken. */
-    private long scanNanos;
 
     private long retryAtNanos;
     private int failures;
@@ -77,7 +71,7 @@ final class StoreWriter implements Runnable {
         this.counts = counts;
         this.listeners = listeners;
         this.hourly = hourly;
-        this.scanIntervalNanos = roomInterval.toNanos();
+        this.scans = new ScanTimer(roomInterval.toNanos());
     }
 
     /** Opens the database before the thread starts. A disk that refuses writes does not prevent the start. */
@@ -112,8 +106,8 @@ final class StoreWriter implements Runnable {
     private void take(List<WriteRequest<?>> batch) {
         long now = System.nanoTime();
         long wake = trouble == null ? retention.dueNanos() : retryAtNanos;
-        if (trouble == null && scanDue && scanAtNanos - wake < 0) {
-            wake = scanAtNanos;
+        if (trouble == null && scanDue && scans.nextNanos() - wake < 0) {
+            wake = scans.nextNanos();
         }
         boolean atOnce = trouble == null && retention.due(now);
         requests.take(batch, atOnce ? 0 : wake - now);
@@ -180,17 +174,11 @@ final class StoreWriter implements Runnable {
      */
     private void raiseAgain() throws SQLException {
         long began = System.nanoTime();
-        if (!connections.open(view).mayRaiseAgain() || began - scanAtNanos < 0) {
+        if (!connections.open(view).mayRaiseAgain() || !scans.isDue(began)) {
             return;
         }
         commit(new ArrayList<>(List.of(new AppendRequest.RaiseAgain())));
-        long now = System.nanoTime();
-        scanNanos += now - began;
-        scanAtNanos = now;
-        if (!connections.open(view).isScanning()) {
-            scanAtNanos += Math.max(scanIntervalNanos, SCAN_SHARE * scanNanos);
-            scanNanos = 0;
-        }
+        scans.sliceEnded(began, System.nanoTime(), !connections.open(view).isScanning());
     }
 
     private void commit(List<WriteRequest<?>> todo) throws SQLException {

@@ -11,8 +11,38 @@ import org.jspecify.annotations.Nullable;
 /** A request to the writer, which runs in one transaction together with others. */
 abstract class WriteRequest<T> {
 
+    /** The work of a request. */
+    interface Work<T> {
+        T write(Session session, Instant now) throws SQLException;
+    }
+
     private final CompletableFuture<T> answer = new CompletableFuture<>();
     private @Nullable T result;
+
+    /** Returns a request that fails if the disk takes no writes. */
+    static <T> WriteRequest<T> of(Work<T> work) {
+        return new WriteRequest<>() {
+            @Override
+            T write(Session session, Instant now) throws SQLException {
+                return work.write(session, now);
+            }
+        };
+    }
+
+    /** Returns a request that is answered with {@code otherwise} if the disk takes no writes. */
+    static <T> WriteRequest<T> orElse(T otherwise, Work<T> work) {
+        return new WriteRequest<>() {
+            @Override
+            T write(Session session, Instant now) throws SQLException {
+                return work.write(session, now);
+            }
+
+            @Override
+            void unwritten(String cause) {
+                complete(otherwise);
+            }
+        };
+    }
 
     /** Runs in the open transaction. Runs again after a transaction that failed. */
     abstract T write(Session session, Instant now) throws SQLException;
