@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.core.limit.Backoff;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -261,7 +262,7 @@ final class DrainState implements ResourceInformer.Listener {
          * @param least what the API server wants to be left alone for
          */
         Refusal again(String reason, Duration first, Duration least, Instant now) {
-            Duration pause = first.multipliedBy(Math.min(LONGEST, 1L << Math.min(times, 4)));
+            Duration pause = Backoff.exact(first, first.multipliedBy(LONGEST)).pause(times + 1);
             return new Refusal(times + 1, since, reason, now.plus(pause.compareTo(least) > 0 ? pause : least));
         }
     }

@@ -8,15 +8,12 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.gpuwarden.core.util.Sha256;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -267,13 +264,7 @@ final class NodeFaults {
             if (name.length() <= LONGEST) {
                 return name;
             }
-            try {
-                byte[] hash = MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
-                return name.substring(0, LONGEST - DIGEST - 1) + "~"
-                        + HexFormat.of().formatHex(hash).substring(0, DIGEST);
-            } catch (NoSuchAlgorithmException e) {
-                throw new IllegalStateException("every Java has SHA-256", e);
-            }
+            return name.substring(0, LONGEST - DIGEST - 1) + "~" + Sha256.hex(name, DIGEST);
         }
     }
 }
