@@ -1,6 +1,5 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.testkit.TestClock;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.kernel.KernelLogParser;
@@ -10,6 +9,7 @@ import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

@@ -2,10 +2,10 @@ package dev.gpuwarden.daemon.kernlog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.testkit.TestClock;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
