@@ -7,17 +7,17 @@ import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
-import dev.gpuwarden.aggregator.nodehealth.ReportedState;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.Superseded;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
-import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
-import dev.gpuwarden.aggregator.nodehealth.Superseded;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
-import dev.gpuwarden.aggregator.quarantine.Decision;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.event.Fault;
@@ -55,14 +55,14 @@ final class BareClient {
     }
 
     /** Prepares the writes of a node with a fault. Writes nothing. */
-    StoredHealth fails(String node) throws ApiException, NodeHealthException, InterruptedException {
+    StoredHealth fails(String node) throws ApiException, NoSuchNode, InterruptedException {
         FaultTable faults = new FaultTable();
         var unused = faults.apply(LoadDaemon.event(node, 1, false), 1, Instant.now());
         return prepare(node, faults.faults());
     }
 
     private StoredHealth prepare(String node, List<Fault> faults)
-            throws ApiException, NodeHealthException, InterruptedException {
+            throws ApiException, NoSuchNode, InterruptedException {
         Instant now = Instant.now();
         StoredHealth held = healths.look(node);
         CachedNode there = CachedNode.of(api.get(NodeCache.NODES.path(node)));
@@ -87,14 +87,14 @@ final class BareClient {
     }
 
     /** Writes the NodeHealth, then the Node. */
-    Map<String, Object> cordon(String node) throws ApiException, NodeHealthException, Superseded, InterruptedException {
+    Map<String, Object> cordon(String node) throws ApiException, NoSuchNode, Superseded, InterruptedException {
         Prepared of = prepared(node);
         var unused = healths.write(of.state(), of.held());
         return api.patch(NodeCache.NODES.path(node), of.act().patch());
     }
 
     /** Makes all four writes. */
-    String writes(String node) throws ApiException, NodeHealthException, Superseded, InterruptedException {
+    String writes(String node) throws ApiException, NoSuchNode, Superseded, InterruptedException {
         Prepared of = prepared(node);
         var unused = cordon(node);
         conditions.settle(of.node(), of.state().faults(), true);
@@ -114,7 +114,7 @@ final class BareClient {
     }
 
     /** Restores the node, apart from the annotations that stay after a quarantine. */
-    String undo(String node) throws ApiException, NodeHealthException, Superseded, InterruptedException {
+    String undo(String node) throws ApiException, NoSuchNode, Superseded, InterruptedException {
         var unused = prepare(node, List.of());
         var unusedToo = writes(node);
         api.delete(NodeHealthClient.ALL.path(node));

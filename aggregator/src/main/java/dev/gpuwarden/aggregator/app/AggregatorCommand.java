@@ -9,11 +9,12 @@ import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorSettings;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
-import dev.gpuwarden.aggregator.web.Decisions;
 import dev.gpuwarden.aggregator.web.FleetPage;
 import dev.gpuwarden.aggregator.web.FleetView;
+import dev.gpuwarden.aggregator.web.FleetView.Decisions;
 import dev.gpuwarden.aggregator.web.PageOptions;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.cli.run.GivenSettings;
 import dev.gpuwarden.cli.run.LogOptions;
@@ -24,16 +25,21 @@ import dev.gpuwarden.cli.web.ProbeHandler;
 import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.cli.web.WebStats;
+import io.fabric8.kubernetes.client.Config;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Runs until it is told to stop: takes what nodes report, keeps a `NodeHealth` for each, and steers the nodes by them. */
@@ -158,5 +164,39 @@ public final class AggregatorCommand implements Callable<Integer> {
     private static String told(InetSocketAddress address) {
         String host = address.getAddress().isAnyLocalAddress() ? "*" : address.getHostString();
         return new ListenAddress(host, address.getPort()).toString();
+    }
+
+    /** Which cluster, and who this program is there. */
+    static final class ClusterOptions {
+
+        private static final Path TOKEN = Path.of("/var/run/secrets/kubernetes.io/serviceaccount/token");
+
+        @Option(
+                names = "--cluster.kubeconfig",
+                paramLabel = "FILE",
+                description =
+                        "How to reach the API server and who to be there (default: the ServiceAccount of the pod).")
+        @Nullable Path kubeconfig;
+
+        /** Throws {@link UserError} where there is nothing to connect with. Never what else is configured on this machine. */
+        KubeClient connect() {
+            if (kubeconfig == null) {
+                if (!Files.isReadable(TOKEN) || System.getenv("KUBERNETES_SERVICE_HOST") == null) {
+                    throw new UserError("this is no pod with a ServiceAccount (no " + TOKEN
+                            + " or no KUBERNETES_SERVICE_HOST): give --cluster.kubeconfig");
+                }
+                return KubeClient.connect(Config.autoConfigure(null));
+            }
+            if (!Files.isReadable(kubeconfig)) {
+                throw new UserError("--cluster.kubeconfig " + kubeconfig + " cannot be read");
+            }
+            try {
+                return KubeClient.connect(Config.fromKubeconfig(kubeconfig.toFile()));
+            } catch (RuntimeException e) {
+                // What the client says itself is that an error has occurred.
+                Throwable cause = e.getCause() == null ? e : e.getCause();
+                throw new UserError("--cluster.kubeconfig " + kubeconfig + " is of no use: " + cause.getMessage());
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.quarantine.AuditRecord;
-import dev.gpuwarden.aggregator.web.Decisions;
+import dev.gpuwarden.aggregator.web.FleetView.Decisions;
 import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
 import java.io.FileDescriptor;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.breaker.PoolCounts;
-import dev.gpuwarden.aggregator.breaker.PoolState;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap;
+import dev.gpuwarden.aggregator.breaker.BreakerConfigMap.BreakerSettingsAnnotation;
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
-import dev.gpuwarden.aggregator.breaker.BreakerSettingsAnnotation;
 import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
 import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.cache.CachedNode;
@@ -17,7 +17,6 @@ import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource;
 import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
-import dev.gpuwarden.aggregator.fleet.ReplicaState;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
@@ -28,6 +27,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineReconciler;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
+import dev.gpuwarden.aggregator.web.FleetView.ReplicaState;
 import dev.gpuwarden.core.util.Threads;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
-import dev.gpuwarden.aggregator.drain.DrainTimes;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.cache.CachedNodeHealth;
 import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.cache.NodeCache.CachedNodeHealth;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
@@ -10,11 +10,10 @@ import dev.gpuwarden.aggregator.drain.DrainDryRun;
 import dev.gpuwarden.aggregator.drain.DrainEvents;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
-import dev.gpuwarden.aggregator.nodestatus.News;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
-import dev.gpuwarden.aggregator.quarantine.Decision;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.quarantine.FaultReports;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.quarantine.QuarantineMetrics;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReconciler;
@@ -98,7 +97,7 @@ final class NodeReconciler {
         List<QuarantineEvents> news = new ArrayList<>(quarantined.stream().toList());
         news.addAll(DrainEvents.of(there.get()));
         news.addAll(DrainEvents.would(rehearsals.apply(node)));
-        teller.tell(node, News.of(there.get(), news, report.faults(), now));
+        teller.tell(node, NodeEventRecorder.NodeEvent.of(there.get(), news, report.faults(), now));
     }
 
     /** What is acted on is what is so now, and not what a watch tells that has been away. */

@@ -5,10 +5,14 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.controller.ActionMode;
 import java.time.Clock;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A ConfigMap that keeps what the breaker must remember, where people close it, and that says by its annotations what whoever
@@ -137,6 +141,48 @@ public final class BreakerConfigMap {
             if (kept.equals(before)) {
                 kept = Optional.of(Kept.of(answer));
             }
+        }
+    }
+
+    /** What the aggregator that leads goes by, for commands of people: it is in no other object of the cluster. */
+    public record BreakerSettingsAnnotation(ActionMode mode, List<Pool> pools) {
+
+        static final String MODE = "gpuwarden.dev/quarantine-mode";
+        static final String POOLS = "gpuwarden.dev/breaker-pools";
+
+        public BreakerSettingsAnnotation {
+            pools = List.copyOf(pools);
+        }
+
+        public Map<String, String> annotations() {
+            return Map.of(MODE, label(mode), POOLS, Pool.Parser.write(pools));
+        }
+
+        /** As `--quarantine.mode` takes it. */
+        public static String label(ActionMode mode) {
+            return mode.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+
+        /** @throws IllegalArgumentException with the annotation that is missing or wrong */
+        public static BreakerSettingsAnnotation of(Map<String, String> annotations) {
+            String mode = text(annotations, MODE);
+            String pools = text(annotations, POOLS);
+            ActionMode one = Stream.of(ActionMode.values())
+                    .filter(each -> label(each).equals(mode))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException(
+                            "annotation " + MODE + ": expected armed or dry-run, found \"" + mode + "\""));
+            try {
+                return new BreakerSettingsAnnotation(one, Pool.Parser.parseAll(List.of(pools.split(","))));
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("annotation " + POOLS + ": " + e.getMessage(), e);
+            }
+        }
+
+        private static String text(Map<String, String> annotations, String name) {
+            return Optional.ofNullable(annotations.get(name))
+                    .orElseThrow(
+                            () -> new IllegalArgumentException("expected the annotation " + name + ", there is none"));
         }
     }
 }

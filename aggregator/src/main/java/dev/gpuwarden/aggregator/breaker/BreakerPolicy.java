@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.breaker;
 
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

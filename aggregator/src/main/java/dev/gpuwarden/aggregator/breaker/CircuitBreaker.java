@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.breaker;
 
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import java.lang.System.Logger.Level;
 import java.time.Clock;

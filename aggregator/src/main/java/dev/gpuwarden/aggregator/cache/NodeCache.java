@@ -159,7 +159,7 @@ public final class NodeCache implements NodeHealthCache {
         if (noted(name, uid, version, answered)) {
             return;
         }
-        Map<String, Object> lean = Lean.other(tree);
+        Map<String, Object> lean = Trim.other(tree);
         CompressedJson packed = CompressedJson.of(lean);
         synchronized (this) {
             if (!noted(name, uid, version, answered)) {
@@ -202,7 +202,7 @@ public final class NodeCache implements NodeHealthCache {
      * the version that was known here, or if the Node is looked at again: what somebody else has changed would go unseen.
      */
     public CachedNode wrote(Map<String, Object> tree) {
-        CachedNode node = CachedNode.of(Lean.node(tree));
+        CachedNode node = CachedNode.of(Trim.node(tree));
         keep(node, true);
         return node;
     }
@@ -253,7 +253,7 @@ public final class NodeCache implements NodeHealthCache {
         return new ResourceInformer.Listener() {
             @Override
             public void onUpsert(String name, Map<String, Object> tree) {
-                keep(CachedNode.of(Lean.node(tree)), false);
+                keep(CachedNode.of(Trim.node(tree)), false);
             }
 
             @Override
@@ -283,4 +283,46 @@ public final class NodeCache implements NodeHealthCache {
             public void onSynced() {}
         };
     }
+
+    /** Leaves out of objects what is large and nobody here asks for. */
+    public static final class Trim {
+
+        /** Whose fields are of interest: those that this program has applied. */
+        private static final String MANAGER = "gpuwarden";
+
+        private static final Set<String> OF_STATUS = Set.of("images", "volumesInUse", "volumesAttached");
+
+        private Trim() {}
+
+        public static Map<String, Object> node(Map<String, Object> tree) {
+            Map<String, Object> node = JsonTrees.copy(tree);
+            Map<String, Object> status = JsonTrees.copy(JsonTrees.object(tree, "status"));
+            status.keySet().removeAll(OF_STATUS);
+            Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(tree, "metadata"));
+            List<Map<String, Object>> ours = JsonTrees.objects(metadata, "managedFields").stream()
+                    .filter(fields -> JsonTrees.text(fields, "manager").startsWith(MANAGER))
+                    .toList();
+            metadata.put("managedFields", ours);
+            node.put("metadata", metadata);
+            node.put("status", status);
+            return node;
+        }
+
+        public static Map<String, Object> other(Map<String, Object> tree) {
+            Map<String, Object> other = JsonTrees.copy(tree);
+            Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(tree, "metadata"));
+            metadata.remove("managedFields");
+            other.put("metadata", metadata);
+            return other;
+        }
+    }
+
+    /**
+     * A NodeHealth as the API server had it.
+     *
+     * @param heard when it came here
+     * @param answered whether it was the answer to a request, so that it was the newest then; else a watch told it, which may have been
+     *     away and tell first what it missed
+     */
+    public record CachedNodeHealth(Map<String, Object> tree, Instant heard, boolean answered) {}
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.client;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.gpuwarden.core.util.PrivateKeys;
 import dev.gpuwarden.core.util.Text;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -10,13 +11,21 @@ import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.zip.GZIPInputStream;
@@ -232,5 +241,66 @@ public final class KubeClient implements AutoCloseable {
     @Override
     public void close() {
         client.close();
+    }
+
+    /** Lists in pages: 10,000 nodes at once are 100 MB of JSON. */
+    public static final class Pages {
+
+        private static final int PAGE = 500;
+
+        private Pages() {}
+
+        /**
+         * Hands over each object of a list. Blocks; each page is one request.
+         *
+         * @param path without a query
+         * @param query as `fieldSelector=reason=DryRun`, its values encoded; empty for all
+         * @throws ApiException in the middle too, after some have been handed over
+         */
+        public static void each(KubeClient api, String path, String query, Consumer<Map<String, Object>> consumer)
+                throws ApiException, InterruptedException {
+            String from = "";
+            do {
+                Map<String, Object> page = api.get(path + "?limit=" + PAGE + (query.isEmpty() ? "" : "&" + query)
+                        + (from.isEmpty() ? "" : "&continue=" + encoded(from)));
+                if (!JsonTrees.text(page, "kind").endsWith("List")) {
+                    throw ApiException.noAnswer("GET " + path + ": expected a list, found something else");
+                }
+                JsonTrees.objects(page, "items").forEach(consumer);
+                from = JsonTrees.text(JsonTrees.object(page, "metadata"), "continue");
+            } while (!from.isEmpty());
+        }
+
+        public static String encoded(String text) {
+            return URLEncoder.encode(text, StandardCharsets.UTF_8);
+        }
+    }
+
+    /** Of which kind a kubeconfig's key is, where its PEM does not say so and the client would take it for RSA. */
+    static final class ClientKey {
+
+        private ClientKey() {}
+
+        /** Empty where there is no such key, or none that Java knows. */
+        static Optional<String> algorithm(Config config) {
+            try {
+                Optional<byte[]> pem = pem(config);
+                return pem.isPresent()
+                        ? Optional.of(
+                                PrivateKeys.parse(pem.get(), "the client's key").getAlgorithm())
+                        : Optional.empty();
+            } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
+                return Optional.empty();
+            }
+        }
+
+        private static Optional<byte[]> pem(Config config) throws IOException {
+            if (config.getClientKeyData() != null) {
+                return Optional.of(Base64.getMimeDecoder().decode(config.getClientKeyData()));
+            }
+            return config.getClientKeyFile() == null
+                    ? Optional.empty()
+                    : Optional.of(Files.readAllBytes(Path.of(config.getClientKeyFile())));
+        }
     }
 }

@@ -1,10 +1,11 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.fleet.FleetLook;
+import dev.gpuwarden.aggregator.command.BreakerReport.BreakerAudit;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
+import dev.gpuwarden.aggregator.fleet.FleetReader.FleetLook;
 import dev.gpuwarden.aggregator.fleet.Seen;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
@@ -33,7 +34,7 @@ import picocli.CommandLine.Parameters;
             "2:wrong usage or configuration, or no such pool",
             "3:undecided: no aggregator with quarantine has led, or the cluster does not answer"
         })
-public final class BreakerCommand extends LookCommand {
+public final class BreakerCommand extends ClusterCommand.ReadCommand {
 
     @Parameters(index = "0", arity = "0..1", paramLabel = "ACTION", description = "status, close or half-open.")
     String action = "status";

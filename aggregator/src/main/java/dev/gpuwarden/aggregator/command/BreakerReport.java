@@ -1,12 +1,15 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.breaker.PoolState;
-import dev.gpuwarden.aggregator.fleet.BreakerView;
-import dev.gpuwarden.aggregator.fleet.Cause;
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
-import dev.gpuwarden.aggregator.fleet.FleetLook;
+import dev.gpuwarden.aggregator.fleet.FleetReader.FleetLook;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
-import dev.gpuwarden.aggregator.fleet.NodeFacts;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.Cause;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
+import dev.gpuwarden.aggregator.fleet.Seen;
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import java.io.PrintWriter;
@@ -75,5 +78,76 @@ record BreakerReport(FleetLook look) {
         }
         waiting().forEach(node -> out.println("waiting: " + Table.escape(node.name() + ": " + node.why())));
         around.notes(look.at()).forEach(note -> out.println("note: " + Table.escape(note)));
+    }
+
+    /**
+     * What a person has changed about the breaker, or would: gpuwarden.breaker-change/v1, see docs/operating/fleet.md.
+     *
+     * @param waiting nodes of the pool that wait; empty where that is not known
+     * @param whyNot why they are not known
+     */
+    record BreakerAudit(
+            BreakerChange.Plan plan, Seen<String> by, boolean dryRun, Optional<List<String>> waiting, String whyNot) {
+
+        static final String SCHEMA = "gpuwarden.breaker-change/v1";
+
+        private static final int MOST_NAMED = 10;
+
+        Map<String, Object> tree() {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("schema", SCHEMA);
+            tree.put("by", by.value().orElse("not known: " + by.why()));
+            tree.put("pool", plan.pool());
+            tree.put("dryRun", dryRun);
+            tree.put("before", plan.before().map(BreakerAudit::tree));
+            tree.put("after", tree(plan.after()));
+            tree.put("resourceVersion", plan.version());
+            tree.put("waiting", waiting);
+            return tree;
+        }
+
+        private static Map<String, Object> tree(PoolState state) {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("status", BreakerView.label(state.status()));
+            tree.put("since", state.since().toString());
+            tree.put("reason", state.reason());
+            tree.put("letThrough", state.letThrough());
+            return tree;
+        }
+
+        void print(PrintWriter out) {
+            plan.before()
+                    .ifPresent(before -> out.println("pool " + Table.escape(plan.pool()) + " "
+                            + (dryRun ? "is " : "was ") + BreakerView.label(before.status()) + " since "
+                            + before.since()
+                            + (before.reason().isEmpty() ? "" : ": " + Table.escape(before.reason()))));
+            out.println(
+                    Table.escape(waiting.map(BreakerAudit::named).orElse("which nodes wait is not known: " + whyNot)));
+            out.println(effect());
+            plan.skew()
+                    .ifPresent(skew -> out.println("this machine's clock differs from the API server's by "
+                            + Durations.text(skew.abs()) + ", so that one's counts"));
+            out.println(dryRun ? "dry run: nothing was changed" : "done");
+            out.println("audit: " + Output.jsonLine(tree()));
+        }
+
+        private static String named(List<String> waiting) {
+            int more = waiting.size() - MOST_NAMED;
+            return waiting.isEmpty()
+                    ? "no node waits"
+                    : (waiting.size() == 1 ? "one node waits: " : waiting.size() + " nodes wait: ")
+                            + String.join(", ", waiting.subList(0, Math.min(MOST_NAMED, waiting.size())))
+                            + (more > 0 ? " and " + more + " more" : "");
+        }
+
+        private String effect() {
+            String some = plan.after().letThrough() == 1
+                    ? "one node passes"
+                    : plan.after().letThrough() + " nodes pass";
+            return plan.after().status() == PoolState.Status.CLOSED
+                    ? "closed: the limits hold again from now on, and nothing of before is counted; of the nodes that wait, as"
+                            + " many are taken out of service at once as the limits allow"
+                    : "half open: " + some + ", whatever the limits say; then these hold again, with those counted";
+        }
     }
 }

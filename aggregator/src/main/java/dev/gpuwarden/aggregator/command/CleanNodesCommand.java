@@ -7,10 +7,10 @@ import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.client.Pages;
+import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.controller.Manager;
+import dev.gpuwarden.aggregator.fleet.ClusterContext.Leader;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
-import dev.gpuwarden.aggregator.fleet.Leader;
 import dev.gpuwarden.aggregator.quarantine.CleanUp;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.ExitCode;
@@ -166,14 +166,15 @@ public final class CleanNodesCommand extends ClusterCommand {
 
     private Cleaned clean(KubeClient api, String node) throws InterruptedException {
         List<CleanUp> plans = new ArrayList<>(List.of(new CleanUp(List.of(), List.of(), List.of())));
-        HandPatch.Outcome outcome = new HandPatch(api, "clean-nodes", !yes).settle(node, read -> {
-            try {
-                plans.set(0, CleanUp.of(read));
-            } catch (IOException e) {
-                return new ManualCordon.Plan(false, e.getMessage() + ": repair or remove them", List.of());
-            }
-            return new ManualCordon.Plan(true, "", plans.get(0).patch());
-        });
+        NodeCommand.NodeChange.Outcome outcome = new NodeCommand.NodeChange(api, "clean-nodes", !yes)
+                .settle(node, read -> {
+                    try {
+                        plans.set(0, CleanUp.of(read));
+                    } catch (IOException e) {
+                        return new ManualCordon.Plan(false, e.getMessage() + ": repair or remove them", List.of());
+                    }
+                    return new ManualCordon.Plan(true, "", plans.get(0).patch());
+                });
         List<String> takes = new ArrayList<>(plans.get(0).takes());
         List<String> stays = plans.get(0).stays();
         if (!outcome.plan().done() || outcome.read().isEmpty()) {

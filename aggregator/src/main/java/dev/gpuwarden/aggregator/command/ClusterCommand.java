@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
@@ -59,5 +60,20 @@ abstract class ClusterCommand implements Callable<Integer> {
 
     void show(Object tree, Consumer<PrintWriter> table) {
         output.write(spec.commandLine().getOut(), tree, table);
+    }
+
+    /** A command that looks at nodes and at what decides about them. */
+    abstract static class ReadCommand extends ClusterCommand {
+
+        @Mixin
+        final BreakerOptions breaker = new BreakerOptions();
+
+        ReadCommand(Map<String, String> environment, Clock clock) {
+            super(environment, clock);
+        }
+
+        FleetReader reader(KubeClient api) {
+            return new FleetReader(api, breaker.namespace(), breaker.given());
+        }
     }
 }

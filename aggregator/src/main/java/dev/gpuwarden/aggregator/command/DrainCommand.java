@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.ManualDrain;
+import dev.gpuwarden.aggregator.drain.ManualDrainState;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
@@ -101,14 +102,15 @@ public final class DrainCommand extends ClusterCommand {
         try (ShutdownSignal.Registration running = stop.register()) {
             Thread stopping = Threads.daemon("gpuwarden-drain-stop", () -> stopOn(running, drain));
             stopping.start();
-            HandPatch.Outcome cordon = new HandPatch(api, "drain", dryRun).settle(node, read -> cordon(read, who));
+            NodeCommand.NodeChange.Outcome cordon =
+                    new NodeCommand.NodeChange(api, "drain", dryRun).settle(node, read -> cordon(read, who));
             if (!cordon.plan().done() || cordon.read().isEmpty()) {
                 return undecided(node + " cannot be cordoned: " + cordon.plan().why());
             }
             if (!dryRun) {
                 progress.cordoned(cordon);
             }
-            ManualDrain.Result result = drain.run(cordon.read().get());
+            ManualDrainState.Result result = drain.run(cordon.read().get());
             stopping.interrupt();
             DrainReport report = new DrainReport(node, who, gpus, dryRun, cordon, result);
             show(report.tree(), report::print);

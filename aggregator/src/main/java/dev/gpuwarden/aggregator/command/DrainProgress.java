@@ -32,7 +32,7 @@ final class DrainProgress implements ManualDrain.Listener {
         this.line = line;
     }
 
-    void cordoned(HandPatch.Outcome cordon) {
+    void cordoned(NodeCommand.NodeChange.Outcome cordon) {
         tell(node, cordon.written() ? "cordoned" : cordon.plan().why());
     }
 

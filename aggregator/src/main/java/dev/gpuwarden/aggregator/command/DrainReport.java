@@ -1,9 +1,8 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.drain.ManualDrain;
-import dev.gpuwarden.aggregator.drain.ManualDrain.Result.Outcome;
 import dev.gpuwarden.aggregator.drain.ManualDrainState;
 import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.Result.Outcome;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
@@ -18,7 +17,12 @@ import java.util.stream.Stream;
 
 /** What came of the drain of a node by a person: gpuwarden.drain/v1, see docs/operating/drain.md. Pure. */
 record DrainReport(
-        String node, String by, Set<String> gpus, boolean dryRun, HandPatch.Outcome cordon, ManualDrain.Result result) {
+        String node,
+        String by,
+        Set<String> gpus,
+        boolean dryRun,
+        NodeCommand.NodeChange.Outcome cordon,
+        ManualDrainState.Result result) {
 
     static final String SCHEMA = "gpuwarden.drain/v1";
 

@@ -2,9 +2,9 @@ package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.fleet.FleetState;
+import dev.gpuwarden.aggregator.fleet.FleetReader.NodeStory;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
-import dev.gpuwarden.aggregator.fleet.NodeStory;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
 import java.time.Clock;
@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
             "2:wrong usage or configuration, or no such node",
             "3:undecided: nothing is known of it, or the cluster does not answer"
         })
-public final class ExplainCommand extends LookCommand {
+public final class ExplainCommand extends ClusterCommand.ReadCommand {
 
     @Parameters(paramLabel = "NODE", description = "Its name, as in kubectl get nodes.")
     String node = "";

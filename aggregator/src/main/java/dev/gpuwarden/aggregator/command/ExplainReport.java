@@ -2,10 +2,10 @@ package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.client.JsonTrees;
-import dev.gpuwarden.aggregator.fleet.BreakerView;
-import dev.gpuwarden.aggregator.fleet.Leader;
+import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
+import dev.gpuwarden.aggregator.fleet.ClusterContext.Leader;
+import dev.gpuwarden.aggregator.fleet.FleetReader.NodeStory;
 import dev.gpuwarden.aggregator.fleet.NodeJson;
-import dev.gpuwarden.aggregator.fleet.NodeStory;
 import dev.gpuwarden.aggregator.fleet.Seen;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;

@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.command;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.fleet.FleetState;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.health.Verdict;
@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
             "2:wrong usage or configuration",
             "3:undecided: of some nothing is known, or the cluster does not answer"
         })
-public final class FleetCommand extends LookCommand {
+public final class FleetCommand extends ClusterCommand.ReadCommand {
 
     @Option(
             names = {"-l", "--selector"},

@@ -2,12 +2,12 @@ package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.fleet.BreakerView;
+import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
-import dev.gpuwarden.aggregator.fleet.FleetLook;
-import dev.gpuwarden.aggregator.fleet.FleetState;
+import dev.gpuwarden.aggregator.fleet.FleetReader.FleetLook;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
-import dev.gpuwarden.aggregator.fleet.NodeFacts;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
 import dev.gpuwarden.aggregator.fleet.NodeJson;
 import dev.gpuwarden.core.health.Verdict;
 import java.time.Instant;

@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
-import dev.gpuwarden.aggregator.fleet.BreakerView;
-import dev.gpuwarden.aggregator.fleet.FleetState;
+import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
 import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Table;

@@ -5,6 +5,7 @@ import dev.gpuwarden.cli.UserError;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.internal.KubeConfigUtils;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -96,5 +97,26 @@ final class KubeOptions {
             throw new UserError(what + file + " cannot be read");
         }
         return file;
+    }
+
+    /**
+     * Puts kubeconfigs together as kubectl does. Apart from {@link KubeOptions}, whose methods are looked at wherever commands are
+     * listed, also where the Kubernetes client is not on the path.
+     */
+    static final class KubeFiles {
+
+        private KubeFiles() {}
+
+        /** Of two that say something of the same name, the first holds. */
+        static Config merge(List<Path> files, @Nullable String context) {
+            Config config = Config.empty();
+            KubeConfigUtils.merge(
+                    config,
+                    context,
+                    files.stream()
+                            .map(file -> KubeConfigUtils.parseConfig(file.toFile()))
+                            .toArray(io.fabric8.kubernetes.api.model.Config[]::new));
+            return config;
+        }
     }
 }

@@ -1,9 +1,10 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.command.HandPatch.Outcome;
+import dev.gpuwarden.aggregator.command.NodeCommand.NodeChange.Outcome;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.ExitCode;
@@ -15,6 +16,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -39,7 +42,7 @@ abstract class NodeCommand extends ClusterCommand {
     int ask(KubeClient api) throws ApiException, InterruptedException {
         nodes.forEach(NodeCommand::named);
         String who = FleetReader.user(api).value().orElse("somebody");
-        HandPatch patch = new HandPatch(api, spec.name(), dryRun);
+        NodeChange patch = new NodeChange(api, spec.name(), dryRun);
         List<Outcome> outcomes = new ArrayList<>();
         for (String node : nodes) {
             outcomes.add(patch.settle(node, read -> plan(read, who)));
@@ -73,6 +76,64 @@ abstract class NodeCommand extends ClusterCommand {
         }
         if (dryRun) {
             out.println("dry run: nothing was changed");
+        }
+    }
+
+    /**
+     * Changes a node as a person wants it, by one patch for the version that it was decided on.
+     *
+     * @param program by which name the API server knows who has written
+     * @param dryRun whether nothing is to be written
+     */
+    record NodeChange(KubeClient api, String program, boolean dryRun) {
+
+        /** Of a node that changes all the time, each try reads it anew. */
+        private static final int TRIES = 5;
+
+        /**
+         * What came of one node.
+         *
+         * @param read as it is now, as far as it was read or written; empty where it could not be
+         */
+        record Outcome(String node, ManualCordon.Plan plan, boolean written, Optional<CachedNode> read) {
+            Map<String, Object> tree() {
+                Map<String, Object> tree = new LinkedHashMap<>();
+                tree.put("name", node);
+                tree.put("done", plan.done());
+                tree.put("why", plan.why());
+                tree.put("written", written);
+                tree.put("patch", plan.patch());
+                return tree;
+            }
+        }
+
+        /** Blocks. */
+        Outcome settle(String node, Function<CachedNode, ManualCordon.Plan> decide) throws InterruptedException {
+            for (int left = TRIES; ; left--) {
+                try {
+                    CachedNode read = CachedNode.of(api.get(NodeCache.NODES.path(node)));
+                    ManualCordon.Plan plan = decide.apply(read);
+                    if (dryRun || plan.patch().isEmpty()) {
+                        return new Outcome(node, plan, false, Optional.of(read));
+                    }
+                    Map<String, Object> now =
+                            api.patch(NodeCache.NODES.path(node) + "?fieldManager=gpuwarden-" + program, plan.patch());
+                    return new Outcome(node, plan, true, Optional.of(CachedNode.of(now)));
+                } catch (ApiException e) {
+                    if (e.notFound()) {
+                        return failed(node, "the cluster has no such Node");
+                    }
+                    // Somebody has changed it between reading and writing.
+                    boolean again = (e.conflict() || e.invalid()) && left > 1;
+                    if (!again) {
+                        return failed(node, String.valueOf(e.getMessage()));
+                    }
+                }
+            }
+        }
+
+        private static Outcome failed(String node, String why) {
+            return new Outcome(node, new ManualCordon.Plan(false, why, List.of()), false, Optional.empty());
         }
     }
 }

@@ -7,9 +7,11 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource.Answer;
-import dev.gpuwarden.aggregator.drain.ManualDrain.Result.Outcome;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.Result;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.Result.Outcome;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.cli.run.Closer;
@@ -20,7 +22,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -128,7 +129,8 @@ public final class ManualDrain {
             Optional<String> unasked = settings.asksDaemon()
                     ? Optional.empty()
                     : settings.unasked().or(() -> Optional.of("nobody asks"));
-            HandHolders holders = parts.add(new HandHolders(api, unasked, fleet, clock, name -> news.release()));
+            KubeletGpuHolders.ForOneNode holders =
+                    parts.add(new KubeletGpuHolders.ForOneNode(api, unasked, fleet, clock, name -> news.release()));
             return new Course(node, holders, parts.add(removals())).run();
         } finally {
             drain.close();
@@ -159,7 +161,7 @@ public final class ManualDrain {
     /** From the first look to the last. */
     private final class Course {
         private final CachedNode node;
-        private final HandHolders gpuPods;
+        private final KubeletGpuHolders.ForOneNode gpuPods;
         private final PodEvictor removals;
         private final Instant began = now();
         private final DrainAnnotation asked = DrainAnnotation.NONE.with(
@@ -167,7 +169,7 @@ public final class ManualDrain {
         private final Set<String> told = new HashSet<>();
         private ManualDrainState look = ManualDrainState.NONE;
 
-        Course(CachedNode node, HandHolders gpuPods, PodEvictor removals) {
+        Course(CachedNode node, KubeletGpuHolders.ForOneNode gpuPods, PodEvictor removals) {
             this.node = node;
             this.gpuPods = gpuPods;
             this.removals = removals;
@@ -312,39 +314,6 @@ public final class ManualDrain {
         @Override
         public void health(String name, Optional<Map<String, Object>> health) {
             news.release();
-        }
-    }
-
-    /**
-     * What came of the drain of a node by a person.
-     *
-     * @param why for people, where the pods do not say it all
-     * @param began when the node was known to take no pods
-     */
-    public record Result(
-            Outcome outcome, String why, List<ManualDrainState.ManualPod> pods, Instant began, Instant ended) {
-
-        public enum Outcome {
-            /** No pod is in the way. */
-            DRAINED,
-            /** Pods are left that a person has to see to. */
-            LEFT,
-            /** Its time is over. */
-            TIMEOUT,
-            /** Somebody has put the node back into service, or it is gone. */
-            RELEASED,
-            /** Whoever asked for it wants it no more. */
-            STOPPED,
-            /** Who holds the GPUs cannot be told, or the pods cannot be seen. */
-            UNDECIDED;
-
-            public String label() {
-                return name().toLowerCase(Locale.ROOT);
-            }
-        }
-
-        public Result {
-            pods = List.copyOf(pods);
         }
     }
 }

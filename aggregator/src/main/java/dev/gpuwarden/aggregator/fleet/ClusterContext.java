@@ -2,10 +2,13 @@ package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
-import dev.gpuwarden.aggregator.breaker.PoolState;
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,6 +84,35 @@ public record ClusterContext(
     private static void note(List<String> notes, String what, Seen<?> seen) {
         if (seen.value().isEmpty()) {
             notes.add(what + ": " + seen.why());
+        }
+    }
+
+    /**
+     * What the Lease of the aggregators says.
+     *
+     * @param holder empty where nobody holds it
+     * @param until for how long it is held
+     */
+    public record Leader(String holder, Instant until) {
+
+        /** The clock here may go wrong a little. */
+        private static final Duration SKEW = Duration.ofSeconds(15);
+
+        /** Empty where it says nothing. */
+        public static Optional<Leader> of(Map<String, Object> lease) {
+            Map<String, Object> spec = JsonTrees.object(lease, "spec");
+            try {
+                Instant renewed = Instant.parse(JsonTrees.text(spec, "renewTime"));
+                return Optional.of(new Leader(
+                        JsonTrees.text(spec, "holderIdentity"),
+                        renewed.plusSeconds(JsonTrees.number(spec, "leaseDurationSeconds"))));
+            } catch (DateTimeException e) {
+                return Optional.empty();
+            }
+        }
+
+        public boolean leads(Instant now) {
+            return !holder.isEmpty() && until.plus(SKEW).isAfter(now);
         }
     }
 }

@@ -5,24 +5,29 @@ import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
-import dev.gpuwarden.aggregator.cache.Lean;
 import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.cache.NodeCache.Trim;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.client.Pages;
+import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.controller.Manager;
+import dev.gpuwarden.aggregator.fleet.ClusterContext.Leader;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
+import dev.gpuwarden.core.util.Threads;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 
 /** Reads what there is to be known of a cluster's nodes, with the rights of whoever asks. Blocks. Writes nothing. */
 public final class FleetReader {
@@ -45,7 +50,7 @@ public final class FleetReader {
 
     /** All nodes, each as it is now. */
     public FleetLook fleet(Instant now) throws ApiException, InterruptedException {
-        Aside<Map<String, Map<String, Object>>> told = Aside.begin(this::healths);
+        Concurrently<Map<String, Map<String, Object>>> told = Concurrently.begin(this::healths);
         BreakerStatus breaker = breaker(now);
         List<NodeFacts> nodes = new ArrayList<>();
         PoolCounts pools = new PoolCounts(new BreakerPolicy(breaker.limited()));
@@ -74,7 +79,7 @@ public final class FleetReader {
     private Map<String, Map<String, Object>> healths() throws ApiException, InterruptedException {
         Map<String, Map<String, Object>> healths = new HashMap<>();
         Pages.each(api, NodeHealthClient.ALL.path(), "", tree -> {
-            Map<String, Object> health = Lean.other(tree);
+            Map<String, Object> health = Trim.other(tree);
             healths.put(JsonTrees.text(JsonTrees.object(health, "metadata"), "name"), health);
         });
         return healths;
@@ -149,7 +154,7 @@ public final class FleetReader {
                     api,
                     EVENTS,
                     "fieldSelector=" + Pages.encoded("involvedObject.kind=Node,involvedObject.name=" + node),
-                    event -> events.add(Lean.other(event)));
+                    event -> events.add(Trim.other(event)));
             return events;
         });
     }
@@ -180,7 +185,7 @@ public final class FleetReader {
         Optional<T> read(Map<String, Object> tree);
     }
 
-    public static <T> Seen<T> ask(Aside.Question<T> question) throws InterruptedException {
+    public static <T> Seen<T> ask(Concurrently.Question<T> question) throws InterruptedException {
         try {
             return Seen.of(question.ask());
         } catch (ApiException e) {
@@ -217,4 +222,57 @@ public final class FleetReader {
             return JsonTrees.text(JsonTrees.object(JsonTrees.object(review, "status"), "userInfo"), "username");
         });
     }
+
+    /** Asks the cluster while its caller asks it something else. */
+    static final class Concurrently<T> {
+
+        private final FutureTask<T> answer;
+
+        public interface Question<T> {
+            T ask() throws ApiException, InterruptedException;
+        }
+
+        private Concurrently(Question<T> question) {
+            this.answer = new FutureTask<>(question::ask);
+        }
+
+        static <T> Concurrently<T> begin(Question<T> question) {
+            Concurrently<T> aside = new Concurrently<>(question);
+            Thread thread = Threads.daemon("gpuwarden-aside", aside.answer);
+            thread.start();
+            return aside;
+        }
+
+        /** Blocks until it is answered. */
+        T get() throws ApiException, InterruptedException {
+            try {
+                return answer.get();
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof ApiException cause) {
+                    throw cause;
+                }
+                throw new IllegalStateException(e.getCause());
+            }
+        }
+    }
+
+    /**
+     * A cluster as it was.
+     *
+     * @param nodes the worst first
+     * @param facts of all of them, in no order
+     */
+    public record FleetLook(Instant at, List<NodeAssessment> nodes, List<NodeFacts> facts, ClusterContext around) {}
+
+    /**
+     * All that is known of one node.
+     *
+     * @param events of Kubernetes, as the API server has them
+     */
+    public record NodeStory(
+            Instant at,
+            NodeFacts facts,
+            NodeAssessment look,
+            ClusterContext around,
+            Seen<List<Map<String, Object>>> events) {}
 }

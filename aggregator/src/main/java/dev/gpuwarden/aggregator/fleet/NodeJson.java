@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.Cause;
 import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.core.event.ActionText;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.web.PageAuthorizer;
+import dev.gpuwarden.aggregator.client.PageAuthorizer;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.v1.AccessOutcome;
 import dev.gpuwarden.api.v1.AccessReview;

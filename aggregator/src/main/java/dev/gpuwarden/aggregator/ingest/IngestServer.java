@@ -2,12 +2,12 @@ package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.PageAuthorizer;
+import dev.gpuwarden.aggregator.client.PageAuthorizer.PageRight;
 import dev.gpuwarden.aggregator.ingest.NodeHealthWriter.WritePace;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
-import dev.gpuwarden.aggregator.web.PageAuthorizer;
-import dev.gpuwarden.aggregator.web.PageRight;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.util.Threads;
 import io.grpc.Server;

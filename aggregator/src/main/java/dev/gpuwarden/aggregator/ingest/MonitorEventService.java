@@ -4,10 +4,10 @@ import com.google.protobuf.Empty;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
-import dev.gpuwarden.aggregator.nodehealth.NoRoom;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
-import dev.gpuwarden.aggregator.nodehealth.UnreadableNodeHealth;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoRoom;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.api.EventRules;
 import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
@@ -109,7 +109,7 @@ final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorI
             }
             client.onNext(Empty.getDefaultInstance());
             client.onCompleted();
-        } catch (NodeHealthException e) {
+        } catch (NoSuchNode e) {
             refuse(client, Reason.NO_NODE, Status.NOT_FOUND, e.getMessage());
         } catch (NoRoom e) {
             refuse(client, Reason.LIMIT, Status.RESOURCE_EXHAUSTED, e.getMessage());

@@ -3,9 +3,9 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.ingest.NodeSession.Draft;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.Superseded;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
-import dev.gpuwarden.aggregator.nodehealth.Superseded;
 import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.util.Threads;
 import io.grpc.Status;
@@ -78,7 +78,7 @@ final class NodeHealthWriter implements AutoCloseable {
                 LOG.log(Level.INFO, "NodeHealth " + record.node() + " is kept up to date again");
             }
             record.kept(draft, held).ifPresent(kept -> kept.stream().acknowledge(kept));
-        } catch (NodeHealthException e) {
+        } catch (NoSuchNode e) {
             over(record, "no_node", Status.PERMISSION_DENIED.withDescription(e.getMessage()));
         } catch (Superseded e) {
             // A node that is there under another UID shall tell all again, and soon.

@@ -4,7 +4,8 @@ import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
 import dev.gpuwarden.aggregator.ingest.NodeSession.Kept;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
-import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupRequest;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.Lookup;
@@ -42,7 +43,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
     private boolean answersSignals;
     private final Map<String, SignalRequest> signals = new HashMap<>();
     private final Set<String> signalled = new HashSet<>();
-    private String asked = "";
+    private Optional<LookupRequest> asked = Optional.empty();
     private String answered = "";
     private long told;
 
@@ -133,11 +134,12 @@ final class NodeStream implements StreamObserver<NodeReport> {
     }
 
     /** Asks who holds the node's GPUs, each question once. */
-    synchronized Asked lookUp(String id) {
-        if (!welcomed || over || asked.equals(id)) {
+    synchronized Asked lookUp(LookupRequest request) {
+        String id = request.id();
+        if (!welcomed || over || asked.filter(last -> last.id().equals(id)).isPresent()) {
             return Asked.NOT_NOW;
         }
-        asked = id;
+        asked = Optional.of(request);
         if (!answersLookups) {
             return Asked.CANNOT;
         }
@@ -145,10 +147,11 @@ final class NodeStream implements StreamObserver<NodeReport> {
         return Asked.ASKED;
     }
 
-    /** Whether this is the answer, and the first, to what was asked last. */
-    synchronized boolean answered(String id) {
-        boolean expected = !answered.equals(id) && !id.isEmpty() && asked.equals(id) && answersLookups;
-        answered = expected ? id : answered;
+    /** Returns the last request if this is its first answer. */
+    synchronized Optional<LookupRequest> answered(String id) {
+        Optional<LookupRequest> expected =
+                asked.filter(request -> answersLookups && request.id().equals(id) && !answered.equals(id));
+        answered = expected.isPresent() ? id : answered;
         return expected;
     }
 

@@ -17,10 +17,10 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
-import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.FlowLimits;
@@ -57,9 +57,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
     private final String replica;
     private final NodeHealthWriter writer;
     private final NodeHealthCache memory;
-    private final Errands errands;
-    private final NodeRequests lookups;
-    private final Signals signals;
+    private final NodeRequests requests;
     private final AccessReviews access;
     private final Map<String, NodeSession> records = new ConcurrentHashMap<>();
     private final Map<NodeStream, NodeSession> streams = new ConcurrentHashMap<>();
@@ -91,9 +89,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         this.replica = replica;
         this.writer = new NodeHealthWriter(healths, tally, pace, this::settled);
         this.memory = memory;
-        this.errands = new Errands(tally);
-        this.lookups = new NodeRequests(holders, memory, tally, clock, this::stream, errands);
-        this.signals = new Signals(pods, memory, tally, clock, this::stream, errands);
+        this.requests = new NodeRequests(holders, pods, memory, tally, clock, this::stream);
         this.access = access;
     }
 
@@ -149,10 +145,10 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         } else if (step instanceof Named named) {
             write = record.named(named.names(), now);
         } else if (step instanceof Looked looked) {
-            lookups.heard(stream, record.node(), looked.holdings());
+            requests.received(stream, record.node(), looked.holdings());
             write = record.alive(now);
         } else if (step instanceof Notified notified) {
-            signals.heard(stream, record.node(), notified.signalled());
+            requests.received(stream, record.node(), notified.signalled());
             write = record.alive(now);
         } else if (step instanceof AccessAsked asked) {
             access.asked(record.node(), asked.review(), stream::answer);
@@ -203,10 +199,9 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
                     hello);
             // What was asked meanwhile still waits for it.
             memory.health(node).ifPresent(health -> {
-                lookups.open(node, health);
-                signals.open(node, health);
+                requests.open(node, health);
             });
-        } catch (NodeHealthException e) {
+        } catch (NoSuchNode e) {
             stream.end(Status.PERMISSION_DENIED.withDescription(e.getMessage()));
         } catch (ApiException e) {
             stream.end(Status.UNAVAILABLE.withDescription(
@@ -275,7 +270,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         stopped = true;
         streams.keySet().forEach(stream -> stream.end(stopping()));
         writer.close();
-        errands.close();
+        requests.close();
         access.close();
     }
 }

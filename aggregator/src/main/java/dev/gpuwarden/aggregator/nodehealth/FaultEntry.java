@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
@@ -16,7 +17,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** A fault as it stands in a `NodeHealth`: what of it has room there, and how it is written. Pure. */
-final class FaultEntry {
+public final class FaultEntry {
 
     static final int LONGEST_MESSAGE = 512;
     /** As the schema has it, in characters; api's EventRules allow no more bytes. */
@@ -136,6 +137,41 @@ final class FaultEntry {
     private static void put(Map<String, Object> tree, String key, String text) {
         if (!text.isEmpty()) {
             tree.put(key, text);
+        }
+    }
+
+    /** Texts of strangers as they may stand in a resource, which kubectl prints as it is. */
+    public static final class ShownText {
+
+        private ShownText() {}
+
+        /** Nothing that a terminal would act on, and at most so many characters. Applied twice it changes nothing more. */
+        public static String cut(String given, int most) {
+            String text = given.chars().allMatch(c -> c >= ' ' && c <= '~')
+                    ? given
+                    : given.replaceAll("[\\p{Cntrl}\\p{Cf}\\u2028\\u2029]", " ");
+            return Text.truncate(text, most);
+        }
+
+        /** How long a tree is at most as JSON of Go, which writes `<`, `>` and `&` as six characters. */
+        public static long bytes(Object tree) {
+            if (tree instanceof Map<?, ?> map) {
+                return map.entrySet().stream()
+                        .mapToLong(entry -> bytes(entry.getKey()) + bytes(entry.getValue()) + 2)
+                        .sum();
+            }
+            if (tree instanceof List<?> list) {
+                return list.stream().mapToLong(item -> bytes(item) + 1).sum();
+            }
+            return 2 + String.valueOf(tree).chars().mapToLong(ShownText::bytes).sum();
+        }
+
+        private static long bytes(int c) {
+            return switch (c) {
+                case '<', '>', '&' -> 6;
+                case '"', '\\' -> 2;
+                default -> c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+            };
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
+import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;

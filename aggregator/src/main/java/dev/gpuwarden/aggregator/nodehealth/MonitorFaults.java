@@ -1,6 +1,10 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoRoom;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthParser.FaultReader;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Change;

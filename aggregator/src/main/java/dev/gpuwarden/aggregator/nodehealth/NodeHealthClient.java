@@ -5,6 +5,12 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoRoom;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.Superseded;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
+import dev.gpuwarden.aggregator.nodehealth.StatusFieldWriter.WriteLocks;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.time.Instant;
@@ -46,7 +52,7 @@ public final class NodeHealthClient {
     }
 
     /** As {@link #look}, but what is known here is not asked for: it may be old by some moments. */
-    public StoredHealth greet(String node) throws ApiException, NodeHealthException, InterruptedException {
+    public StoredHealth greet(String node) throws ApiException, NoSuchNode, InterruptedException {
         Optional<String> uid = memory.nodeUid(node);
         if (uid.isEmpty()) {
             return look(node);
@@ -59,7 +65,7 @@ public final class NodeHealthClient {
     }
 
     /** What the cluster has of a node. Makes the resource where it is missing, or belongs to no Node. */
-    public StoredHealth look(String node) throws ApiException, NodeHealthException, InterruptedException {
+    public StoredHealth look(String node) throws ApiException, NoSuchNode, InterruptedException {
         Optional<StoredHealth> there = find(ALL.path(node)).map(StoredHealth::of);
         return there.isPresent() && !there.get().nodeUid().isEmpty() ? there.get() : make(node);
     }
@@ -72,7 +78,7 @@ public final class NodeHealthClient {
      * @return what it has now
      */
     public StoredHealth write(ReportedState state, StoredHealth seen)
-            throws ApiException, NodeHealthException, Superseded, InterruptedException {
+            throws ApiException, NoSuchNode, Superseded, InterruptedException {
         Lock turn = WriteLocks.of(state.node());
         turn.lockInterruptibly();
         try {
@@ -83,7 +89,7 @@ public final class NodeHealthClient {
     }
 
     private StoredHealth writeAlone(ReportedState state, StoredHealth seen)
-            throws ApiException, NodeHealthException, Superseded, InterruptedException {
+            throws ApiException, NoSuchNode, Superseded, InterruptedException {
         StoredHealth there = known(state, seen);
         for (int tries = 1; ; tries++) {
             try {
@@ -119,7 +125,7 @@ public final class NodeHealthClient {
      * @param events of that node, in order
      */
     public void tell(String node, String monitor, List<HealthEvent> events, Instant now)
-            throws ApiException, NodeHealthException, NoRoom, UnreadableNodeHealth, InterruptedException {
+            throws ApiException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
         Lock turn = WriteLocks.of(node);
         turn.lockInterruptibly();
         try {
@@ -130,7 +136,7 @@ public final class NodeHealthClient {
     }
 
     private void tellAlone(String node, String monitor, List<HealthEvent> events, Instant now)
-            throws ApiException, NodeHealthException, NoRoom, UnreadableNodeHealth, InterruptedException {
+            throws ApiException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
         for (int tries = 1; ; tries++) {
             Map<String, Object> there = find(ALL.path(node)).orElse(Map.of());
             Optional<Map<String, Object>> place = MonitorFaults.after(
@@ -161,7 +167,7 @@ public final class NodeHealthClient {
      * @return whether it was written
      */
     public boolean settle(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
-            throws ApiException, NodeHealthException, UnreadableNodeHealth, InterruptedException {
+            throws ApiException, NoSuchNode, UnreadableNodeHealth, InterruptedException {
         Lock turn = WriteLocks.of(node);
         turn.lockInterruptibly();
         try {
@@ -172,7 +178,7 @@ public final class NodeHealthClient {
     }
 
     private boolean settleAlone(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
-            throws ApiException, NodeHealthException, UnreadableNodeHealth, InterruptedException {
+            throws ApiException, NoSuchNode, UnreadableNodeHealth, InterruptedException {
         Optional<Map<String, Object>> known = memory.health(node);
         for (int tries = 1; ; tries++) {
             Map<String, Object> there =
@@ -221,8 +227,8 @@ public final class NodeHealthClient {
         return StoredHealth.of(now);
     }
 
-    private StoredHealth make(String node) throws ApiException, NodeHealthException, InterruptedException {
-        Map<String, Object> owner = find("/api/v1/nodes/" + node).orElseThrow(() -> new NodeHealthException(node));
+    private StoredHealth make(String node) throws ApiException, NoSuchNode, InterruptedException {
+        Map<String, Object> owner = find("/api/v1/nodes/" + node).orElseThrow(() -> new NoSuchNode(node));
         return make(node, JsonTrees.text(JsonTrees.object(owner, "metadata"), "uid"));
     }
 

@@ -1,11 +1,25 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
+import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
+import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
+import dev.gpuwarden.core.event.ProcessingStrategy;
+import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The reverse of {@link NodeHealthStatus}. Pure. Fields of later versions are left out. */
 public final class NodeHealthParser {
@@ -52,5 +66,125 @@ public final class NodeHealthParser {
             }
         }
         return Optional.empty();
+    }
+
+    /** The reverse of {@link FaultEntry#tree}: one row for each fault becomes one event for those that it raised. Pure. */
+    static final class FaultReader {
+
+        /** What two rows of one event have in common. An event without id and number has one row: nothing shows that two are of one. */
+        private record Origin(HealthEvent event, long sequence, boolean whole, boolean coded, int alone) {}
+
+        private record Row(
+                Origin origin, Entity entity, String code, Instant since, Instant lastSeen, long occurrences) {}
+
+        private FaultReader() {}
+
+        /** The faults in the order of the rows. */
+        static List<Fault> read(List<FieldReader> rows, String node) throws UnreadableNodeHealth {
+            List<Row> all = new ArrayList<>();
+            for (FieldReader row : rows) {
+                all.add(row(row, node, all.size() + 1));
+            }
+            Map<Origin, List<Row>> ofOne = all.stream().collect(Collectors.groupingBy(Row::origin));
+            Map<Origin, HealthEvent> causes = new HashMap<>();
+            return all.stream()
+                    .map(row -> fault(
+                            row,
+                            causes.computeIfAbsent(
+                                    row.origin(), origin -> cause(origin, ofOne.getOrDefault(origin, List.of())))))
+                    .toList();
+        }
+
+        /** What people call the GPUs of these rows. */
+        static PartNames names(List<FieldReader> rows) throws UnreadableNodeHealth {
+            Map<String, Set<Entity>> names = new LinkedHashMap<>();
+            for (FieldReader row : rows) {
+                if (row.has("gpu")) {
+                    names.computeIfAbsent(row.text("gpu"), label -> new LinkedHashSet<>())
+                            .add(new Entity(row.textOrEmpty("entityType"), row.textOrEmpty("entityValue")));
+                }
+            }
+            return new PartNames(names.entrySet().stream()
+                    .map(gpu -> new PartNames.Gpu(gpu.getKey(), gpu.getValue()))
+                    .toList());
+        }
+
+        private static Row row(FieldReader row, String node, int number) throws UnreadableNodeHealth {
+            HealthEvent event = event(row, node);
+            if (event.checkName().isEmpty()) {
+                return row.wrong("checkName", "a name");
+            }
+            if (row.has("entityType") != row.has("entityValue")) {
+                return row.wrong("entityValue", "both entityType and entityValue, or neither");
+            }
+            Entity entity = new Entity(row.textOrEmpty("entityType"), row.textOrEmpty("entityValue"));
+            String code = row.textOrEmpty("errorCode");
+            long sequence = row.number("sequence");
+            int alone = event.id().isEmpty() && sequence == 0 ? number : 0;
+            return new Row(
+                    new Origin(event, sequence, entity.equals(Entity.WHOLE), !code.isEmpty(), alone),
+                    entity,
+                    code,
+                    row.time("since"),
+                    row.time("lastSeen"),
+                    row.number("occurrences"));
+        }
+
+        private static HealthEvent event(FieldReader row, String node) throws UnreadableNodeHealth {
+            return HealthEvent.of(row.text("agent"), row.text("componentClass"), row.text("checkName"))
+                    .id(row.textOrEmpty("eventID"))
+                    .nodeName(node)
+                    .fatal(row.flag("fatal"))
+                    .message(row.textOrEmpty("message"))
+                    .action(row.word("recommendedAction", RecommendedAction.class))
+                    .customAction(row.textOrEmpty("customAction"))
+                    .strategy(row.word("processingStrategy", ProcessingStrategy.class))
+                    .quarantine(override(row, "quarantineOverride"))
+                    .drain(override(row, "drainOverride"))
+                    .metadata(row.texts("metadata"))
+                    .build();
+        }
+
+        private static Overrides override(FieldReader row, String field) throws UnreadableNodeHealth {
+            return switch (row.textOrEmpty(field)) {
+                case "" -> Overrides.NONE;
+                case "Force" -> new Overrides(true, false);
+                case "Skip" -> new Overrides(false, true);
+                default -> row.wrong(field, "Force or Skip");
+            };
+        }
+
+        private static HealthEvent cause(Origin origin, List<Row> rows) {
+            return origin.event().toBuilder()
+                    .entities(
+                            origin.whole()
+                                    ? List.of()
+                                    : rows.stream().map(Row::entity).distinct().toList())
+                    .errorCodes(
+                            origin.coded()
+                                    ? rows.stream().map(Row::code).distinct().toList()
+                                    : List.of())
+                    .generated(rows.stream()
+                            .map(Row::since)
+                            .min(Instant::compareTo)
+                            .orElse(Instant.EPOCH))
+                    .build();
+        }
+
+        private static Fault fault(Row row, HealthEvent cause) {
+            return new Fault(
+                    new FaultKey(
+                            cause.agent(),
+                            cause.componentClass(),
+                            cause.checkName(),
+                            cause.nodeName(),
+                            row.entity(),
+                            row.code()),
+                    cause,
+                    row.origin().sequence(),
+                    row.since(),
+                    row.lastSeen(),
+                    row.occurrences());
+        }
     }
 }

@@ -1,5 +1,7 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
+import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;

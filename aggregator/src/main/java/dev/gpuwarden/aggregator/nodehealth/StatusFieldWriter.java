@@ -5,10 +5,13 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * A part of `NodeHealth`s' status with a field manager of its own, so that nobody else's part is touched. Written for the version that
@@ -78,5 +81,24 @@ public final class StatusFieldWriter {
         body.put("metadata", Map.of("name", node, "resourceVersion", version));
         body.put("status", status);
         return body;
+    }
+
+    /**
+     * A lock for each node, which writers of different parts of one NodeHealth hold in turn: the API server would refuse all but one of
+     * them, for the version. For this process alone; the version protects against others. Thread-safe.
+     */
+    static final class WriteLocks {
+
+        /** Nodes share locks. More than threads that write. */
+        private static final int LOCKS = 1024;
+
+        private static final List<ReentrantLock> ALL =
+                Stream.generate(() -> new ReentrantLock(true)).limit(LOCKS).toList();
+
+        private WriteLocks() {}
+
+        static Lock of(String node) {
+            return ALL.get(Math.floorMod(node.hashCode(), LOCKS));
+        }
     }
 }

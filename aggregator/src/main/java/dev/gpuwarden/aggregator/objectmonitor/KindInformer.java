@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.StatusOf;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.Trouble;
 import dev.gpuwarden.cli.Spelling;

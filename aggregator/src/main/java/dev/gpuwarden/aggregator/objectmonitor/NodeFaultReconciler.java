@@ -5,8 +5,8 @@ import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthException;
-import dev.gpuwarden.aggregator.nodehealth.UnreadableNodeHealth;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
 import dev.gpuwarden.core.event.Fault;
 import java.lang.System.Logger.Level;
@@ -108,7 +108,7 @@ final class NodeFaultReconciler {
                         .flatMap(key -> NodeFaults.heardNanos(key, matches).stream())
                         .forEach(heard -> tally.told(now - heard));
             }
-        } catch (NodeHealthException e) {
+        } catch (NoSuchNode e) {
             missing.add(node);
             return;
         } catch (UnreadableNodeHealth e) {

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
-import dev.gpuwarden.aggregator.nodehealth.ShownText;
+import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
 import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.EventTemplate;
 import dev.gpuwarden.core.event.Entity;

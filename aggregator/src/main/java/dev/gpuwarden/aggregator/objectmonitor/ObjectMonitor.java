@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.StatusOf;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;

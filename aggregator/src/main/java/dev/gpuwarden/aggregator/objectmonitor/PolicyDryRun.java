@@ -1,6 +1,8 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
+import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.aggregator.objectmonitor.NodeFaults.ObjectNames;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStandings.Reach;
 import dev.gpuwarden.core.event.HealthEvent;

@@ -2,9 +2,11 @@ package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.client.CompressedJson;
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.aggregator.objectmonitor.NodeFaults.ObjectNames;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.StatusOf;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,10 @@ package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.Trouble;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;

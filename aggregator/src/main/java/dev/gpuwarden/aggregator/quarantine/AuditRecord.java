@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.quarantine.QuarantineReasons.Explanation;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneOffset;

@@ -1,7 +1,9 @@
 package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.cache.Taint;
+import dev.gpuwarden.aggregator.cache.CachedNode.Taint;
+import dev.gpuwarden.aggregator.quarantine.QuarantineState.AppliedLabel;
+import dev.gpuwarden.aggregator.quarantine.QuarantineState.AppliedTaint;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Label;
 import java.util.ArrayList;

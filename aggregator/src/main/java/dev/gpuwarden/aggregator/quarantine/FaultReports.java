@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.cache.CachedNodeHealth;
+import dev.gpuwarden.aggregator.cache.NodeCache.CachedNodeHealth;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthParser;
-import dev.gpuwarden.aggregator.nodehealth.UnreadableNodeHealth;
 import dev.gpuwarden.aggregator.quarantine.FaultReport.Standing;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;

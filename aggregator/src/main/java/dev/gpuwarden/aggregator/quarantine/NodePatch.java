@@ -44,13 +44,13 @@ public final class NodePatch {
     }
 
     /** Those of others stay as they are, fields included that nobody here knows. */
-    void removeTaint(dev.gpuwarden.aggregator.cache.Taint taint) {
+    void removeTaint(dev.gpuwarden.aggregator.cache.CachedNode.Taint taint) {
         taints = taints.stream()
                 .filter(there -> !CachedNode.taint(there).equals(taint))
                 .toList();
     }
 
-    void addTaint(dev.gpuwarden.aggregator.cache.Taint taint) {
+    void addTaint(dev.gpuwarden.aggregator.cache.CachedNode.Taint taint) {
         if (taints.stream().noneMatch(there -> CachedNode.taint(there).equals(taint))) {
             Map<String, Object> tree = new LinkedHashMap<>();
             tree.put("key", taint.key());

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.quarantine;
 
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,18 +1,24 @@
 package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.CachedNode.Taint;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
-import dev.gpuwarden.aggregator.cache.Taint;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Label;
+import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.util.Sha256;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What a Node says of its own quarantine: all that is remembered.
@@ -98,5 +104,79 @@ record QuarantineState(
         return taints.stream().anyMatch(applied -> !applied.preExisting() && !node.has(applied.taint()))
                 ? Optional.of(NodeAnnotations.UNTAINTED_MANUALLY)
                 : Optional.empty();
+    }
+
+    /**
+     * A label that the quarantine asks for.
+     *
+     * @param priority of the rule set that won it
+     * @param previous what somebody else had there before: it is put back at the end
+     */
+    record AppliedLabel(Label label, int priority, Optional<String> previous) {
+
+        Map<String, Object> toTree() {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("key", label.key());
+            tree.put("value", label.value());
+            if (priority != 0) {
+                tree.put("priority", (long) priority);
+            }
+            previous.ifPresent(value -> tree.put("previous", value));
+            return tree;
+        }
+    }
+
+    /**
+     * A taint that the quarantine asks for.
+     *
+     * @param priority of the rule set that won it
+     * @param preExisting whether somebody else had put the same one there before: it stays then
+     */
+    record AppliedTaint(Taint taint, int priority, boolean preExisting) {
+
+        Map<String, Object> toTree() {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("key", taint.key());
+            tree.put("value", taint.value());
+            tree.put("effect", taint.effect());
+            tree.put("preExisting", preExisting);
+            if (priority != 0) {
+                tree.put("priority", (long) priority);
+            }
+            return tree;
+        }
+    }
+
+    /** Faults that a person has decided to live with. One that ends and comes again is another one: since when is part of it. */
+    public static final class Cancelled {
+
+        private static final int DIGITS = 12;
+
+        private Cancelled() {}
+
+        static String digest(Fault fault) {
+            FaultKey key = fault.key();
+            String text = String.join(
+                    "\0",
+                    key.agent(),
+                    key.componentClass(),
+                    key.checkName(),
+                    key.entity().type(),
+                    key.entity().value(),
+                    key.errorCode(),
+                    fault.since().toString());
+            return Sha256.hex(text, DIGITS);
+        }
+
+        /** Sorted: the same faults give the same text. */
+        static String write(Collection<String> digests) {
+            return String.join(",", new TreeSet<>(digests));
+        }
+
+        static Set<String> read(String text) {
+            Set<String> digests = new LinkedHashSet<>(java.util.List.of(text.split(",")));
+            digests.remove("");
+            return digests;
+        }
     }
 }

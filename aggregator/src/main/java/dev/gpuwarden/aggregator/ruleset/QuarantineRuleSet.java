@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ruleset;
 
-import dev.gpuwarden.aggregator.cache.Taint;
+import dev.gpuwarden.aggregator.cache.CachedNode.Taint;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.web;
 
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.PageAuthorizer;
 import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.Request;
 import java.net.InetAddress;

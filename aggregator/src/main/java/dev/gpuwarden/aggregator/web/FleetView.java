@@ -1,27 +1,31 @@
 package dev.gpuwarden.aggregator.web;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
+import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
 import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
-import dev.gpuwarden.aggregator.fleet.BreakerView;
-import dev.gpuwarden.aggregator.fleet.Cause;
+import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
+import dev.gpuwarden.aggregator.fleet.ClusterContext.Leader;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
-import dev.gpuwarden.aggregator.fleet.FleetState;
-import dev.gpuwarden.aggregator.fleet.Leader;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.Cause;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
+import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
 import dev.gpuwarden.aggregator.fleet.NodeAssessor;
-import dev.gpuwarden.aggregator.fleet.NodeFacts;
 import dev.gpuwarden.aggregator.fleet.NodeJson;
-import dev.gpuwarden.aggregator.fleet.ReplicaState;
 import dev.gpuwarden.aggregator.fleet.Seen;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import java.lang.ref.SoftReference;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -257,4 +261,40 @@ public final class FleetView {
         rows.put(name, new Row(next, look.state(), look.cause().equals(Optional.of(Cause.BREAKER)), tree));
         return true;
     }
+
+    /** The last decisions of this replica. They are in the audit log too, which forgets none. Thread-safe. */
+    public static final class Decisions {
+
+        private static final int MOST = 200;
+
+        private final Deque<Map<String, Object>> last = new ArrayDeque<>();
+
+        /** @param audit as the log has it */
+        public void add(Map<String, Object> audit) {
+            Map<String, Object> shown = new LinkedHashMap<>(audit);
+            // For machines.
+            shown.remove("patch");
+            synchronized (last) {
+                last.addFirst(shown);
+                if (last.size() > MOST) {
+                    last.removeLast();
+                }
+            }
+        }
+
+        /** The youngest first. */
+        public List<Map<String, Object>> last() {
+            synchronized (last) {
+                return List.copyOf(last);
+            }
+        }
+    }
+
+    /** What a replica knows of the fleet, to be looked at only. */
+    public record ReplicaState(
+            QuarantineSettings settings,
+            NodeCache fleet,
+            Supplier<RuleEvaluator> rules,
+            CircuitBreaker gate,
+            PoolCounts pools) {}
 }

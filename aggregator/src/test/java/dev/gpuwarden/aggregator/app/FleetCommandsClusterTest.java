@@ -4,7 +4,7 @@ import static dev.gpuwarden.aggregator.app.TestFleet.settings;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;

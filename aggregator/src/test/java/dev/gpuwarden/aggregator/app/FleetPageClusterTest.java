@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.fleet.ReplicaState;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
-import dev.gpuwarden.aggregator.web.Decisions;
 import dev.gpuwarden.aggregator.web.FleetPage;
 import dev.gpuwarden.aggregator.web.FleetView;
+import dev.gpuwarden.aggregator.web.FleetView.Decisions;
+import dev.gpuwarden.aggregator.web.FleetView.ReplicaState;
 import dev.gpuwarden.aggregator.web.PageOptions;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.cli.web.ListenAddress;

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
-import dev.gpuwarden.aggregator.nodehealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
-import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.testkit.cluster.HollowNodes;
 import java.io.File;

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.breaker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.breaker.BreakerConfigMap.BreakerSettingsAnnotation;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import java.util.List;
 import java.util.Map;

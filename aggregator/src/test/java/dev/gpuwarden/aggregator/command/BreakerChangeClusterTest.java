@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap;
 import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.breaker.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;

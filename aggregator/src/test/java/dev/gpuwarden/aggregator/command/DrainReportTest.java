@@ -3,10 +3,9 @@ package dev.gpuwarden.aggregator.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.drain.ManualDrain;
-import dev.gpuwarden.aggregator.drain.ManualDrain.Result.Outcome;
 import dev.gpuwarden.aggregator.drain.ManualDrainState;
 import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
+import dev.gpuwarden.aggregator.drain.ManualDrainState.Result.Outcome;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.Output;
 import java.io.PrintWriter;
@@ -43,12 +42,12 @@ class DrainReportTest {
                 "me",
                 Set.of(gpus),
                 dryRun,
-                new HandPatch.Outcome(
+                new NodeCommand.NodeChange.Outcome(
                         "n",
                         new ManualCordon.Plan(true, "it takes no new pods", List.of()),
                         !dryRun,
                         Optional.of(CachedNode.of(cordon))),
-                new ManualDrain.Result(outcome, why, pods, NOW.minusSeconds(90), NOW));
+                new ManualDrainState.Result(outcome, why, pods, NOW.minusSeconds(90), NOW));
     }
 
     private static String table(DrainReport report) {

@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.web.PageAuthorizer.Verdict;
+import dev.gpuwarden.aggregator.client.PageAuthorizer.Verdict;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.AccessVerdict;

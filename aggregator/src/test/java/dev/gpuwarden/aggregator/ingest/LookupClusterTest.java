@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Answered;
-import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Failed;
-import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Pending;
-import dev.gpuwarden.aggregator.nodehealth.LookupRequest;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer.Answered;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer.Failed;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer.Pending;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupRequest;
 import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.core.holder.GpuHolder;

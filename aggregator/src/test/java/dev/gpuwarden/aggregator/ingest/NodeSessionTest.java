@@ -7,7 +7,7 @@ import dev.gpuwarden.aggregator.ingest.NodeSession.Draft;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
-import dev.gpuwarden.aggregator.nodehealth.StreamEpoch;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.node.PartNames;

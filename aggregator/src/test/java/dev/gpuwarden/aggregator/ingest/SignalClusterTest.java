@@ -3,11 +3,11 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Answered;
-import dev.gpuwarden.aggregator.nodehealth.LookupRequest;
-import dev.gpuwarden.aggregator.nodehealth.SignalAnswer;
-import dev.gpuwarden.aggregator.nodehealth.SignalRequest;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer.Answered;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupRequest;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalAnswer;
+import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Signal;

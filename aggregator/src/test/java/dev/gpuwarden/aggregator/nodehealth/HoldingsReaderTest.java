@@ -2,9 +2,12 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Answered;
-import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Failed;
-import dev.gpuwarden.aggregator.nodehealth.LookupAnswer.Pending;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer.Answered;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer.Failed;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer.Pending;
+import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupRequest;
+import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson.HoldingsReader;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolder.Kind;
 import dev.gpuwarden.core.holder.GpuHolders;

@@ -3,6 +3,9 @@ package dev.gpuwarden.aggregator.nodehealth;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;

@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.Superseded;
+import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.Damping;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.objectmonitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

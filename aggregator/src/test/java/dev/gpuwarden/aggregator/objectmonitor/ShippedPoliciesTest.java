@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.Damping;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.EventTemplate;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import dev.gpuwarden.core.event.RecommendedAction;
 import java.time.Duration;
 import java.time.Instant;

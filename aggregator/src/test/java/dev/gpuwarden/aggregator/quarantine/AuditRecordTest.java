@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

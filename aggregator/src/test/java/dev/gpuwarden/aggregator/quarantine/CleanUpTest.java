@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 

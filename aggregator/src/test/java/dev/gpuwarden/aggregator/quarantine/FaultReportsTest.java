@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cache.CachedNodeHealth;
+import dev.gpuwarden.aggregator.cache.NodeCache.CachedNodeHealth;
 import dev.gpuwarden.aggregator.client.Json;
 import java.time.Instant;
 import java.util.Map;

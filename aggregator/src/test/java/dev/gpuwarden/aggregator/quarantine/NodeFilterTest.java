@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.quarantine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.cache.Lean;
+import dev.gpuwarden.aggregator.cache.NodeCache.Trim;
 import dev.gpuwarden.aggregator.client.Json;
 import java.io.IOException;
 import java.util.Map;
@@ -17,7 +17,7 @@ class NodeFilterTest {
     private final NodeFilter attention = new NodeFilter();
 
     private static Optional<CachedNode> node(String metadata) throws IOException {
-        return Optional.of(CachedNode.of(Lean.node(Json.readObject("{\"metadata\":" + metadata + "}"))));
+        return Optional.of(CachedNode.of(Trim.node(Json.readObject("{\"metadata\":" + metadata + "}"))));
     }
 
     private static Optional<Map<String, Object>> health(String status) throws IOException {

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import org.junit.jupiter.api.Test;
 
 /** A person who undoes a quarantine is obeyed, until something new happens. */

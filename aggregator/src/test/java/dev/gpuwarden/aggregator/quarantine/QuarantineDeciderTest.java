@@ -2,9 +2,10 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cache.Taint;
+import dev.gpuwarden.aggregator.cache.CachedNode.Taint;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Overrides;

@@ -18,6 +18,7 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Entity;

@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.ruleset;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gpuwarden.aggregator.cache.Taint;
+import dev.gpuwarden.aggregator.cache.CachedNode.Taint;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Clause;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Label;
 import dev.gpuwarden.core.event.Entity;

@@ -228,7 +228,7 @@ class SupervisionTest {
                 new KnownGpus.Known(1, new PciAddress(0, 0x11, 0, 0), "GPU-b", Optional.empty(), Optional.empty())));
         restarted.sampler.useIdentities(new GpuIdentityStore(known, news -> {}));
         assertThat(restarted.sampler.stateChanges(restarted.now))
-                .contains("GPU 1 (0000:11:00.0) is lost: the driver answers 15, GPU is lost");
+                .contains("GPU 1 (0000:11:00.0) is lost: the driver returns 15, GPU is lost");
     }
 
     @Test

@@ -1,7 +1,8 @@
-package dev.gpuwarden.aggregator.web;
+package dev.gpuwarden.aggregator.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.client.PageAuthorizer.PageRight;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
