@@ -74,7 +74,14 @@ final class NodeReconciler {
     /** Out of service, or back. */
     void decide(String node) throws ApiException, InterruptedException {
         long start = System.nanoTime();
-        Decision decision = quarantine.settle(report(node, clock.instant()), rules.book(), mode);
+        Instant now = clock.instant();
+        Optional<CachedNodeHealth> health = fleet.healthRead(node);
+        boolean stale = health.isPresent() && (!followed.getAsBoolean() || FaultReports.isOld(health.get(), now));
+        Decision decision = quarantine.reconcile(
+                FaultReports.of(node, health.map(CachedNodeHealth::tree), now),
+                stale ? Optional.of(() -> newest(node)) : Optional.empty(),
+                rules.book(),
+                mode);
         tally.decided(decision, System.nanoTime() - start);
     }
 
@@ -100,17 +107,10 @@ final class NodeReconciler {
         teller.tell(node, NodeEventRecorder.NodeEvent.of(there.get(), news, report.faults(), now));
     }
 
-    /** What is acted on is what is so now, and not what a watch tells that has been away. */
-    private FaultReport report(String node, Instant now) throws ApiException, InterruptedException {
-        Optional<CachedNodeHealth> health = fleet.healthRead(node);
-        FaultReport report = FaultReports.of(node, health.map(CachedNodeHealth::tree), now);
-        if (health.isPresent()
-                && (!followed.getAsBoolean() || FaultReports.isOld(health.get(), now))
-                && quarantine.look(report, rules.book()) instanceof Decision.Act) {
-            Map<String, Object> newest = api.get(NodeHealthClient.ALL.path(node));
-            fleet.answered(newest);
-            return FaultReports.of(node, Optional.of(newest), now);
-        }
-        return report;
+    /** Reads the NodeHealth from the API server, since the cache may be behind it. */
+    private FaultReport newest(String node) throws ApiException, InterruptedException {
+        Map<String, Object> newest = api.get(NodeHealthClient.ALL.path(node));
+        fleet.answered(newest);
+        return FaultReports.of(node, Optional.of(newest), clock.instant());
     }
 }

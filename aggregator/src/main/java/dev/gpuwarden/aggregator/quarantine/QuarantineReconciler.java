@@ -46,28 +46,41 @@ public final class QuarantineReconciler {
         this.audits = audits;
     }
 
+    /** Reads the newest report of a node from the API server. Blocks. */
+    public interface Refresh {
+        FaultReport newest() throws ApiException, InterruptedException;
+    }
+
     /**
-     * Blocks until the Node is as it must be.
+     * Brings the Node to its desired state. Blocks.
      *
-     * @return what was done, or why nothing was
-     * @throws ApiException where the API server cannot be reached, refuses, or others write the Node all the time: whoever
-     *     asked tries again later
+     * @param refresh present if the report may be stale; called at most once, before anything is written
+     * @return the decision, carried out
+     * @throws ApiException if the API server fails or refuses, or other writers change the Node all the time: the caller retries
      */
-    public Decision settle(FaultReport report, RuleEvaluator rules, ActionMode mode)
+    public Decision reconcile(FaultReport report, Optional<Refresh> refresh, RuleEvaluator rules, ActionMode mode)
             throws ApiException, InterruptedException {
-        Decision decision = written(report, rules, mode);
+        Decision decision = written(report, refresh, rules, mode);
         if (!(decision instanceof Decision.Leave leave) || !leave.refused()) {
             gate.content(report.node());
         }
         return decision;
     }
 
-    private Decision written(FaultReport report, RuleEvaluator rules, ActionMode mode)
+    private Decision written(FaultReport known, Optional<Refresh> refresh, RuleEvaluator rules, ActionMode mode)
             throws ApiException, InterruptedException {
+        FaultReport report = known;
+        boolean stale = refresh.isPresent();
         Optional<CachedNode> node = fleet.node(report.node());
         Optional<AuditRecord> said = Optional.empty();
         for (int tries = 1; node.isPresent(); tries++) {
-            Decision decision = decide(node.get(), report, rules, mode);
+            Decision decision = decide(node.get(), report, rules, stale ? ActionMode.DRY_RUN : mode);
+            if (stale && mayAct(decision)) {
+                report = refresh.get().newest();
+                stale = false;
+                tries = 0;
+                continue;
+            }
             said = say(decision, said);
             if (!(decision instanceof Decision.Act act) || !act.writes()) {
                 return decision;
@@ -88,6 +101,11 @@ public final class QuarantineReconciler {
             }
         }
         return noNode(report);
+    }
+
+    /** Returns false for a decision that stays the same until something changes. */
+    private static boolean mayAct(Decision decision) {
+        return decision instanceof Decision.Act || decision instanceof Decision.Leave leave && leave.refused();
     }
 
     /** What would be done, as far as it is known here. Asks nobody, and changes nothing. */

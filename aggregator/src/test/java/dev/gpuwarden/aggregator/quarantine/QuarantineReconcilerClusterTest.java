@@ -37,6 +37,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -136,12 +137,16 @@ class QuarantineReconcilerClusterTest {
     }
 
     private Decision settle(String node) {
+        return reconcile(FaultReport.trusted(node, faults.faults()), Optional.empty());
+    }
+
+    private Decision reconcile(FaultReport report, Optional<QuarantineReconciler.Refresh> refresh) {
         try {
             return new QuarantineReconciler(api, fleet, gate, false, Clock.systemUTC(), audit -> {
                         audits.add(audit);
                         meanwhile.run();
                     })
-                    .settle(FaultReport.trusted(node, faults.faults()), rules, ActionMode.ARMED);
+                    .reconcile(report, refresh, rules, ActionMode.ARMED);
         } catch (ApiException | InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -254,6 +259,33 @@ class QuarantineReconcilerClusterTest {
     @Test
     void aNodeThatIsNotThereIsLeft() {
         assertThat(settle("q-nowhere").reason()).isEqualTo("there is no Node q-nowhere");
+    }
+
+    @Test
+    void staleReportIsRefreshedOnceBeforeTheNodeIsWritten() {
+        node("q-stale");
+        FaultReport healthy = FaultReport.trusted("q-stale", List.of());
+        tell(xid("q-stale"));
+        FaultReport faulty = FaultReport.trusted("q-stale", faults.faults());
+        AtomicInteger refreshes = new AtomicInteger();
+        reconcile(healthy, Optional.of(() -> {
+            refreshes.incrementAndGet();
+            return faulty;
+        }));
+        assertThat(refreshes).as("nothing to write").hasValue(0);
+        reconcile(faulty, Optional.of(() -> {
+            refreshes.incrementAndGet();
+            return healthy;
+        }));
+        assertThat(refreshes).hasValue(1);
+        assertThat(audits).as("the fault is over by now").isEmpty();
+        reconcile(faulty, Optional.of(() -> {
+            refreshes.incrementAndGet();
+            return faulty;
+        }));
+        assertThat(refreshes).hasValue(2);
+        assertThat(get("q-stale", ".spec.unschedulable")).isEqualTo("true");
+        assertThat(audits).hasSize(1);
     }
 
     @ParameterizedTest
