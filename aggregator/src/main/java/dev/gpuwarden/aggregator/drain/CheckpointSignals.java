@@ -14,17 +14,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Pods that want it are told by a signal before they go, and go when they have saved their work. Who was told when lies in the node's
- * `NodeHealth`. Pure.
+ * The step of a drain that sends checkpoint signals before evictions. A pod that requests a signal gets it, and leaves when it
+ * has saved its work. The node's `NodeHealth` records each signal and its time. Pure.
  *
- * @param health the node's `NodeHealth` as the API server's JSON has it; empty where none is known
- * @param untold by UID of a pod, why its node cannot be asked to tell it
- * @param most the longest grace that a pod gets; zero where none is told
- * @param answer so long a node takes at most, as a rule, to answer that it has sent a signal
+ * @param health JSON tree of the node's `NodeHealth`; empty if the cache has none
+ * @param untold reason why the signal cannot be requested from the node, by UID of the pod
+ * @param most longest grace period of a pod; zero if no pod gets a signal
+ * @param answer usual limit of the time until the node confirms that it has sent a signal
  */
 record CheckpointSignals(Map<String, Object> health, Map<String, String> untold, Duration most, Duration answer) {
 
-    /** The same plan with the notice before the end of those that would be evicted or deleted. */
+    /** Returns the plan with a signal before the eviction or deletion of each pod that requests one. */
     List<PodPlan> of(DrainAnnotation drain, List<PodPlan> plan, Instant now) {
         boolean any = !most.isZero() && !drain.forced();
         return any ? plan.stream().map(pod -> of(drain, pod, now)).toList() : plan;
@@ -37,7 +37,7 @@ record CheckpointSignals(Map<String, Object> health, Map<String, String> untold,
             return plan;
         }
         String uid = plan.pod().uid();
-        // Told in another drain, from which it came away.
+        // A request from before this drain belongs to an earlier drain of the node.
         Optional<SignalRequest> told = SignalRequest.of(health, uid)
                 .filter(request -> !request.requested().isBefore(drain.began()));
         return told.isPresent() ? told(plan, wish.get(), told.get(), now) : untold(plan, wish.get(), now);
@@ -78,7 +78,7 @@ record CheckpointSignals(Map<String, Object> health, Map<String, String> untold,
         }
         String sent = request.signal() + " was sent at " + at;
         if (wish.savedSince(at)) {
-            return early(plan, sent + ", and it says that it has saved its work", now);
+            return early(plan, sent + ", and it reports that it has saved its work", now);
         }
         if (pod.exited()
                 .filter(exit -> !exit.isBefore(at.truncatedTo(ChronoUnit.SECONDS)))
@@ -87,7 +87,7 @@ record CheckpointSignals(Map<String, Object> health, Map<String, String> untold,
         }
         boolean pending = sentAnswer instanceof SignalAnswer.Pending;
         if (pending && now.isBefore(at.plus(answer))) {
-            // Nobody needs to know of it yet.
+            // The answer is not late yet, so operators need not see the step.
             return new PodPlan(pod, Step.SIGNAL, request.signal() + " is being sent", Optional.of(at.plus(answer)), at);
         }
         Instant end = later(plan.at().orElse(plan.began()), at.plus(grace(wish)));
@@ -113,7 +113,7 @@ record CheckpointSignals(Map<String, Object> health, Map<String, String> untold,
         return new PodPlan(plan.pod(), plan.step(), reason, plan.at(), plan.began());
     }
 
-    /** Before its time is over nobody may pass over its budget. */
+    /** Before its deadline a pod leaves by eviction only, which its budget can refuse. */
     private static PodPlan early(PodPlan plan, String why, Instant now) {
         boolean due = plan.at().filter(at -> at.isAfter(now)).isEmpty();
         return due ? goes(plan, why) : new PodPlan(plan.pod(), Step.EVICT, why, Optional.empty(), plan.began());

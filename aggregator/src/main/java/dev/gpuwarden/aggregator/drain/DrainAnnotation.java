@@ -22,18 +22,19 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * What a Node says of its own drain, in an annotation: all that is remembered. It goes with the quarantine.
+ * The drain of a Node as its annotation stores it. The aggregator keeps no other state of a drain. The annotation ends with the
+ * quarantine.
  *
- * @param full since when all pods have to go; empty where not all have to
- * @param gpus since when the pods of these have to
- * @param done those of them whose pods are gone
- * @param forced whether policies are not asked
- * @param why what asks for it, for people
- * @param finished when the last pod was gone; empty while it is under way
- * @param left how many pods are in the way
- * @param failed whether nothing moves any more until a person does something
- * @param waiting those of them that go slower than at once, as far as there is room
- * @param reopened that it had succeeded before; empty where it has not, or has succeeded since
+ * @param full start of the drain of all pods; empty for a partial drain
+ * @param gpus start of the partial drain of each GPU, by UUID
+ * @param done UUIDs of those GPUs whose pods have ended
+ * @param forced true if the drain ignores the policies
+ * @param why faults that request the drain, for operators
+ * @param finished end of the last pod; empty while the drain is under way
+ * @param left number of pods that keep the drain open
+ * @param failed true if the drain cannot go on without an operator
+ * @param waiting pods whose eviction is not immediate, at most `MOST_WAITING`
+ * @param reopened last time the drain was opened again after it had succeeded; empty if it was not, or has succeeded since
  */
 public record DrainAnnotation(
         Optional<Instant> full,
@@ -64,17 +65,17 @@ public record DrainAnnotation(
 
     /**
      * @param pod `NAMESPACE/NAME`
-     * @param step as in {@link PodPlan.Step}, in small letters
-     * @param why it does not go now
-     * @param since when that is so
+     * @param step name of a {@link PodPlan.Step}, in small letters
+     * @param why reason why the pod does not leave now
+     * @param since start of this state
      */
     public record Waiting(String pod, String step, String why, Instant since) {}
 
     /**
-     * That a pod which holds a GPU came after the drain had succeeded.
+     * The return of a drain that had succeeded, because a pod that holds a GPU came to the node.
      *
-     * @param finished when it had succeeded last
-     * @param at when it was opened again
+     * @param finished last time at which the drain had succeeded
+     * @param at time at which it was opened again
      */
     public record Reopened(Instant finished, Instant at) {}
 
@@ -84,34 +85,34 @@ public record DrainAnnotation(
         waiting = List.copyOf(waiting);
     }
 
-    /** Whether it is under way. */
+    /** Returns true while the drain is under way. */
     public boolean active() {
         return !gone() && finished.isEmpty();
     }
 
-    /** Whether there is none. */
+    /** Returns true if no drain is requested. */
     private boolean gone() {
         return full.isEmpty() && gpus.isEmpty();
     }
 
-    /** Since when anything has to go; the end of time where nothing has. */
+    /** Returns the earliest start of the drain; the end of time if no pod has to leave. */
     Instant began() {
         return Stream.concat(full.stream(), gpus.values().stream())
                 .min(Instant::compareTo)
                 .orElse(Instant.MAX);
     }
 
-    /** GPUs that no pod may hold, those included whose pods are gone; none where all pods have to go. */
+    /** Returns the UUIDs of all GPUs of a partial drain, also those whose pods have ended. Empty for a drain of all pods. */
     Set<String> partial() {
         return full.isPresent() ? Set.of() : gpus.keySet();
     }
 
-    /** When it had succeeded last; empty while it never has. */
+    /** Returns the last time at which the drain had succeeded; empty if it never has. */
     Optional<Instant> succeeded() {
         return finished.or(() -> reopened.map(Reopened::finished));
     }
 
-    /** With what is asked for besides. What has been asked for stays so until the node is released. */
+    /** Returns the drain with the pods of a further request. A request holds until the node is released. */
     DrainAnnotation with(DrainRequest ask, Instant now) {
         if (full.isPresent()) {
             return ask.forced() && !forced && finished.isEmpty()
@@ -137,7 +138,7 @@ public record DrainAnnotation(
                 Optional.empty());
     }
 
-    /** The same for all pods, since nobody knows which ones have the GPUs. */
+    /** Returns the drain of all pods, because the holders of its GPUs are unknown. */
     DrainAnnotation escalated(String unknown, Instant now) {
         return new DrainAnnotation(
                 Optional.of(milli(now)),
@@ -158,9 +159,9 @@ public record DrainAnnotation(
     }
 
     /**
-     * The same, under way again.
+     * Returns the drain, under way again.
      *
-     * @param held GPUs that are held again; none where all pods have to go
+     * @param held UUIDs of the GPUs that pods hold again; empty for a drain of all pods
      */
     DrainAnnotation reopened(Set<String> held, Instant now) {
         Set<String> free = new TreeSet<>(done);
@@ -169,13 +170,13 @@ public record DrainAnnotation(
         return new DrainAnnotation(full, gpus, free, forced, why, Optional.empty(), 0, false, List.of(), again);
     }
 
-    /** @param stuck whether nobody but a person can go on with any of them */
+    /** @param stuck true if each pod in the way needs an operator */
     DrainAnnotation waiting(int inTheWay, boolean stuck, List<Waiting> slow) {
         List<Waiting> some = slow.stream().limit(MOST_WAITING).toList();
         return new DrainAnnotation(full, gpus, done, forced, why, finished, inTheWay, stuck, some, reopened);
     }
 
-    /** The value of NVSentinel's label. */
+    /** Returns the value of NVSentinel's label. */
     String state() {
         return finished.isPresent() ? "drain-succeeded" : failed ? "drain-failed" : "draining";
     }
@@ -190,13 +191,13 @@ public record DrainAnnotation(
 
     // ---- as a text ----
 
-    /** Empty where there is none. */
+    /** Returns the drain of a Node; empty if it has none. */
     public static Optional<DrainAnnotation> find(CachedNode node) throws IOException {
         DrainAnnotation record = of(node);
         return record.gone() ? Optional.empty() : Optional.of(record);
     }
 
-    /** @throws IOException where it cannot be read */
+    /** @throws IOException if the annotation cannot be read */
     static DrainAnnotation of(CachedNode node) throws IOException {
         String text = node.annotations().get(NodeAnnotations.DRAIN);
         if (text == null) {

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** What is recorded of drains: each decision, and what came of each pod. */
+/** The audit log of drains: each decision, and the result for each pod. */
 public final class DrainAuditLog {
 
     private final Consumer<DrainAudit> audits;
@@ -55,12 +55,13 @@ public final class DrainAuditLog {
     }
 
     /**
-     * Who looks later finds here what was decided about a node's pods, and what came of it.
+     * An audit record of a drain: a decision about a node's pods, or its result for one pod.
      *
-     * @param decision start, extend, reopen, finish, cancel of a drain; evict, delete, evicted, deleted, refused of a pod
-     * @param reason for people
-     * @param pods those that the decision is about, each with what is to become of it
-     * @param patch of the Node; empty where it is not written
+     * @param decision start, extend, reopen, finish or cancel of a drain; evict, delete, evicted, deleted, gone, refused, signal or
+     *     signalled of a pod
+     * @param reason text for operators
+     * @param pods pods of the decision, each with its next step
+     * @param patch JSON patch of the Node; empty if the Node is not written
      */
     public record DrainAudit(
             Instant at,

@@ -25,13 +25,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What is to be written on a Node of its drain, and what is to become of its pods. Pure: once the patch is on the Node and its pods
- * are as they were, there is none.
+ * A decision about the drain of a Node: the patch of the Node, and the next step of each pod. Pure and idempotent: once the
+ * patch is applied and the pods are unchanged, the next decision has none.
  *
- * @param record as it is with the patch
- * @param patch one JSON patch of the Node, that fails if its quarantine or drain is not as it was read any more; empty where nothing is to be
- *     written
- * @param behind whether something is to be written later
+ * @param record drain as it is after the patch
+ * @param patch JSON patch of the Node, which fails if its quarantine or drain has changed since it was read; empty if nothing
+ *     must be written
+ * @param behind true if a change must be written later
  */
 public record DrainDecision(
         Kind kind, DrainAnnotation record, List<PodPlan> plan, List<Map<String, Object>> patch, boolean behind) {
@@ -39,30 +39,32 @@ public record DrainDecision(
     public enum Kind {
         NONE,
         START,
-        /** More has to go than before. */
+        /** More pods have to leave than before. */
         EXTEND,
-        /** It had succeeded, and a pod that holds a GPU came since. */
+        /** The drain had succeeded, and a pod that holds a GPU came since. */
         REOPEN,
-        /** What is told of it has changed. */
+        /** The state of its pods has changed. */
         PROGRESS,
         FINISH
     }
 
-    /** What has been asked to end has so much longer than it was given. */
+    /** Time after the deadline of a requested end until the pod counts as overdue. */
     static final Duration OVERDUE = Duration.ofSeconds(10);
 
-    /** Who needs a person comes first. */
+    /** The order in reports: pods that need an operator are first. */
     private static final List<Step> ORDER =
             List.of(Step.STAYS, Step.EVICT, Step.SIGNAL, Step.GOING, Step.CHECKPOINT, Step.DELETE, Step.AWAIT);
 
     /**
-     * @param before what the Node says of its drain
-     * @param asked the same with what is asked for besides
-     * @param pods all of the node
-     * @param answer who has its GPUs; of no use to a full drain
-     * @param refusals by UID of a pod
-     * @param moved has pods wait for those of other nodes or for their own work, or go with them
-     * @param quiet whether something was written just now: what only has become less waits for the next time
+     * Decides about the drain of a node.
+     *
+     * @param before drain as the Node's annotation has it
+     * @param asked drain with the requests of the present faults
+     * @param pods all pods of the node
+     * @param answer holders of the drain's GPUs; ignored for a full drain
+     * @param refusals refused evictions and deletions, by UID of the pod
+     * @param moved function that moves steps: together with pods of other nodes, or after a checkpoint
+     * @param quiet true shortly after a write of the Node: if pods have only left since, that is written later
      */
     public static DrainDecision decide(
             CachedNode node,
@@ -82,12 +84,12 @@ public record DrainDecision(
             if (answer instanceof GpuHolderSource.Answer.Known known) {
                 holders = known.holders();
             } else if (record.succeeded().isPresent()) {
-                // Those that were there before hold none of the GPUs.
+                // Pods from before the end of the drain hold none of the GPUs.
                 holders = since(record, pods)
                         .collect(Collectors.toMap(PodView::path, pod -> asked.partial(), (a, b) -> a));
                 unknown.addAll(holders.keySet());
-            } else if (answer instanceof GpuHolderSource.Answer.Unknown nobody) {
-                record = record.escalated(nobody.why(), now);
+            } else if (answer instanceof GpuHolderSource.Answer.Unknown unresolved) {
+                record = record.escalated(unresolved.why(), now);
             } else if (answer instanceof GpuHolderSource.Answer.Asked asks) {
                 Waiting wait = new Waiting("", "ask", DrainAnnotation.cut(asks.what()), DrainAnnotation.milli(now));
                 return write(node, before, record.waiting(0, false, since(before, List.of(wait))), List.of(), quiet);
@@ -115,13 +117,13 @@ public record DrainDecision(
         return write(node, before, record.waiting(inTheWay.size(), stuck, since(before, waiting)), plan, quiet);
     }
 
-    /** Whether somebody has to be asked which pods hold the GPUs. */
+    /** Returns true if the decision needs the holders of the GPUs. */
     static boolean asks(DrainAnnotation asked, Collection<PodView> pods) {
         return !asked.partial().isEmpty()
                 && (asked.succeeded().isEmpty() || since(asked, pods).findAny().isPresent());
     }
 
-    /** Pods that may have been given a GPU since the drain had succeeded last. */
+    /** Returns the pods that may have got a GPU since the drain last succeeded. */
     private static Stream<PodView> since(DrainAnnotation record, Collection<PodView> pods) {
         // Kubelets write whole seconds.
         Instant from = record.succeeded().orElseThrow().truncatedTo(ChronoUnit.SECONDS);
@@ -130,7 +132,7 @@ public record DrainDecision(
                 .filter(pod -> pod.taken().map(at -> !at.isBefore(from)).orElse(true));
     }
 
-    /** What keeps a drain from having succeeded: GPUs that pods hold, or pods that hold any where all have to go. */
+    /** Returns the UUIDs of GPUs that pods still hold; in a drain of all pods the paths of pods that hold any. */
     private static Set<String> held(DrainAnnotation record, Map<String, Set<String>> holders, List<PodPlan> plan) {
         return plan.stream()
                 .filter(pod -> pod.inTheWay() && DrainPlan.holds(record, holders, pod.pod()))
@@ -139,7 +141,7 @@ public record DrainDecision(
                 .collect(Collectors.toSet());
     }
 
-    /** Which GPU it holds is not known yet, or cannot be. */
+    /** Returns the entry of a pod whose GPUs are not known yet, or cannot be known. */
     private static Waiting perhaps(Waiting pod) {
         return new Waiting(
                 pod.pod(), pod.step(), pod.why().replace("it holds a GPU", "it may hold the GPU"), pod.since());
@@ -177,7 +179,7 @@ public record DrainDecision(
                 DrainAnnotation.milli(since));
     }
 
-    /** With the times that are written already, for the same that is waited for. */
+    /** Returns the entries with the start times that the annotation has already for the same pods and steps. */
     private static List<Waiting> since(DrainAnnotation before, List<Waiting> waiting) {
         List<Waiting> same = new ArrayList<>();
         for (Waiting now : waiting) {
@@ -202,7 +204,10 @@ public record DrainDecision(
         return new DrainDecision(kind, record, plan, patch.operations(tests(node)), false);
     }
 
-    /** All that was read of it for this: a condition, or a kubelet's image list, that came meanwhile is none of it. */
+    /**
+     * Returns tests of the fields that the decision has read. Other changes of the Node, such as a condition or a kubelet's
+     * image list, do not fail the patch.
+     */
     private static Map<String, Object> tests(CachedNode node) {
         Map<String, Object> tests = new HashMap<>();
         tests.put("/spec/unschedulable", true);
@@ -224,7 +229,7 @@ public record DrainDecision(
             return Kind.NONE;
         }
         if (!record.active()) {
-            // One pod after the other that comes and ends is not written down one by one.
+            // Pods that come and end one after the other are not written one by one.
             return before.reopened().isPresent() && quiet ? Kind.NONE : Kind.FINISH;
         }
         if (before.finished().isPresent() && record.reopened().isPresent()) {
@@ -243,9 +248,9 @@ public record DrainDecision(
     }
 
     /**
-     * When it is to be decided anew though nothing has changed; empty where there is no such time.
+     * Returns the time of the next decision if nothing changes before; empty if there is none.
      *
-     * @param loud when what has become less may be written
+     * @param loud earliest time to write that pods have only left
      */
     Optional<Instant> next(Map<String, Refusal> refusals, DrainPolicies policies, Instant loud, Instant now) {
         List<Instant> times = new ArrayList<>();

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a dry run would do to the pods of a node.
+ * The drain that a dry run would start on a node.
  *
- * @param uid of the Node
- * @param at when it was decided
+ * @param uid UID of the Node
+ * @param at time of the decision
  */
 public record DrainDryRun(String uid, boolean full, Set<String> gpus, boolean forced, String text, Instant at) {
 
@@ -47,7 +47,7 @@ public record DrainDryRun(String uid, boolean full, Set<String> gpus, boolean fo
                 now);
     }
 
-    /** Whether it is about the same. */
+    /** Returns true if the dry run was of the same Node and the same drain. */
     boolean is(CachedNode node, DrainAnnotation asked) {
         return uid.equals(node.uid())
                 && full == asked.full().isPresent()

@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What there is to be told of a Node's drain, from what lies on the Node: whoever asks later gets the same. Pure. */
+/** The Events of a Node's drain, computed from the Node's annotations alone. So each replica computes the same Events. Pure. */
 public final class DrainEvents {
 
-    /** NVSentinel's words where it has them. */
+    /** Reasons of Events by step; NVSentinel's reasons if it has them. */
     private static final Map<String, String> REASONS = new LinkedHashMap<>();
 
     static {
@@ -65,26 +65,26 @@ public final class DrainEvents {
         return news;
     }
 
-    /** Of what is not carried out. */
+    /** Returns the Event of a drain in a dry run. */
     public static List<QuarantineEvents> would(Optional<DrainDryRun> rehearsal) {
         return rehearsal.stream()
                 .map(said -> new QuarantineEvents("DrainDryRun", said.text(), true, said.at()))
                 .toList();
     }
 
-    /** What people read of a drain. The same record gives the same text. */
+    /** Texts about a drain for operators. The same annotation gives the same text. */
     public static final class DrainText {
 
         private DrainText() {}
 
-        /** Of what. */
+        /** Returns the scope of the drain. */
         static String what(DrainAnnotation drain) {
             return drain.full().isPresent()
                     ? "all pods"
                     : "the pods of " + String.join(", ", drain.gpus().keySet());
         }
 
-        /** How far it is, and what keeps it. */
+        /** Returns the progress of the drain, and the pods that keep it open. */
         public static String of(DrainAnnotation drain) {
             if (drain.finished().isPresent()) {
                 return "drained of " + what(drain) + " at " + drain.finished().get();
@@ -110,7 +110,7 @@ public final class DrainEvents {
             return (pod.pod().isEmpty() ? "" : pod.pod() + ": ") + pod.why() + ", since " + pod.since();
         }
 
-        /** What has to happen. */
+        /** Returns the next action; empty if the drain is not under way. */
         public static String next(DrainAnnotation drain) {
             if (!drain.active()) {
                 return "";
@@ -118,7 +118,7 @@ public final class DrainEvents {
             return drain.failed()
                     ? "move or delete what is left by hand, or allow it"
                     : drain.waiting().stream().anyMatch(pod -> pod.step().equals("evict"))
-                            ? "tried again until it is allowed; the node is drained when the last pod has ended"
+                            ? "evictions are retried until permitted; the node is drained when the last pod has ended"
                             : "the node is drained when the last pod has ended";
         }
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** What came of drains. Thread-safe. */
+/** Counters of drains and their pods. Thread-safe. */
 public final class DrainMetrics {
 
     private static final long LONGEST_MICROS = TimeUnit.MINUTES.toMicros(5);
@@ -29,17 +29,17 @@ public final class DrainMetrics {
         micros.recordValue(Math.min(LONGEST_MICROS, TimeUnit.NANOSECONDS.toMicros(nanos)));
     }
 
-    /** Requests to end a pod, by what came of them. */
+    /** Returns the number of requests to end a pod, by result. */
     public Map<String, Long> pods() {
         return sums(pods);
     }
 
-    /** Drains by what was decided. */
+    /** Returns the number of decisions about drains, by kind. */
     public Map<String, Long> drains() {
         return sums(drains);
     }
 
-    /** From the end of a node's last pod to the drain said to be finished, in microseconds. */
+    /** Returns the time from the end of a node's last pod to the write that finishes the drain, in microseconds. */
     public Histogram micros() {
         return micros.copy();
     }

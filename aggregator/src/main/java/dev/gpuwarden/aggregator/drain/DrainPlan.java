@@ -12,10 +12,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** What is to become of each pod of a node. Pure. */
+/** The plan of a drain: the next step of each pod of a node. Pure. */
 public final class DrainPlan {
 
-    /** What a scheduler had begun before it knew of the cordon is created within this, by whatever clocks. */
+    /** The longest time from a cordon to the creation of a pod that was bound before it, with the difference of the clocks. */
     static final Duration ARRIVAL = Duration.ofMinutes(1);
 
     private final DrainAnnotation drain;
@@ -38,8 +38,10 @@ public final class DrainPlan {
     }
 
     /**
-     * @param drain that is under way
-     * @param holders which pods, by `NAMESPACE/NAME`, hold which of the drain's GPUs; of no use to a full one
+     * Returns the plan of a drain that an operator requests.
+     *
+     * @param drain drain that is under way
+     * @param holders UUIDs of the GPUs that each pod holds, by `NAMESPACE/NAME` of the pod; ignored for a full drain
      */
     public static List<PodPlan> of(
             DrainAnnotation drain,
@@ -50,7 +52,10 @@ public final class DrainPlan {
         return new DrainPlan(drain, holders, policies, Instant.MAX, now).of(pods);
     }
 
-    /** The same without a person: a pod that was created after the cordon is not asked to go, since its controller would create it again. */
+    /**
+     * Returns the plan of a drain of a quarantined node. A pod that was created after the cordon is not evicted, since its
+     * controller would create it again.
+     */
     static List<PodPlan> ofQuarantine(
             DrainAnnotation drain,
             Collection<PodView> pods,
@@ -74,7 +79,7 @@ public final class DrainPlan {
             return left(pod, "it has ended");
         }
         if (pod.mirror()) {
-            return unasked(pod, "its node's own files say that it runs there", began);
+            return unasked(pod, "it is a mirror pod, started from a file on its node", began);
         }
         if (pod.owner().equals("DaemonSet")) {
             return unasked(pod, "its DaemonSet would start it again there", began);
@@ -117,7 +122,7 @@ public final class DrainPlan {
             return stays(pod, "its emptyDir would be lost (--drain.empty-dir)", began);
         }
         if (pod.owner().isEmpty() && !policies.unmanaged()) {
-            return stays(pod, "nobody would start it again (--drain.unmanaged)", began);
+            return stays(pod, "no controller would start it again (--drain.unmanaged)", began);
         }
         if (mode == DrainMode.IMMEDIATE) {
             return new PodPlan(pod, Step.EVICT, "", Optional.empty(), began);
@@ -127,21 +132,24 @@ public final class DrainPlan {
                 pod, Step.DELETE, "it is deleted at " + due + " if it has not ended", Optional.of(due), began);
     }
 
-    /** Since when it has to go; empty where it has not. */
+    /** Returns the start of the drain for a pod; empty if the pod need not leave. */
     private Optional<Instant> began(PodView pod) {
         Stream<Instant> ofGpus = holders.getOrDefault(pod.path(), Set.of()).stream()
                 .flatMap(gpu -> Optional.ofNullable(drain.gpus().get(gpu)).stream());
         return Stream.concat(drain.full().stream(), ofGpus).min(Instant::compareTo);
     }
 
-    /** A pod that is not asked to go. Where it holds what is to be reset, a person has to see to it. */
+    /** Returns the step of a pod that is not evicted. If it holds a GPU of the drain, an operator must move it. */
     private PodPlan unasked(PodView pod, String why, Instant began) {
         return holds(drain, holders, pod)
                 ? new PodPlan(pod, Step.STAYS, "it holds a GPU, and " + why, Optional.empty(), began, true)
                 : left(pod, why);
     }
 
-    /** Not what the reset itself stops: the services that NVIDIA's operator runs on nodes with GPUs. */
+    /**
+     * Returns true if a pod holds a GPU of the drain. Services that NVIDIA's operator runs on GPU nodes do not count: the reset
+     * itself stops them.
+     */
     static boolean holds(DrainAnnotation drain, Map<String, Set<String>> holders, PodView pod) {
         boolean holder = drain.full().isPresent()
                 ? pod.wantsGpu()
@@ -158,46 +166,46 @@ public final class DrainPlan {
     }
 
     /**
-     * What is to become of one pod.
+     * The next step of one pod.
      *
-     * @param reason for people; empty where the step says it all
-     * @param at when the step is due, or should be over; empty where there is no such time
-     * @param began since when it has to go
-     * @param holds whether it is not asked to go, and holds a GPU nevertheless
+     * @param reason text for operators; empty if the step needs none
+     * @param at time at which the step is due, or must be over; empty if it has none
+     * @param began time since which the pod has to leave
+     * @param holds true if the pod is not evicted although it holds a GPU
      */
     public record PodPlan(PodView pod, Step step, String reason, Optional<Instant> at, Instant began, boolean holds) {
 
-        /** Of a pod that goes, or holds nothing up. */
+        /** Creates the plan of a pod that leaves, or holds nothing up. */
         public PodPlan(PodView pod, Step step, String reason, Optional<Instant> at, Instant began) {
             this(pod, step, reason, at, began, false);
         }
 
         public enum Step {
-            /** Now. */
+            /** The pod is evicted now. */
             EVICT,
-            /** It is to be told of its end, so that it can save its work. */
+            /** The pod must get its signal, so that it can save its work. */
             SIGNAL,
-            /** It was told, and has time to save its work. */
+            /** The pod got its signal, and has time to save its work. */
             CHECKPOINT,
-            /** When its time is over. */
+            /** The pod is deleted when its time is over. */
             DELETE,
-            /** It ends by itself. */
+            /** The pod ends by itself. */
             AWAIT,
-            /** Somebody has asked for its end, which is awaited. */
+            /** The deletion of the pod was requested, and its end is awaited. */
             GOING,
-            /** It has to go, and a person has to see to that. */
+            /** The pod has to leave, and an operator must move it. */
             STAYS,
-            /** It is in nobody's way. */
+            /** The pod may stay: it does not keep the drain open. */
             LEFT
         }
 
-        /** Whether somebody has to ask for something now. */
+        /** Returns true if the aggregator must send a request for the pod now. */
         boolean isDue(Instant now) {
             boolean asks = step == Step.EVICT || step == Step.SIGNAL || step == Step.DELETE;
             return asks && !at.orElse(now).isAfter(now);
         }
 
-        /** Whether the drain is not over while it is there. */
+        /** Returns true if the pod keeps the drain open. */
         public boolean inTheWay() {
             return step != Step.LEFT;
         }

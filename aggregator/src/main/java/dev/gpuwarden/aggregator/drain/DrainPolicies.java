@@ -11,17 +11,18 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * How which pods leave.
+ * The rules by which pods leave a node.
  *
- * @param pods asked first; of those that fit a pod, the first holds
- * @param namespaces of those that fit, the mode that comes first in {@link DrainMode} holds; pods that none fits stay
- * @param system namespaces whose pods stay
- * @param grace how long containers have from being told to end until they are killed; empty for what each pod says itself
- * @param timeout after which {@link DrainMode#DELETE_AFTER_TIMEOUT} deletes
- * @param notReady pods that have not been ready for so long stay: they do no work, and may never answer
- * @param notice the longest that a pod may take to save its work before it goes; zero where none is told
- * @param emptyDir whether pods go whose files go with them
- * @param unmanaged whether pods go that nobody starts again
+ * @param pods rules by labels, evaluated first; the first rule that matches a pod decides
+ * @param namespaces rules by namespace; of the rules that match, the mode that comes first in {@link DrainMode} decides. Pods
+ *     that match none stay
+ * @param system pattern of namespaces whose pods stay
+ * @param grace time from the request to end until the containers are killed; empty for each pod's own grace period
+ * @param timeout time after which {@link DrainMode#DELETE_AFTER_TIMEOUT} deletes
+ * @param notReady time after which pods that are not ready stay: they do no work, and their kubelet may not answer
+ * @param notice longest time for a pod to save its work; zero if no pod gets a signal
+ * @param emptyDir true if pods are evicted although they lose an emptyDir
+ * @param unmanaged true if pods are evicted although no controller starts them again
  */
 public record DrainPolicies(
         List<PodRule> pods,
@@ -48,7 +49,7 @@ public record DrainPolicies(
             false,
             false);
 
-    /** Letters that stand for themselves, `*` for any number of them, `?` for one. */
+    /** A pattern of names: `*` matches any number of letters, `?` matches one, others match themselves. */
     public record Glob(String text) {
         boolean matches(String name) {
             StringBuilder pattern = new StringBuilder();
@@ -61,7 +62,7 @@ public record DrainPolicies(
 
     public record NamespaceRule(Glob namespace, DrainMode mode) {}
 
-    /** @param namespace empty for any */
+    /** @param namespace pattern of namespaces; empty for any */
     public record PodRule(NodeSelector selector, Optional<Glob> namespace, DrainMode mode) {}
 
     public DrainPolicies {
@@ -69,7 +70,7 @@ public record DrainPolicies(
         namespaces = List.copyOf(namespaces);
     }
 
-    /** Whether any rule has this mode. */
+    /** Returns true if any rule has this mode. */
     public boolean uses(DrainMode mode) {
         return pods.stream().anyMatch(rule -> rule.mode() == mode)
                 || namespaces.stream().anyMatch(rule -> rule.mode() == mode);
@@ -79,7 +80,7 @@ public record DrainPolicies(
         return system.matcher(namespace).find();
     }
 
-    /** Empty where no rule fits. */
+    /** Returns the mode of a pod; empty if no rule matches. */
     Optional<DrainMode> mode(PodView pod) {
         Optional<DrainMode> own = pods.stream()
                 .filter(rule -> rule.namespace()
@@ -96,13 +97,13 @@ public record DrainPolicies(
                         .min(DrainMode::compareTo);
     }
 
-    /** How a pod leaves a node; of several that fit, the first here holds. */
+    /** The way in which a pod leaves a node. If several namespace rules match, the first mode in this order decides. */
     public enum DrainMode {
-        /** It is evicted at once. */
+        /** The pod is evicted immediately. */
         IMMEDIATE("Immediate"),
-        /** It may end by itself until its time is over, and is deleted then, whatever its budget says. */
+        /** The pod may end by itself until its time is over. It is deleted then, whatever its budget permits. */
         DELETE_AFTER_TIMEOUT("DeleteAfterTimeout"),
-        /** It ends by itself, however long that takes. */
+        /** The pod ends by itself, however long that takes. */
         ALLOW_COMPLETION("AllowCompletion");
 
         private final String label;
@@ -111,13 +112,15 @@ public record DrainPolicies(
             this.label = label;
         }
 
-        /** As people write it. */
+        /** Returns the name of the mode in settings. */
         public String label() {
             return label;
         }
     }
 
-    /** Rules as people write them: {@code team-*=Immediate}, and {@code app=training,tier!=test;DeleteAfterTimeout;team-*}. */
+    /**
+     * A parser of rules in settings: {@code team-*=Immediate}, and {@code app=training,tier!=test;DeleteAfterTimeout;team-*}.
+     */
     public static final class Parser {
 
         private static final Pattern GLOB = Pattern.compile("[a-z0-9*?-]{1,63}");
@@ -125,7 +128,7 @@ public record DrainPolicies(
 
         private Parser() {}
 
-        /** @throws IllegalArgumentException with what was expected and what was found */
+        /** @throws IllegalArgumentException with the expected form and the text found */
         public static NamespaceRule namespace(String text) {
             int equal = text.indexOf('=');
             if (equal < 0) {
@@ -136,9 +139,9 @@ public record DrainPolicies(
         }
 
         /**
-         * Rules of a list that was split at each comma, as settings are: those within a selector belong to it.
+         * Returns the rules of a list that was split at each comma, as settings are. Commas within a selector belong to it.
          *
-         * @throws IllegalArgumentException as above
+         * @throws IllegalArgumentException with the expected form and the text found
          */
         public static List<PodRule> pods(List<String> pieces) {
             List<PodRule> rules = new ArrayList<>();
@@ -192,12 +195,12 @@ public record DrainPolicies(
     }
 
     /**
-     * How long a drain waits for others.
+     * The time limits of a drain.
      *
-     * @param holders for a daemon to answer who holds its GPUs
-     * @param signal for a node to answer that it has sent a signal
-     * @param retry after a pod was refused first, see {@link Refusal}
-     * @param quiet after a write on the Node, until what has only become less is written
+     * @param holders limit for a daemon to report the holders of its GPUs
+     * @param signal limit for a node to confirm that it has sent a signal
+     * @param retry pause after the first refusal of a pod, see {@link Refusal}
+     * @param quiet pause after a write of the Node until the next write if pods have only left
      */
     public record DrainTimes(Duration holders, Duration signal, Duration retry, Duration quiet) {
 

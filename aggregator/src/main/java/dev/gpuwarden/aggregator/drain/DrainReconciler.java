@@ -25,25 +25,25 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
- * Brings nodes in quarantine to where no pod is in the way. A level like quarantine: what is remembered lies on the Node, what is
- * there is what the API server tells of the pods, and each look at a node begins with both. Nothing is asked for again and again:
- * a node is looked at when it or a pod of it changes, or when a time has come. Thread-safe; one node is looked at by one thread.
+ * The reconciler of drains: it evicts pods from quarantined nodes until no pod keeps the drain open. All state is on the Node
+ * and in the API server's pods, and each reconciliation begins with both. It does not poll: a node is reconciled when the node
+ * or one of its pods changes, or at a given time. Thread-safe; one thread reconciles a node.
  */
 public final class DrainReconciler implements Reconciler, LeaderListener, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(DrainReconciler.class.getName());
 
     private static final int MOST_OF_A_NODE = 8;
-    /** How often pods are listed that are not watched, of nodes whose drain has succeeded. */
+    /** Interval of lists of the pods of drained nodes whose pods are not watched. */
     private static final Duration LIST_AGAIN = Duration.ofMinutes(5);
 
     private static final int MOST_TRIES = 8;
-    /** So long the watch may take to tell what somebody else has written. */
+    /** Limit for the watch to deliver the change of another writer. */
     private static final Duration WATCH = Duration.ofSeconds(1);
 
     /**
-     * @param armed else everything is decided and told, and no pod touched
-     * @param force whether senders may have all pods go at once, whatever the policies say
+     * @param armed true to evict pods; false for a dry run, which decides and reports only
+     * @param force true if senders may request that all pods leave immediately, whatever the policies are
      */
     public record Settings(boolean armed, DrainPolicies policies, DrainTimes times, boolean force) {
 
@@ -64,16 +64,18 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private final DrainMetrics tally = new DrainMetrics();
     private final FollowedNodes followed;
     private final BiConsumer<String, Duration> againAfter;
-    /** What a dry run has said of a node, so that its pods need not be asked for again. */
+    /** The result of the dry run of each node, so that its pods are not listed again. */
     private final Map<String, DrainDryRun> rehearsed = new ConcurrentHashMap<>();
 
     private volatile boolean open;
 
     /**
-     * @param audits gets each decision before it is carried out, and what came of it
+     * Creates the reconciler.
+     *
+     * @param audits receiver of each decision before it is carried out, and of its results
      * @param again adds a node to the work queue
      * @param againAfter adds a node to the work queue after a delay; the last delay replaces the one before
-     * @param written told that a node was written, and may be another one than it was known to be
+     * @param written receiver of the name of each node that was written, whose cached version may be old
      */
     public DrainReconciler(
             KubeClient api,
@@ -117,7 +119,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         open = true;
     }
 
-    /** Another replica acts: no pod is evicted any more, and none followed. */
+    /** Ends evictions and watches of pods, because another replica leads now. */
     @Override
     public void end() {
         open = false;
@@ -129,24 +131,24 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         return tally;
     }
 
-    /** How many nodes are being drained. */
+    /** Returns the number of nodes whose drain is under way. */
     public int nodes() {
         return followed.underWay().size();
     }
 
-    /** How many pods were refused, and are tried again. */
+    /** Returns the number of pods whose eviction was refused and is retried. */
     public int refused() {
         return followed.underWay().stream()
                 .mapToInt(drain -> drain.refusals().size())
                 .sum();
     }
 
-    /** How many nodes have only pods that a person has to see to. */
+    /** Returns the number of nodes that need an operator for all pods in the way. */
     public int stuck() {
         return (int) followed.underWay().stream().filter(DrainState::isStuck).count();
     }
 
-    /** What a dry run would do to a node; empty where there is nothing, or it is not known yet. */
+    /** Returns the drain that a dry run would start on a node; empty if there is none, or it is not decided yet. */
     public Optional<DrainDryRun> rehearsal(String node) {
         return Optional.ofNullable(rehearsed.get(node));
     }
@@ -173,7 +175,10 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         }
     }
 
-    /** What somebody else has made of it: as the watch told it, or will in a moment; else empty, and it is looked at again then. */
+    /**
+     * Returns the Node with the change of another writer, from the cache or the API server. Empty if the node is gone, or is
+     * reconciled again when the watch has delivered the change.
+     */
     private Optional<CachedNode> newer(CachedNode tried, ApiException refused)
             throws ApiException, InterruptedException {
         Optional<CachedNode> now = fleet.node(tried.name());
@@ -204,7 +209,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             forget(node.name());
             return;
         }
-        // A pod that comes after the end holds the GPU all the same, so the node is followed until it is released.
+        // A pod that comes after the end of the drain also holds the GPU, so the node is followed until it is released.
         boolean over = settings.armed() && asked.finished().isPresent();
         if (!asked.active() && !over) {
             end(node, now);
@@ -283,13 +288,13 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                         settings.policies(),
                         drain.written().plus(settings.times().quiet()),
                         now)
-                // A moment later than the time itself, which must have passed then.
+                // A millisecond later, so that the time itself has passed then.
                 .ifPresent(time -> againAfter.accept(
                         node.name(), Duration.between(now, time).plusMillis(1)));
     }
 
     private CheckpointSignals notices(CachedNode node, DrainState drain) {
-        // It lies packed in memory, and few pods want to be told.
+        // The cache holds NodeHealths compressed, and few pods request a signal.
         boolean any = drain.pods().stream().anyMatch(pod -> pod.checkpoint().isPresent());
         Map<String, Object> health = any ? fleet.health(node.name()).orElse(Map.of()) : Map.of();
         return new CheckpointSignals(
@@ -301,7 +306,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
 
     // ---- which nodes ----
 
-    /** It is not drained, or not any more. */
+    /** Ends the drain of a node that needs none, or has been released. */
     private void end(CachedNode node, Instant now) {
         rehearsed.remove(node.name());
         Optional<DrainState> there = followed.find(node.name()).filter(drain -> !drain.isOver());
@@ -318,7 +323,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         forget(node.name());
     }
 
-    /** Its drain has succeeded: it is followed on, or looked at again in a while where too many are. */
+    /** Keeps the watch of a drained node, or lists its pods again later if too many are watched. */
     private void rest(String node) {
         together.forget(node);
         if (followed.tooManyOver()) {

@@ -14,12 +14,12 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What the events that hold a node in quarantine ask for, all together.
+ * The drain that the faults of a node's quarantine request together.
  *
- * @param full whether all pods have to go
- * @param gpus whose pods have to go, whether all have to or not
- * @param forced whether all go at once, whatever policies say
- * @param why the events that ask for most of it
+ * @param full true if all pods have to leave
+ * @param gpus UUIDs of the GPUs whose pods have to leave, also if all pods have to
+ * @param forced true if all pods leave immediately, whatever the policies are
+ * @param why names of the faults that request the most
  */
 public record DrainRequest(boolean full, Set<String> gpus, boolean forced, String why) {
 
@@ -36,16 +36,16 @@ public record DrainRequest(boolean full, Set<String> gpus, boolean forced, Strin
     }
 
     /**
-     * What is asked for on a Node: nothing unless it is in quarantine and takes no new pods.
+     * Returns the drain that a Node's faults request: none unless it is in quarantine and takes no new pods.
      *
-     * @param force whether senders may have all pods go at once
-     * @throws IOException where what is written on it cannot be read
+     * @param force true if senders may request that all pods leave immediately
+     * @throws IOException if the Node's annotations cannot be read
      */
     public static DrainRequest of(CachedNode node, boolean force) throws IOException {
         return drainable(node) ? of(QuarantineSummary.holding(node), force) : NONE;
     }
 
-    /** Whether it is in quarantine, takes no new pods, and is any of our business. */
+    /** Returns true if the node is in quarantine, takes no new pods, and has not opted out. */
     static boolean drainable(CachedNode node) {
         return node.unschedulable()
                 && QuarantineSummary.marked(node)

@@ -13,21 +13,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What is known of one node that is being drained, for as long as it is: its pods, and what was tried. Thread-safe. */
+/** The state of one drain in memory, while it is under way: the pods, and the requests for them. Thread-safe. */
 final class DrainState implements ResourceInformer.Listener {
 
-    /** After these, in a minute, it goes without having been told. */
+    /** The number of retries of a signal request, within a minute, after which a pod is evicted without a signal. */
     private static final int MOST_TELLINGS = 4;
 
     private final Runnable changed;
     private final Duration retry;
     private final Map<String, PodView> pods = new HashMap<>();
     private final Map<String, Refusal> refusals = new HashMap<>();
-    /** Why these cannot be told of their end. */
+    /** Reason why a pod cannot get its signal, by UID. */
     private final Map<String, String> untold = new HashMap<>();
 
     private final Set<String> asking = new HashSet<>();
-    /** Those that the API server has promised to end, which the watch may not have told yet. */
+    /** UIDs of pods whose end the API server has accepted, and the watch may not have reported yet. */
     private final Set<String> asked = new HashSet<>();
 
     private boolean complete;
@@ -41,8 +41,10 @@ final class DrainState implements ResourceInformer.Listener {
     private Instant written = Instant.MIN;
 
     /**
-     * @param changed told when the node is to be looked at
-     * @param retry after a pod was refused first
+     * Creates the state.
+     *
+     * @param changed called when the node must be reconciled
+     * @param retry pause after the first refusal of a pod
      */
     DrainState(Runnable changed, Duration retry) {
         this.changed = changed;
@@ -56,7 +58,7 @@ final class DrainState implements ResourceInformer.Listener {
         PodView pod = PodView.of(tree);
         boolean news;
         synchronized (this) {
-            // A pod of a StatefulSet has the name of the one before, which may have gone unseen.
+            // A pod of a StatefulSet has the name of its predecessor, whose deletion the watch may have missed.
             forget(path, pod.uid());
             PodView before = pods.put(pod.uid(), pod);
             if (pod.ended() && (before == null || !before.ended())) {
@@ -77,7 +79,7 @@ final class DrainState implements ResourceInformer.Listener {
         changed.run();
     }
 
-    /** What had this name is gone, unless it is still the same. */
+    /** Removes the pods of this path, except the one with the given UID. */
     private void forget(String path, String stays) {
         List<PodView> gone = pods.values().stream()
                 .filter(pod -> pod.path().equals(path) && !pod.uid().equals(stays))
@@ -119,7 +121,10 @@ final class DrainState implements ResourceInformer.Listener {
         return Map.copyOf(refusals);
     }
 
-    /** What was written on the Node by whoever was here before: since when it is so. Only the first time. */
+    /**
+     * Takes over the refusals that the previous leader wrote on the Node, with their start times. Only the first call has an
+     * effect.
+     */
     synchronized void before(DrainAnnotation record) {
         if (begun) {
             return;
@@ -133,7 +138,7 @@ final class DrainState implements ResourceInformer.Listener {
         }
     }
 
-    /** Those of these that are to be asked for now, which the caller then does. */
+    /** Returns the pods of the plan that need a request now. The caller must send it. */
     synchronized List<PodPlan> take(List<PodPlan> due, int most, Instant now) {
         List<PodPlan> taken = new ArrayList<>();
         for (PodPlan plan : due) {
@@ -162,17 +167,17 @@ final class DrainState implements ResourceInformer.Listener {
         return Map.copyOf(untold);
     }
 
-    /** It is told of its end: the next step is another one. */
+    /** Notes that the signal of a pod was requested. */
     synchronized void told(String uid) {
         asking.remove(uid);
         refusals.remove(uid);
     }
 
     /**
-     * It was not told of its end.
+     * Notes that the signal of a pod could not be requested.
      *
-     * @param never whether trying again would change nothing; else it is tried some times more
-     * @param least what the API server wants to be left alone for
+     * @param never true if a retry cannot succeed; false to retry a limited number of times
+     * @param least shortest pause that the API server requests
      */
     synchronized void untold(String uid, String why, boolean never, Duration least, Instant now) {
         Refusal before = refusals.getOrDefault(uid, Refusal.before(now, ""));
@@ -184,7 +189,7 @@ final class DrainState implements ResourceInformer.Listener {
         }
     }
 
-    /** Nothing came of it, for no reason of the pod's. */
+    /** Notes that a request was abandoned for a reason that is not the pod's. */
     synchronized void givenUp(String uid) {
         asking.remove(uid);
     }
@@ -195,14 +200,20 @@ final class DrainState implements ResourceInformer.Listener {
         return written;
     }
 
-    /** Somebody else has written the Node, and the watch has not told it yet; returns whether that is so for the first time. */
+    /**
+     * Notes that another writer has changed the Node, and the watch has not delivered it yet. Returns true for the first call
+     * since the last write of the Node.
+     */
     synchronized boolean outrun() {
         boolean first = !outrun;
         outrun = true;
         return first;
     }
 
-    /** Whether this was not said since the Node was written last: who is outrun by others decides the same again. */
+    /**
+     * Returns true if the decision was not recorded since the last write of the Node. After a conflict the same decision is
+     * made again.
+     */
     synchronized boolean isNews(String decision) {
         boolean news = !decision.equals(said);
         said = decision;
@@ -215,7 +226,7 @@ final class DrainState implements ResourceInformer.Listener {
         written = now;
     }
 
-    /** @param needsHelp whether nothing moves until a person does something */
+    /** @param needsHelp true if the drain cannot go on without an operator */
     synchronized void stuck(boolean needsHelp) {
         stuck = needsHelp;
     }
@@ -224,7 +235,7 @@ final class DrainState implements ResourceInformer.Listener {
         return stuck;
     }
 
-    /** @param isOver whether it has succeeded, and its node is followed only for pods that come */
+    /** @param isOver true if the drain has succeeded, and the node is followed only for pods that come */
     synchronized void over(boolean isOver) {
         over = isOver;
     }
@@ -242,24 +253,27 @@ final class DrainState implements ResourceInformer.Listener {
     }
 
     /**
-     * That a pod could not be evicted or deleted, however often that was tried.
+     * The refusal of a pod's eviction or deletion, over all tries.
      *
-     * @param since when it was refused first
-     * @param again when it is tried next
+     * @param times number of refusals
+     * @param since time of the first refusal
+     * @param again time of the next try
      */
     public record Refusal(int times, Instant since, String why, Instant again) {
 
-        /** The longest pause, in first ones. */
+        /** The longest pause, as a multiple of the first. */
         private static final int LONGEST = 6;
 
-        /** What was written on the Node by whoever was here before. */
+        /** Returns the refusal that the previous leader wrote on the Node. */
         static Refusal before(Instant since, String why) {
             return new Refusal(0, since, why, since);
         }
 
         /**
-         * @param first pause, twice as long after each further one
-         * @param least what the API server wants to be left alone for
+         * Returns the refusal after one more try.
+         *
+         * @param first first pause, which doubles with each refusal
+         * @param least shortest pause that the API server requests
          */
         Refusal again(String reason, Duration first, Duration least, Instant now) {
             Duration pause = Backoff.exact(first, first.multipliedBy(LONGEST)).pause(times + 1);

@@ -12,12 +12,12 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
-/** Nodes whose pods are watched, each with what is known of its drain. Thread-safe; one node is changed by one thread. */
+/** The nodes whose pods are watched, each with the state of its drain. Thread-safe; one thread changes a node. */
 final class FollowedNodes {
 
     private static final ResourceKind PODS = ResourceKind.ofCluster("", "v1", "pods", "Pod");
 
-    /** Those whose drain has succeeded: each watch is a connection. */
+    /** The largest number of watched nodes whose drain has succeeded. Each watch is a connection. */
     private static final int MOST_OVER = 256;
 
     private record Followed(String uid, DrainState drain, ResourceInformer watch) {}
@@ -28,8 +28,10 @@ final class FollowedNodes {
     private final Map<String, Followed> followed = new ConcurrentHashMap<>();
 
     /**
-     * @param again has a node looked at: its pods have changed
-     * @param retry after a pod was refused first
+     * Creates an empty set.
+     *
+     * @param again adds a node whose pods have changed to the work queue
+     * @param retry pause after the first refusal of a pod
      */
     FollowedNodes(KubeClient api, Consumer<String> again, Duration retry) {
         this.api = api;
@@ -49,7 +51,7 @@ final class FollowedNodes {
         return List.copyOf(followed.keySet());
     }
 
-    /** Those whose drain is under way. */
+    /** Returns the drains that are under way. */
     Collection<DrainState> underWay() {
         return followed.values().stream()
                 .map(Followed::drain)
@@ -57,12 +59,15 @@ final class FollowedNodes {
                 .toList();
     }
 
-    /** Whether more are watched than may be whose drain has succeeded. */
+    /** Returns true if too many drained nodes are watched. */
     boolean tooManyOver() {
         return followed.size() - underWay().size() > MOST_OVER;
     }
 
-    /** Whose pods it has, complete in a while. Another Node of the same name is another node. */
+    /**
+     * Returns the state of a node's drain, and starts the watch of its pods, which completes them later. A Node of the same
+     * name with another UID starts again.
+     */
     DrainState follow(CachedNode node) {
         Followed there = followed.get(node.name());
         if (there != null && there.uid().equals(node.uid())) {

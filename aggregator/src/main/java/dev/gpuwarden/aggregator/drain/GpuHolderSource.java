@@ -9,14 +9,16 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Which pods hold which GPUs of a node. Called by several threads; must not block. */
+/** A source of the holders of a node's GPUs. Several threads call it; it must not block. */
 public interface GpuHolderSource {
 
     sealed interface Answer {
 
         /**
-         * @param holders by `NAMESPACE/NAME` of each pod that holds any of the GPUs asked for, those
-         * @param asOf when it was so
+         * Reports the holders of the GPUs.
+         *
+         * @param holders UUIDs of the requested GPUs that each pod holds, by `NAMESPACE/NAME` of the pod
+         * @param asOf time of the information
          */
         record Known(Map<String, Set<String>> holders, Instant asOf) implements Answer {
             public Known {
@@ -24,25 +26,27 @@ public interface GpuHolderSource {
             }
         }
 
-        /** It cannot be known, at least not soon: all pods have to go. */
+        /** The holders cannot be found, at least not soon: all pods have to leave. */
         record Unknown(String why) implements Answer {}
 
-        /** It is being asked for; whoever knows has the node looked at again when there is an answer, and when there is none. */
+        /** The holders were requested. The source adds the node to the work queue when the answer has come, or has failed. */
         record Asked(String what) implements Answer {}
     }
 
     /**
-     * @param gpus their UUIDs
-     * @param pods all of the node, as the API server has them now
-     * @param since when the drain began, with the node cordoned: what was known before is too old
+     * Returns the pods that hold GPUs of a node.
+     *
+     * @param gpus UUIDs of the GPUs
+     * @param pods all pods of the node, as the API server has them now
+     * @param since start of the drain, after the cordon; older information is not used
      */
     Answer holders(CachedNode node, Set<String> gpus, Collection<PodView> pods, Instant since);
 
-    /** What kubelets write into their pods' status: the devices of each container that asks for some. */
+    /** The devices that kubelets write into the status of each pod that requests some. */
     public static final class FromPodStatus implements GpuHolderSource {
 
         private static final String GPU = "GPU-";
-        /** Between a GPU and the number of one of those who share it. */
+        /** The separator of a shared GPU's UUID and the number of the share. */
         private static final String REPLICA = "::";
 
         private final Clock clock;
@@ -59,7 +63,7 @@ public interface GpuHolderSource {
                     continue;
                 }
                 if (pod.devices().isEmpty()) {
-                    return new Answer.Unknown("the status of pod " + pod.path() + " does not tell which GPUs it has");
+                    return new Answer.Unknown("the status of pod " + pod.path() + " does not name its GPUs");
                 }
                 for (String device : pod.devices().get()) {
                     String id = device.substring(Math.max(0, device.indexOf(GPU)));

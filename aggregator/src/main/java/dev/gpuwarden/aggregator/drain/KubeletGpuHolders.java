@@ -30,28 +30,32 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Asks the node's daemon who holds its GPUs, where the API server cannot tell: after the cordon, so that nobody comes any more, and
- * once for a drain, or again where nothing came of that. Thread-safe.
+ * The holders of GPUs by the node's daemon, which is asked only if the pods' status does not name them. The request is sent
+ * after the cordon, when no new pod comes. It is sent once for a drain, and again after a failure. Thread-safe.
  */
 public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
 
     private static final int TRIES = 2;
 
-    /** A node is asked anew for a pod that came after it had answered; not more often, and not for ever. */
+    /**
+     * The pause before a node is asked again for a pod that came after its answer. The number of such requests is limited too.
+     */
     private static final Duration PAUSE = Duration.ofSeconds(2);
 
     private static final int MOST_ARRIVALS = 5;
 
-    /** Each waits for one answer of the API server. */
+    /** The number of threads, each of which waits for one answer of the API server. */
     private static final int THREADS = 4;
 
     /**
-     * What became of asking a node.
+     * A request to a node's daemon, and its state.
      *
-     * @param since when the drain began for which it is asked
-     * @param arrivals how often it was asked anew for who came meanwhile
-     * @param id of the question; empty until the API server has it
-     * @param failed why it could not be asked; empty where it could
+     * @param since start of the drain that needs the holders
+     * @param asked time of the request
+     * @param tries number of requests, failed ones included
+     * @param arrivals number of repeated requests for pods that came after an answer
+     * @param id identifier of the request; empty until the API server has it
+     * @param failed reason why the request failed; empty if it did not
      */
     private record Question(
             Instant since, Instant asked, int tries, int arrivals, Optional<String> id, Optional<String> failed) {
@@ -72,11 +76,13 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-gpu-holders"));
 
     /**
-     * @param told what is known without asking
-     * @param memory of the cluster, which tells when an answer is there
-     * @param patience for a daemon, which asks its kubelet for two seconds at most, and comes again where it has just lost its
-     *     connection
-     * @param again has a node looked at
+     * Creates the source.
+     *
+     * @param told source without requests, asked first
+     * @param memory cache of the cluster, which reports new answers
+     * @param patience limit for the answer of a daemon, which waits for its kubelet for two seconds at most, and reconnects
+     *     after a lost connection
+     * @param again adds a node to the work queue
      */
     public KubeletGpuHolders(
             GpuHolderSource told,
@@ -126,18 +132,18 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         return clock.instant().isBefore(question.asked().plus(patience))
                 ? asks()
                 : new Answer.Unknown(unknown.why() + ", and its daemon has not answered within "
-                        + Durations.text(patience) + " who holds its GPUs");
+                        + Durations.text(patience) + " when asked which pods hold its GPUs");
     }
 
     private static Answer asks() {
-        return new Answer.Asked("its daemon is asked who holds its GPUs");
+        return new Answer.Asked("its daemon is asked which pods hold its GPUs");
     }
 
-    /** What a node has said, once it can have said it of all pods that are there. */
+    /** Returns the holders that a node has reported, once its answer includes all present pods. */
     private Answer settled(
             String node, Question question, GpuHolders holders, Set<String> gpus, Collection<PodView> pods) {
         if (!holders.complete()) {
-            return new Answer.Unknown("its daemon cannot tell of all devices whose they are: "
+            return new Answer.Unknown("its daemon cannot identify the GPUs of all devices: "
                     + holders.unresolved().stream()
                             .findFirst()
                             .map(device -> device.namespace() + "/" + device.pod() + " has " + device.deviceId() + ", "
@@ -151,14 +157,14 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         Instant until = question.asked().plus(taken ? PAUSE : patience);
         if (!came.isEmpty() && now.isBefore(until)) {
             look(node, Duration.between(now, until));
-            return new Answer.Asked(came.get(0).path() + " has come meanwhile, and may be given one of its GPUs");
+            return new Answer.Asked(came.get(0).path() + " came after the daemon answered and may get one of its GPUs");
         }
         return !came.isEmpty() && taken && question.arrivals() < MOST_ARRIVALS
                 ? ask(node, question.since(), question.tries(), question.arrivals() + 1)
                 : read(holders, gpus, pods, came);
     }
 
-    /** Whether a pod that wants a GPU may have got one since. */
+    /** Returns true if a pod that requests a GPU may have got one after the answer. */
     private static boolean cameAfter(PodView pod, GpuHolders holders) {
         boolean before = pod.taken()
                 .filter(second -> !second.plusSeconds(1).isAfter(holders.asOf()))
@@ -167,14 +173,18 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         return pod.wantsGpu() && !pod.ended() && !before && !never && !holders.isHolder(pod.namespace(), pod.name());
     }
 
-    /** @param came who may hold any of them: they have hardly begun, so they lose little */
+    /**
+     * Returns the holders by pod.
+     *
+     * @param came pods that may hold any of the GPUs: they have just started, so they lose little
+     */
     private static Answer read(
             GpuHolders holders, Set<String> gpus, Collection<PodView> pods, Collection<PodView> came) {
         Set<String> there = pods.stream().map(PodView::path).collect(Collectors.toSet());
         Map<String, Set<String>> byPod = new TreeMap<>();
         for (String gpu : gpus) {
             for (GpuHolders.Pod pod : holders.podsOf(gpu)) {
-                // Kubelets before 1.34 list those that have ended too.
+                // Kubelets before 1.34 also list pods that have ended.
                 if (there.contains(pod.toString())) {
                     byPod.computeIfAbsent(pod.toString(), any -> new TreeSet<>())
                             .add(gpu);
@@ -188,7 +198,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
     private Answer failed(String node, Question question, Answer.Unknown unknown, String why) {
         return question.tries() < TRIES
                 ? ask(node, question.since(), question.tries() + 1, question.arrivals())
-                : new Answer.Unknown(unknown.why() + ", and its daemon does not tell who holds its GPUs: " + why);
+                : new Answer.Unknown(unknown.why() + ", and its daemon does not report their holders: " + why);
     }
 
     private Answer ask(String node, Instant since, int tries, int arrivals) {
@@ -198,7 +208,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             threads.execute(() -> asked(node, question));
             look(node, patience);
         } catch (RejectedExecutionException e) {
-            // The program stops; the next one asks anew.
+            // The program stops; the next leader asks again.
         }
         return asks();
     }
@@ -232,8 +242,8 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
     }
 
     /**
-     * Which pods have which GPUs of one node, for a person: the API server is believed first, and then the node's daemon asked, unless
-     * something stands against that.
+     * The holders of one node's GPUs for a command: the pods' status first, then the node's daemon, unless it must not be
+     * asked.
      */
     static final class ForOneNode implements GpuHolderSource, AutoCloseable {
 
@@ -242,9 +252,11 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         private final Optional<KubeletGpuHolders> daemon;
 
         /**
-         * @param unasked why the daemon is not asked; empty where it is
-         * @param fleet follows the node's NodeHealth where it is
-         * @param again told when there may be an answer
+         * Creates the source.
+         *
+         * @param unasked reason why the daemon is not asked; empty if it is
+         * @param fleet cache that follows the node's NodeHealth if the daemon is asked
+         * @param again called when an answer may be present
          */
         ForOneNode(KubeClient api, Optional<String> unasked, NodeCache fleet, Clock clock, Consumer<String> again) {
             this.told = new GpuHolderSource.FromPodStatus(clock);

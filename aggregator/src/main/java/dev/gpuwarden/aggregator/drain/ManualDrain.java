@@ -29,29 +29,29 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Takes the pods off one node for a person who waits for it, as {@link DrainPlan} says. Follows the node and its pods; nothing is
- * asked for again and again. {@link #run} blocks, {@link #stop} ends it from any thread.
+ * The drain of one node by an operator who waits for it, by the rules of {@link DrainPlan}. It watches the node and its pods,
+ * and does not poll. {@link #run} blocks; {@link #stop} ends it from any thread.
  */
 public final class ManualDrain {
 
     private static final ResourceKind PODS = ResourceKind.ofCluster("", "v1", "pods", "Pod");
 
     private static final int MOST_OF_A_NODE = 8;
-    /** A node's pods are listed within this, or not at all. */
+    /** The limit for the first list of the node's pods. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final Duration SOON = Duration.ofSeconds(2);
-    /** Whoever waits hears something so often. */
+    /** The longest time between two reports to the listener. */
     private static final Duration PULSE = Duration.ofSeconds(5);
 
     /**
-     * What a person wants.
+     * The request of an operator.
      *
-     * @param gpus UUIDs, whose pods have to go; empty for all pods
-     * @param unasked why the node's daemon is not asked who holds them; empty where it is
-     * @param grace empty for what each pod says itself
-     * @param timeout empty for as long as it takes
-     * @param dryRun whether nothing is to be changed
+     * @param gpus UUIDs of the GPUs whose pods have to leave; empty for all pods
+     * @param unasked reason why the node's daemon is not asked for the holders; empty if it is
+     * @param grace grace period of the evictions; empty for each pod's own
+     * @param timeout limit of the drain; empty for none
+     * @param dryRun true if the drain must not change anything
      */
     public record Settings(
             Set<String> gpus,
@@ -65,7 +65,7 @@ public final class ManualDrain {
             return !gpus.isEmpty() && unasked.isEmpty();
         }
 
-        /** Whether pods are told of their end. */
+        /** Returns true if pods get a signal before they are evicted. */
         private boolean tells() {
             return !dryRun && !policies.notice().isZero();
         }
@@ -75,9 +75,9 @@ public final class ManualDrain {
         }
     }
 
-    /** Told in one thread, while the drain waits. */
+    /** A listener for the progress of a drain, called in one thread while the drain waits. */
     public interface Listener {
-        /** At least every few seconds, whether anything has changed or not. */
+        /** Receives the state at least every few seconds, also if it has not changed. */
         void looked(ManualDrainState look, Instant now);
 
         void waits(String why);
@@ -103,13 +103,17 @@ public final class ManualDrain {
         this.fleet = new NodeCache(new Changes(), clock);
     }
 
-    /** No pod is asked any more; those that were go on ending. */
+    /** Ends the drain: no further pod is evicted, and pods that were evicted go on ending. */
     public void stop() {
         stopped = true;
         news.release();
     }
 
-    /** @param node as it is with its cordon */
+    /**
+     * Drains the node, and blocks until the end.
+     *
+     * @param node Node after its cordon
+     */
     public Result run(CachedNode node) throws InterruptedException {
         Map<String, String> named = Map.of("metadata.name", node.name());
         try (Closer parts = new Closer()) {
@@ -128,7 +132,7 @@ public final class ManualDrain {
             mirrors.forEach(parts::add);
             Optional<String> unasked = settings.asksDaemon()
                     ? Optional.empty()
-                    : settings.unasked().or(() -> Optional.of("nobody asks"));
+                    : settings.unasked().or(() -> Optional.of("its daemon is not asked"));
             KubeletGpuHolders.ForOneNode holders =
                     parts.add(new KubeletGpuHolders.ForOneNode(api, unasked, fleet, clock, name -> news.release()));
             return new Course(node, holders, parts.add(removals())).run();
@@ -158,7 +162,7 @@ public final class ManualDrain {
                 CachedNode::unschedulable);
     }
 
-    /** From the first look to the last. */
+    /** The course of one drain, from the first evaluation to the last. */
     private final class Course {
         private final CachedNode node;
         private final KubeletGpuHolders.ForOneNode gpuPods;
@@ -185,7 +189,7 @@ public final class ManualDrain {
             return end.get();
         }
 
-        /** What was asked for these is asked no more. */
+        /** Removes the signal requests of this drain's pods. */
         private void untell() throws InterruptedException {
             SignalRequests signals = new SignalRequests(api, fleet, clock);
             try {
@@ -193,7 +197,7 @@ public final class ManualDrain {
                     signals.forget(node.name(), uid);
                 }
             } catch (ApiException e) {
-                // Only what is asked for in a drain counts in it.
+                // Requests of an earlier drain have no effect on a later one.
                 listener.waits("signals for its pods stay in its NodeHealth: " + e.getMessage());
             }
         }
@@ -215,18 +219,16 @@ public final class ManualDrain {
             Optional<CachedNode> there =
                     fleet.node(node.name()).filter(one -> one.uid().equals(node.uid()));
             if (there.isEmpty()) {
-                return end(Outcome.RELEASED, "the cluster has this Node no more");
+                return end(Outcome.RELEASED, "the cluster no longer has this Node");
             }
             if (!settings.dryRun() && !there.get().unschedulable()) {
-                return end(
-                        Outcome.RELEASED,
-                        "somebody has put it back into service: pods that were not asked to end stay");
+                return end(Outcome.RELEASED, "it was put back into service: pods that were not evicted stay");
             }
             Answer answer = asked.partial().isEmpty()
                     ? new Answer.Known(Map.of(), now)
                     : gpuPods.holders(there.get(), asked.partial(), drain.pods(), began);
             if (answer instanceof Answer.Unknown unknown) {
-                return end(Outcome.UNDECIDED, unknown.why() + "; without --gpu all pods would be asked to go");
+                return end(Outcome.UNDECIDED, unknown.why() + "; without --gpu all pods would be evicted");
             }
             if (answer instanceof Answer.Asked asks) {
                 listener.waits(asks.what());
@@ -266,7 +268,7 @@ public final class ManualDrain {
             return ManualDrainState.of(look, plan, refusals, settings.policies(), began, now);
         }
 
-        /** What the API server would say to each of them alone. */
+        /** Returns the refusals of a dry run, in which the API server evaluates each eviction alone. */
         private Map<String, Refusal> rehearsed(Instant now) throws InterruptedException {
             PodEviction removal = new PodEviction(api, settings.grace(), true);
             Map<String, Refusal> refusals = new HashMap<>();

@@ -14,25 +14,25 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How far the drain of a node by a person is. Pure: each look begins with the one before, and with the pods as they are.
+ * The progress of a node's drain by an operator. Pure: each state is computed from the one before and the present pods.
  *
- * @param pods all that there were since it began
- * @param due those of them that are to be asked to end
- * @param next when to look again though nothing has changed; empty where there is no such time
+ * @param pods all pods that were seen since the start
+ * @param due pods that must get a request to end
+ * @param next time of the next evaluation if nothing changes before; empty if there is none
  */
 public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional<Instant> next) {
 
     static final ManualDrainState NONE = new ManualDrainState(List.of(), List.of(), Optional.empty());
 
-    /** What a scheduler had begun before it knew of the cordon comes within this. */
+    /** The longest time from the cordon until a pod arrives that was bound before it. */
     static final Duration ARRIVAL = Duration.ofSeconds(10);
 
-    /** The API server's words for who has no right, which no later try changes. */
+    /** Part of the API server's message for a missing right, which a retry does not change. */
     private static final String NO_RIGHT = "cannot create resource \"pods/eviction\"";
 
     private static final Is LATE = new Is(State.STAYS, "it came after the cordon, and would come again");
 
-    /** What becomes of a pod, and why. */
+    /** The state of a pod, and its reason. */
     private record Is(State state, String why) {}
 
     public ManualDrainState {
@@ -40,20 +40,22 @@ public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional
         due = List.copyOf(due);
     }
 
-    /** Whether nothing moves any more without a person. */
+    /** Returns true if the drain cannot go on without an operator. */
     public boolean over() {
         return pods.stream().noneMatch(ManualPod::awaited);
     }
 
-    /** Whether no pod is in the way. */
+    /** Returns true if no pod is in the way. */
     public boolean drained() {
         return pods.stream().noneMatch(ManualPod::inTheWay);
     }
 
     /**
-     * @param plan for all pods of the node
-     * @param refusals by UID of a pod
-     * @param began after the node was cordoned
+     * Returns the next state.
+     *
+     * @param plan plan of all pods of the node
+     * @param refusals refused evictions, by UID of the pod
+     * @param began start of the drain, after the cordon
      */
     static ManualDrainState of(
             ManualDrainState before,
@@ -114,7 +116,7 @@ public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional
                         : new Is(
                                 State.SAVES,
                                 plan.reason()
-                                        + refused.map(one -> "; it cannot be told now: " + one.why())
+                                        + refused.map(one -> "; the signal cannot be requested now: " + one.why())
                                                 .orElse(""));
             case CHECKPOINT -> new Is(State.SAVES, plan.reason());
             case EVICT -> late ? LATE : evict(plan, refused, policies);
@@ -148,7 +150,7 @@ public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional
         return new Is(State.EVICT, plan.reason().isEmpty() ? unasked(plan.pod(), policies) : plan.reason());
     }
 
-    /** All that stands against it at once, with the options that allow it. */
+    /** Returns all reasons that keep the pod, with the options that permit its eviction. */
     private static String stays(PodPlan plan, DrainPolicies policies) {
         PodView pod = plan.pod();
         if (plan.holds()) {
@@ -159,12 +161,12 @@ public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional
             reasons.add("its emptyDir would be lost (--delete-emptydir-data)");
         }
         if (pod.owner().isEmpty() && !policies.unmanaged()) {
-            reasons.add("nobody would start it again (--force)");
+            reasons.add("no controller would start it again (--force)");
         }
         return String.join(", and ", reasons);
     }
 
-    /** What it would like to have had before its end. */
+    /** Returns the option that would give the pod time to save its work; empty if it does not request that. */
     private static String unasked(PodView pod, DrainPolicies policies) {
         return pod.checkpoint()
                 .filter(wish -> policies.notice().isZero())
@@ -186,31 +188,31 @@ public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional
     }
 
     /**
-     * What has become of a pod of a node that a person drains.
+     * The state of a pod in an operator's drain.
      *
      * @param path `NAMESPACE/NAME`
-     * @param why for people; empty where the state says it all
-     * @param since when its state is so
-     * @param seen when it was first there
+     * @param why reason for operators; empty if the state needs none
+     * @param since start of the state
+     * @param seen time at which the drain first saw the pod
      */
     public record ManualPod(String path, String uid, State state, String why, Instant since, Instant seen) {
 
         public enum State {
-            /** It was in the way, and has ended. */
+            /** The pod was in the way, and has ended. */
             GONE,
-            /** It is told that its end is near, and has time to save its work. */
+            /** The pod gets its signal, or has time to save its work. */
             SAVES,
-            /** It is asked to end now. */
+            /** The pod is evicted now. */
             EVICT,
-            /** It is not let go, which is tried again. */
+            /** The eviction was refused, and is retried. */
             REFUSED,
-            /** Somebody has asked for its end, which is awaited. */
+            /** The deletion of the pod was requested, and its end is awaited. */
             GOING,
-            /** It ends by itself. */
+            /** The pod ends by itself. */
             AWAIT,
-            /** It is in the way, and a person has to see to that. */
+            /** The pod is in the way, and an operator must move it. */
             STAYS,
-            /** It is in nobody's way. */
+            /** The pod is not in the way. */
             LEFT;
 
             public String label() {
@@ -218,42 +220,42 @@ public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional
             }
         }
 
-        /** Whether the node is not drained while it is there. */
+        /** Returns true if the pod keeps the drain open. */
         public boolean inTheWay() {
             return state != State.GONE && state != State.LEFT;
         }
 
-        /** Whether something keeps it there, now or for good. */
+        /** Returns true if the pod cannot be evicted, now or permanently. */
         boolean kept() {
             return state == State.REFUSED || state == State.STAYS;
         }
 
-        /** Whether it is to be awaited: it may go without a person. */
+        /** Returns true if the pod can end without an operator. */
         boolean awaited() {
             return inTheWay() && state != State.STAYS;
         }
     }
 
     /**
-     * What came of the drain of a node by a person.
+     * The result of an operator's drain of a node.
      *
-     * @param why for people, where the pods do not say it all
-     * @param began when the node was known to take no pods
+     * @param why reason for operators; empty if the pods are the reason
+     * @param began time since which the node takes no new pods
      */
     public record Result(Outcome outcome, String why, List<ManualPod> pods, Instant began, Instant ended) {
 
         public enum Outcome {
             /** No pod is in the way. */
             DRAINED,
-            /** Pods are left that a person has to see to. */
+            /** Pods are left that need an operator. */
             LEFT,
-            /** Its time is over. */
+            /** The time limit is over. */
             TIMEOUT,
-            /** Somebody has put the node back into service, or it is gone. */
+            /** The node was put back into service, or is gone. */
             RELEASED,
-            /** Whoever asked for it wants it no more. */
+            /** The operator has stopped the drain. */
             STOPPED,
-            /** Who holds the GPUs cannot be told, or the pods cannot be seen. */
+            /** The holders of the GPUs are unknown, or the pods cannot be listed. */
             UNDECIDED;
 
             public String label() {

@@ -8,16 +8,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Asks the API server to end one pod: exactly this one, and not another one of its name. Blocks. */
+/**
+ * The requests to the API server that end one pod. Each names the pod's UID, so that another pod of the same name stays.
+ * Blocks.
+ */
 final class PodEviction {
 
     sealed interface Outcome {
-        /** For metrics and the audit. */
+        /** Returns the name of the result in metrics and audit records. */
         String kind();
 
         record Done(String kind) implements Outcome {}
 
-        /** @param least what the API server wants to be left alone for */
+        /** @param least shortest pause that the API server requests */
         record Refused(String kind, String why, Duration least) implements Outcome {}
     }
 
@@ -28,8 +31,10 @@ final class PodEviction {
     private final boolean dryRun;
 
     /**
-     * @param grace empty for what each pod says itself
-     * @param dryRun whether the API server is to say what it would do, and to do nothing
+     * Creates the requests.
+     *
+     * @param grace grace period; empty for each pod's own
+     * @param dryRun true if the API server must evaluate the requests, and change nothing
      */
     PodEviction(KubeClient api, Optional<Duration> grace, boolean dryRun) {
         this.api = api;
@@ -37,7 +42,7 @@ final class PodEviction {
         this.dryRun = dryRun;
     }
 
-    /** By its own budget's leave. */
+    /** Evicts the pod if its budget permits. */
     Outcome evict(PodView pod) throws InterruptedException {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("apiVersion", "policy/v1");
@@ -52,7 +57,7 @@ final class PodEviction {
         }
     }
 
-    /** Whatever its budget says. */
+    /** Deletes the pod, whatever its budget permits. */
     Outcome delete(PodView pod) throws InterruptedException {
         try {
             Map<String, Object> body = options(pod);
@@ -101,7 +106,7 @@ final class PodEviction {
                 e.answer().contains("more than one PodDisruptionBudget")
                         ? new Outcome.Refused(
                                 "budgets",
-                                "it has more than one PodDisruptionBudget, and Kubernetes evicts none such",
+                                "it has more than one PodDisruptionBudget, and Kubernetes does not evict it",
                                 least)
                         : new Outcome.Refused("error", e.answer(), least);
         };

@@ -22,14 +22,14 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Has pods asked to end, or told that they will be, many at once, each recorded before and after; none of a node that was released
- * meanwhile. Thread-safe.
+ * The executor of evictions, deletions and signal requests, many at the same time. Each has an audit record before and after.
+ * Pods of a node that was released after the decision stay. Thread-safe.
  */
 final class PodEvictor implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(PodEvictor.class.getName());
 
-    /** Each waits for one answer. */
+    /** The number of threads, each of which waits for one answer. */
     private static final int THREADS = 32;
 
     private final PodEviction removal;
@@ -45,8 +45,10 @@ final class PodEvictor implements AutoCloseable {
             Executors.newFixedThreadPool(THREADS, Threads.daemon("gpuwarden-drain-pod"));
 
     /**
-     * @param open whether this replica is the one that acts
-     * @param drainable whether a node's pods are to go still
+     * Creates the executor.
+     *
+     * @param open true while this replica leads
+     * @param drainable true while a node's pods have to leave
      */
     PodEvictor(
             PodEviction removal,
@@ -69,7 +71,7 @@ final class PodEvictor implements AutoCloseable {
         this.drainable = drainable;
     }
 
-    /** Does not wait. */
+    /** Submits the step of a pod. Does not block. */
     void submit(CachedNode node, DrainState drain, PodPlan plan) {
         try {
             threads.execute(() -> remove(node, drain, plan));
@@ -78,21 +80,21 @@ final class PodEvictor implements AutoCloseable {
         }
     }
 
-    /** Its pods are not to be told anything any more. Does not wait. */
+    /** Removes the signal requests of a node's pods. Does not block. */
     void untell(String node) {
         try {
             threads.execute(() -> {
                 try {
                     signals.forget(node);
                 } catch (ApiException e) {
-                    // Only what was asked for in this drain counts in the next one.
+                    // A later drain ignores requests of this one.
                     LOG.log(Level.INFO, "signals for pods of " + node + " stay in its NodeHealth: " + e.getMessage());
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 }
             });
         } catch (RejectedExecutionException e) {
-            // The program stops; the next drain's end takes them away.
+            // The program stops; the end of the next drain removes the requests.
         }
     }
 
@@ -101,7 +103,7 @@ final class PodEvictor implements AutoCloseable {
         try {
             Optional<CachedNode> node = fleet.node(decided.name())
                     .filter(now -> now.uid().equals(decided.uid()))
-                    // It may have been released since it was decided.
+                    // The node may have been released since the decision.
                     .filter(drainable);
             if (!open.getAsBoolean() || drain.isClosed() || node.isEmpty()) {
                 drain.givenUp(pod.uid());
@@ -127,7 +129,7 @@ final class PodEvictor implements AutoCloseable {
             drain.givenUp(pod.uid());
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
-            LOG.log(Level.ERROR, "pod " + pod.path() + " of node " + decided.name() + " was not asked for", e);
+            LOG.log(Level.ERROR, "pod " + pod.path() + " of node " + decided.name() + ": the request for it failed", e);
             drain.answered(pod.uid(), new Outcome.Refused("error", e.toString(), Duration.ZERO), clock.instant());
             again.accept(decided.name());
         }
@@ -144,7 +146,7 @@ final class PodEvictor implements AutoCloseable {
             log.pod(node, "signalled", "", pod, clock.instant());
         } catch (ApiException e) {
             tally.asked("unsignalled");
-            // Nobody reports of this node, or it is no signal.
+            // The node has no NodeHealth, or the signal is not valid.
             boolean never = e.notFound() || e.invalid();
             Duration least = Duration.ofSeconds(Math.min(e.retryAfterSeconds(), 60));
             drain.untold(pod.uid(), signal + " cannot be sent: " + e.answer(), never, least, clock.instant());

@@ -14,22 +14,22 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What a drain needs to know of a pod.
+ * The properties of a pod that a drain needs.
  *
- * @param created by the API server's clock; empty where it does not say
- * @param owner kind of the controller that would start it again, as `ReplicaSet`; empty where there is none
- * @param ownerUid of that controller
- * @param mirror whether its node's own files say that it runs there
- * @param emptyDir whether it has files that end with it
- * @param deleted by when it should be gone, its grace included; empty while nobody has asked for that
- * @param ended whether none of its containers runs any more, and none will
- * @param notReadySince empty where it is ready, or nothing tells
- * @param wantsGpu whether it asks for a GPU in any way that Kubernetes knows
- * @param gpuService whether it is a service for GPUs that NVIDIA's operator has on nodes, and stops itself for a reset
- * @param devices what it has got, by the device plugin's names; empty where not all of it is told
- * @param checkpoint how its work can be saved before its end; empty where it does not say
- * @param exited when the last of its containers had ended, though they may have been started again; empty where one has not
- * @param taken when its kubelet took it, which is when it was given its devices; in whole seconds, empty while it has not
+ * @param created creation by the API server's clock; empty if the object has none
+ * @param owner kind of the controller that would start the pod again, such as `ReplicaSet`; empty if there is none
+ * @param ownerUid UID of that controller
+ * @param mirror true for a mirror pod, which the kubelet starts from a file of its node
+ * @param emptyDir true if the pod has files that end with it
+ * @param deleted deadline of the requested end, grace period included; empty if no deletion was requested
+ * @param ended true if none of its containers runs any more, and none will
+ * @param notReadySince start of the time in which the pod is not ready; empty if it is ready, or the status has no such time
+ * @param wantsGpu true if the pod requests a GPU in any way that Kubernetes supports
+ * @param gpuService true for a GPU service that NVIDIA's operator runs on nodes, and stops itself for a reset
+ * @param devices names of the pod's devices, as the device plugin names them; empty if the status is not complete
+ * @param checkpoint way to save the pod's work before its end; empty if the pod requests no signal
+ * @param exited end of the last of its containers, also if they were started again; empty if one has not ended yet
+ * @param taken time in whole seconds at which the kubelet accepted the pod, and gave it its devices; empty before
  */
 public record PodView(
         String namespace,
@@ -54,10 +54,10 @@ public record PodView(
 
     private static final String MIRROR = "kubernetes.io/config.mirror";
     private static final String GPUS = "nvidia.com/";
-    /** Labels by which the GPU operator chooses the nodes of its DaemonSets, and takes them off before a reset. */
+    /** The prefix of the labels by which the GPU operator selects nodes for its DaemonSets. It removes them before a reset. */
     private static final String SERVICES = "nvidia.com/gpu.deploy.";
 
-    /** `NAMESPACE/NAME`. */
+    /** Returns `NAMESPACE/NAME`. */
     public String path() {
         return namespace + "/" + name;
     }
@@ -97,7 +97,10 @@ public record PodView(
 
     // ---- its end ----
 
-    /** One that is being deleted has ended with its containers, though finalizers may keep the object. */
+    /**
+     * Returns true if the pod has ended. A pod that is being deleted has ended with its containers, though finalizers may keep
+     * the object.
+     */
     private static boolean ended(Map<String, Object> status, boolean deleted) {
         String phase = JsonTrees.text(status, "phase");
         if (phase.equals("Succeeded") || phase.equals("Failed")) {
@@ -146,7 +149,7 @@ public record PodView(
 
     // ---- its GPUs ----
 
-    /** Containers that ask for GPUs. One that runs before the others has given its own back. */
+    /** Returns the containers that request GPUs. An init container that has ended has given its own back. */
     private static List<Map<String, Object>> asking(Map<String, Object> spec) {
         return Stream.concat(
                         JsonTrees.objects(spec, "containers").stream(),
@@ -170,7 +173,7 @@ public record PodView(
                 .toList();
     }
 
-    /** What kubelets tell of it since Kubernetes 1.36, or earlier where ResourceHealthStatus is switched on. */
+    /** Returns the devices that kubelets report since Kubernetes 1.36, or earlier if ResourceHealthStatus is enabled. */
     private static Optional<Set<String>> devices(List<Map<String, Object>> asking, Map<String, Object> status) {
         Set<String> devices = new HashSet<>();
         for (Map<String, Object> container : asking) {
@@ -191,7 +194,10 @@ public record PodView(
         return Optional.of(devices);
     }
 
-    /** Of a claim each request may be told apart, as `claim:NAME/REQUEST`. */
+    /**
+     * Returns true if the status names the devices of a resource. Each request of a claim can have an entry, as
+     * `claim:NAME/REQUEST`.
+     */
     private static boolean names(Map<String, Object> told, String wanted) {
         String name = JsonTrees.text(told, "name");
         return (name.equals(wanted) || wanted.startsWith("claim:") && name.startsWith(wanted + "/"))
@@ -199,12 +205,12 @@ public record PodView(
     }
 
     /**
-     * What a pod's annotations say of its work: that it can be saved, on a signal, in so much time.
+     * The annotations by which a pod requests a signal and time to save its work.
      *
-     * @param signal as `SIGUSR1`; the node decides which it knows
-     * @param grace how long that takes
-     * @param odd what was said of it and could not be read; empty where nothing was
-     * @param saved what the pod says of it itself, a time if it is as it should be; empty where it says nothing
+     * @param signal name of the signal, such as `SIGUSR1`; the node decides which names it supports
+     * @param grace time that the pod needs to save its work
+     * @param odd description of an annotation that cannot be read; empty if there is none
+     * @param saved value that the pod has set after it saved its work, usually a timestamp; empty if it has set none
      */
     record Checkpoint(String signal, Duration grace, Optional<String> odd, String saved) {
 
@@ -214,7 +220,7 @@ public record PodView(
 
         private static final Duration USUAL = Duration.ofMinutes(5);
 
-        /** Empty where the pod wants no signal. */
+        /** Returns the request of a pod; empty if it requests no signal. */
         static Optional<Checkpoint> of(Map<String, String> annotations) {
             String signal = annotations.getOrDefault(SIGNAL, "").strip();
             if (signal.isEmpty()) {
@@ -232,7 +238,10 @@ public record PodView(
                     annotations.getOrDefault(SAVED, "").strip()));
         }
 
-        /** Whether it has been saved since it was told to; a time before that is of another occasion. */
+        /**
+         * Returns true if the pod reports that it has saved its work since the signal. An earlier timestamp belongs to another
+         * signal.
+         */
         boolean savedSince(Instant told) {
             if (saved.isEmpty()) {
                 return false;

@@ -13,21 +13,24 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * Pods of one controller on several nodes that are drained go when the first of them has to: a job that has lost one of its pods gets
- * nothing done with the others. Thread-safe.
+ * The pods of one controller on several draining nodes, which are deleted together at the earliest of their deadlines. A job
+ * that has lost one pod makes no progress with the others. Thread-safe.
  */
 final class WorkloadGroups {
 
     private final Consumer<String> again;
-    /** When pods of a controller, by its UID, have to go from which node; until the node's drain is over. */
+    /**
+     * Deadline of the pods of a controller on each node, by the controller's UID and the node; kept until the node's drain is
+     * over.
+     */
     private final Map<String, Map<String, Instant>> due = new HashMap<>();
 
-    /** @param again has a node looked at: its pods have to go sooner */
+    /** @param again adds a node whose pods have to leave sooner to the work queue */
     WorkloadGroups(Consumer<String> again) {
         this.again = again;
     }
 
-    /** The same plan with the times at which pods really go. */
+    /** Returns the plan with the common deadlines. */
     List<PodPlan> of(String node, List<PodPlan> plan) {
         Set<String> sooner = new TreeSet<>();
         List<PodPlan> together = new ArrayList<>();
@@ -70,7 +73,7 @@ final class WorkloadGroups {
         return new PodPlan(plan.pod(), plan.step(), reason, first, plan.began());
     }
 
-    /** Its drain is over. */
+    /** Removes the deadlines of a node whose drain is over. */
     synchronized void forget(String node) {
         due.values().forEach(nodes -> nodes.remove(node));
         due.values().removeIf(Map::isEmpty);

@@ -84,7 +84,7 @@ class DrainArrivalTest {
             answer(api, first, List.of());
             until(
                     () -> fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/drain")
-                            .contains(pods.path("comes") + " has come meanwhile"),
+                            .contains(pods.path("comes") + " came after the daemon answered"),
                     "it is waited for");
             assertThat(pods.asked("comes")).isFalse();
 

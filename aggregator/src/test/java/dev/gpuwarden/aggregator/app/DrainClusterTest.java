@@ -196,10 +196,7 @@ class DrainClusterTest {
             fleet.tell(bad, reset("GPU-1"));
             until(() -> pods.untouched().isEmpty(), "all are evicted");
             assertThat(drain())
-                    .contains(
-                            "does not tell which GPUs it has",
-                            pods.path("mute"),
-                            "daemon has not answered within 1s500ms");
+                    .contains("does not name its GPUs", pods.path("mute"), "daemon has not answered within 1s500ms");
             assertThat(audits).anyMatch(audit -> audit.reason().contains(pods.path("mute")));
         }
     }

@@ -231,7 +231,7 @@ class DrainCommandClusterTest {
         Running careful = drain("lonely");
         assertThat(careful.end()).isEqualTo(1);
         assertThat(careful.tree()).containsEntry("outcome", "left");
-        assertThat(careful.out().toString()).contains("nobody would start it again (--force)");
+        assertThat(careful.out().toString()).contains("no controller would start it again (--force)");
         assertThat(pods.untouched()).containsExactly("one");
 
         Running forced = drain("lonely", "--force", "--ignore-daemonsets");
@@ -265,7 +265,7 @@ class DrainCommandClusterTest {
         runWithGpu(pods, "asked", "other", "");
         kubeconfig = person("person", "");
         Running drain = drain("asked", "--gpu", GPU);
-        drain.says("its daemon is asked who holds its GPUs");
+        drain.says("its daemon is asked which pods hold its GPUs");
         until(() -> !fleet.lookup("asked").isEmpty(), "the node is asked");
         assertThat(fleet.cordoned("asked")).as("after the cordon").isTrue();
         assertThat(pods.untouched()).containsExactly("holds", "other");
@@ -303,7 +303,7 @@ class DrainCommandClusterTest {
         assertThat(silent.end()).isEqualTo(3);
         assertThat(silent.tree()).containsEntry("outcome", "undecided");
         assertThat(silent.out().toString())
-                .contains("does not tell which GPUs it has", "no daemon that reports", "without --gpu all pods");
+                .contains("does not name its GPUs", "no daemon that reports", "without --gpu all pods");
 
         TestPods broken = pods("broken");
         runWithGpu(broken, "broken", "one", "");

@@ -114,7 +114,7 @@ class DrainNoticeTest {
         }
         assertThat(decisions()).containsExactly("start", "signal", "signalled", "evict", "evicted", "finish");
         assertThat(audits.stream().filter(audit -> audit.decision().equals("evict")))
-                .allMatch(audit -> audit.reason().endsWith("and it says that it has saved its work"));
+                .allMatch(audit -> audit.reason().endsWith("and it reports that it has saved its work"));
     }
 
     @Test

@@ -22,7 +22,7 @@ class DrainReportTest {
     private static final Instant NOW = Instant.parse("2026-11-22T06:00:00Z");
     private static final List<ManualDrainState.ManualPod> PODS = List.of(
             pod("a", State.GONE, ""),
-            pod("b", State.STAYS, "nobody would start it again (--force)"),
+            pod("b", State.STAYS, "no controller would start it again (--force)"),
             pod("c", State.REFUSED, "the budget web"),
             pod("d", State.LEFT, "its DaemonSet would start it again there"));
 
@@ -61,7 +61,7 @@ class DrainReportTest {
         assertThat(table(report(Outcome.TIMEOUT, "", false, PODS))).isEqualTo("""
                 POD     STATE    SINCE  WHY
                 team/a  gone     1m10s
-                team/b  stays    1m10s  nobody would start it again (--force)
+                team/b  stays    1m10s  no controller would start it again (--force)
                 team/c  refused  1m10s  the budget web
                 team/d  left     1m10s  its DaemonSet would start it again there
                 n is not drained in time: 2 pods are left; it stays cordoned until gpuwarden release n
@@ -90,9 +90,9 @@ class DrainReportTest {
                         "n would not be drained: one pod that you have to see to, one pod that would not be let go now",
                         DrainReport::verdict);
         assertThat(report(Outcome.DRAINED, "", true, gone).verdict()).isEqualTo("n would be drained");
-        assertThat(report(Outcome.RELEASED, "somebody has put it back", false, PODS))
+        assertThat(report(Outcome.RELEASED, "it was put back into service", false, PODS))
                 .returns(1, DrainReport::exitCode)
-                .returns("n is not drained: somebody has put it back, 2 pods are left", DrainReport::verdict);
+                .returns("n is not drained: it was put back into service, 2 pods are left", DrainReport::verdict);
         assertThat(report(Outcome.STOPPED, "", false, PODS).verdict()).startsWith("n is not drained: stopped, 2 pods");
         assertThat(report(Outcome.UNDECIDED, "nobody can tell", false, List.of(), "GPU-1"))
                 .returns(3, DrainReport::exitCode)
@@ -117,7 +117,7 @@ class DrainReportTest {
                         "cordon": {"written": true, "why": "it takes no new pods", "patch": []},
                         "outcome": "left", "why": "", "began": "2026-11-22T05:58:30Z",
                         "pods": [{"pod": "team/b", "uid": "uid-b", "state": "stays",
-                        "why": "nobody would start it again (--force)", "since": "2026-11-22T05:58:50Z"}]}
+                        "why": "no controller would start it again (--force)", "since": "2026-11-22T05:58:50Z"}]}
                         """);
     }
 }

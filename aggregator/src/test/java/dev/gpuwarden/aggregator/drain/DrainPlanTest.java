@@ -62,13 +62,13 @@ class DrainPlanTest {
         assertThat(plan(pod).step()).isEqualTo(Step.EVICT);
         // From the last to the first: each speaks before all that came before it.
         List<String> expected = List.of(
-                "nobody would start it again",
+                "no controller would start it again",
                 "its emptyDir would be lost",
                 "it has not been ready since 2026-11-22T05:54:59Z",
                 "",
                 "it is in a namespace of the system",
                 "its DaemonSet would start it again there",
-                "its node's own files say that it runs there",
+                "it is a mirror pod, started from a file on its node",
                 "it has ended");
         List<Step> steps =
                 List.of(Step.STAYS, Step.STAYS, Step.LEFT, Step.GOING, Step.LEFT, Step.LEFT, Step.LEFT, Step.LEFT);
@@ -100,7 +100,7 @@ class DrainPlanTest {
         String pod = withGpu(Some.pod("p"));
         Map<String, String> unasked = Map.of(
                 ofDaemonSet(pod), "its DaemonSet would start it again there",
-                mirror(pod), "its node's own files say that it runs there",
+                mirror(pod), "it is a mirror pod, started from a file on its node",
                 pod.replace("\"team\"", "\"kube-system\""), "it is in a namespace of the system",
                 notReady(pod, "2026-11-22T05:54:59Z"), "it has not been ready since 2026-11-22T05:54:59Z");
         unasked.forEach((each, why) -> {

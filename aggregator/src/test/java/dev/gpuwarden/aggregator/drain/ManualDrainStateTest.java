@@ -134,8 +134,8 @@ class ManualDrainStateTest {
         look(unmanaged("a").replace("\"containers\"", "\"volumes\": [{\"emptyDir\": {}}], \"containers\""));
         assertThat(only().state()).isEqualTo(State.STAYS);
         assertThat(only().why())
-                .isEqualTo("its emptyDir would be lost (--delete-emptydir-data), and nobody would start it again"
-                        + " (--force)");
+                .isEqualTo("its emptyDir would be lost (--delete-emptydir-data), and no controller would start it"
+                        + " again (--force)");
         look();
         assertThat(only().state()).as("a person has seen to it").isEqualTo(State.GONE);
     }
