@@ -54,13 +54,13 @@ class CheckpointSignalsTest {
     }
 
     @Test
-    void whoWantsNoneGoesAtOnce() {
+    void podWithoutSignalRequestIsEvictedImmediately() {
         annotations.remove(Checkpoint.SIGNAL);
         assertThat(plan(NOW).step()).isEqualTo(Step.EVICT);
     }
 
     @Test
-    void itIsToldAndThenHasItsTime() {
+    void podGetsItsSignalAndThenItsGracePeriod() {
         assertThat(plan(NOW).step()).isEqualTo(Step.SIGNAL);
         assertThat(plan(NOW).isDue(NOW)).isTrue();
         assertThat(plan(NOW).reason()).isEqualTo("it gets SIGUSR1 and 2m to save its work");
@@ -79,10 +79,10 @@ class CheckpointSignalsTest {
     }
 
     @Test
-    void itGoesWhenItSaysThatItHasSavedItsWork() {
+    void podIsEvictedWhenItReportsThatItsWorkIsSaved() {
         sent();
         annotations.put(Checkpoint.SAVED, "2026-11-22T05:59:00Z");
-        assertThat(plan(TOLD).step()).as("on another occasion").isEqualTo(Step.CHECKPOINT);
+        assertThat(plan(TOLD).step()).as("timestamp before the signal").isEqualTo(Step.CHECKPOINT);
         for (String word : List.of(TOLD.toString(), "true")) {
             annotations.put(Checkpoint.SAVED, word);
             assertThat(plan(TOLD.plusSeconds(1)).step()).isEqualTo(Step.EVICT);
@@ -90,10 +90,10 @@ class CheckpointSignalsTest {
     }
 
     @Test
-    void itGoesWhenItsContainersHaveEndedSince() {
+    void podIsEvictedWhenItsContainersHaveEndedSinceTheSignal() {
         sent();
         exited("lastState", NOW);
-        assertThat(plan(TOLD.plusSeconds(5)).step()).as("before it was told").isEqualTo(Step.CHECKPOINT);
+        assertThat(plan(TOLD.plusSeconds(5)).step()).as("before the signal").isEqualTo(Step.CHECKPOINT);
         exited("lastState", TOLD.plusSeconds(3));
         assertThat(plan(TOLD.plusSeconds(5)).step())
                 .as("though it was started again")
@@ -101,18 +101,18 @@ class CheckpointSignalsTest {
     }
 
     @Test
-    void whoCannotBeToldGoesWithout() {
+    void podIsEvictedWithoutSignalIfItCannotBeSent() {
         told("\"uid-p\": {\"id\": \"1\", \"processes\": 0, \"error\": \"signals are off\"}");
         assertThat(plan(TOLD).step()).isEqualTo(Step.EVICT);
         assertThat(plan(TOLD).reason()).isEqualTo("SIGUSR1 was not sent: signals are off");
         health = Map.of();
-        untold = Map.of("uid-p", "nobody reports");
+        untold = Map.of("uid-p", "no daemon reports");
         assertThat(plan(NOW).step()).isEqualTo(Step.EVICT);
-        assertThat(plan(NOW).reason()).isEqualTo("nobody reports");
+        assertThat(plan(NOW).reason()).isEqualTo("no daemon reports");
     }
 
     @Test
-    void whatWasAskedForInAnotherDrainIsNoNotice() {
+    void signalOfAnEarlierDrainIsIgnored() {
         sent();
         drain = DrainAnnotation.NONE.with(
                 new DrainRequest(true, java.util.Set.of(), false, "Xid"), TOLD.plusSeconds(1));
@@ -120,7 +120,7 @@ class CheckpointSignalsTest {
     }
 
     @Test
-    void nobodyTakesLongerThanIsAllowed() {
+    void gracePeriodIsLimitedToTheLongestNotice() {
         sent();
         annotations.put(Checkpoint.GRACE, "3d");
         assertThat(plan(TOLD).at()).contains(TOLD.plusSeconds(3600));
@@ -132,29 +132,29 @@ class CheckpointSignalsTest {
     }
 
     @Test
-    void aForcedDrainWaitsForNobody() {
+    void forcedDrainSendsNoSignal() {
         drain = DrainAnnotation.NONE.with(new DrainRequest(true, java.util.Set.of(), true, "Xid"), NOW);
         assertThat(plan(NOW).step()).isEqualTo(Step.EVICT);
     }
 
     @Test
-    void whoHasTimeIsToldBeforeItIsOverAndMayGoEarlier() {
+    void signalIsSentBeforeTheDeadlineAndPodMayLeaveEarlier() {
         mode = "DeleteAfterTimeout";
         Instant due = NOW.plusSeconds(3600);
         PodPlan before = plan(NOW);
         assertThat(before.step()).isEqualTo(Step.DELETE);
-        assertThat(before.at()).as("when it is looked at again").contains(due.minusSeconds(120));
+        assertThat(before.at()).as("next evaluation").contains(due.minusSeconds(120));
         assertThat(plan(due.minusSeconds(120)).step()).isEqualTo(Step.SIGNAL);
         sent();
         annotations.put(Checkpoint.SAVED, "yes");
-        assertThat(plan(TOLD).step()).as("its budget holds still").isEqualTo(Step.EVICT);
+        assertThat(plan(TOLD).step()).as("its budget still holds").isEqualTo(Step.EVICT);
         assertThat(plan(due).step()).isEqualTo(Step.DELETE);
         annotations.remove(Checkpoint.SAVED);
         assertThat(plan(TOLD).at()).contains(due);
     }
 
     @Test
-    void whoMayEndByItselfIsNotDisturbed() {
+    void podThatMayEndByItselfGetsNoSignal() {
         mode = "AllowCompletion";
         assertThat(plan(NOW).step()).isEqualTo(Step.AWAIT);
     }

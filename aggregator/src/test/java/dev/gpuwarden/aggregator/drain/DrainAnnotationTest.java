@@ -22,10 +22,10 @@ class DrainAnnotationTest {
         return new DrainRequest(false, Set.of(gpus), false, "Xid 48");
     }
 
-    // ---- what is asked for ----
+    // ---- requests ----
 
     @Test
-    void onlyAResetOfANamedGpuIsPartial() {
+    void onlyResetOfANamedGpuIsAPartialDrain() {
         assertThat(DrainRequest.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1", "GPU-2")), true))
                 .isEqualTo(new DrainRequest(false, Set.of("GPU-1", "GPU-2"), false, "Xid 48"));
         assertThat(DrainRequest.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET)), true)
@@ -40,7 +40,7 @@ class DrainAnnotationTest {
     }
 
     @Test
-    void anythingFullMakesItFullAndWhoAsksToSkipIsSkipped() {
+    void oneFullRequestMakesTheDrainFullAndSkippedFaultsRequestNone() {
         HealthEvent reset = Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1");
         HealthEvent reboot = Some.event(RecommendedAction.RESTART_BM);
         assertThat(DrainRequest.of(List.of(reset, reboot), true).full()).isTrue();
@@ -56,17 +56,17 @@ class DrainAnnotationTest {
                 .isEqualTo(gpus("GPU-1"));
     }
 
-    // ---- what is remembered ----
+    // ---- the stored drain ----
 
     @Test
-    void afterAFullDrainNothingIsAskedForAnyMore() {
+    void furtherRequestsChangeNothingAfterAFullDrain() {
         DrainAnnotation done = Some.full().finished(NOW);
         assertThat(done.with(FULL, NOW.plusSeconds(9))).isEqualTo(done);
         assertThat(done.with(gpus("GPU-1"), NOW.plusSeconds(9))).isEqualTo(done);
     }
 
     @Test
-    void afterAPartialOneOnlyTheSameGpuIsDone() {
+    void partialDrainIsDoneOnlyForItsOwnGpu() {
         DrainAnnotation done = Some.partial("GPU-1").finished(NOW);
         assertThat(done.with(gpus("GPU-1"), NOW.plusSeconds(9))).isEqualTo(done);
         DrainAnnotation next = done.with(gpus("GPU-1", "GPU-2"), NOW.plusSeconds(9));
@@ -77,16 +77,16 @@ class DrainAnnotationTest {
     }
 
     @Test
-    void aFaultThatClearsTakesNothingBack() {
+    void clearedFaultDoesNotReduceTheDrain() {
         DrainAnnotation drain = Some.partial("GPU-1", "GPU-2");
         assertThat(drain.with(gpus("GPU-2"), NOW.plusSeconds(9))).isEqualTo(drain);
         assertThat(drain.with(DrainRequest.NONE, NOW.plusSeconds(9))).isEqualTo(drain);
         assertThat(Some.full().with(gpus("GPU-2"), NOW)).isEqualTo(Some.full());
     }
 
-    /** Whatever comes in whatever order, what is written is read as the same, and never less is asked for. */
+    /** Random requests in random order: the annotation is read as it was written, and a request never becomes smaller. */
     @Test
-    void itIsReadAsItIsWrittenAndOnlyGrows() throws Exception {
+    void annotationIsReadAsWrittenAndRequestsOnlyGrow() throws Exception {
         Random random = new Random(7);
         for (int walk = 0; walk < 200; walk++) {
             DrainAnnotation record = DrainAnnotation.NONE;
@@ -97,7 +97,7 @@ class DrainAnnotationTest {
                     case 0 -> record.with(FULL, now);
                     case 1 -> record.with(gpus("GPU-" + random.nextInt(3)), now);
                     case 2 -> record.active() ? record.finished(now) : record;
-                    case 3 -> record.partial().isEmpty() ? record : record.escalated("nobody knows", now);
+                    case 3 -> record.partial().isEmpty() ? record : record.escalated("no answer", now);
                     case 4 -> record.finished().isPresent() ? record.reopened(Set.of(), now) : record;
                     default ->
                         record.active()
@@ -120,7 +120,7 @@ class DrainAnnotationTest {
     }
 
     @Test
-    void whatIsNoneSaysWhichAnnotationItIs() {
+    void errorOfAnInvalidValueNamesTheAnnotation() {
         for (String text : List.of("", "[]", "{\"full\": \"today\"}", "{\"waiting\": [{}]}")) {
             assertThatThrownBy(() -> DrainAnnotation.of(Some.node(Optional.of(text))))
                     .hasMessageContaining("annotation gpuwarden.dev/drain cannot be read");

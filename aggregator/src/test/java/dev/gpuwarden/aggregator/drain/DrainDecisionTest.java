@@ -44,7 +44,7 @@ class DrainDecisionTest {
     }
 
     @Test
-    void itBeginsGoesOnWithoutAWordAndEnds() {
+    void drainStartsProgressesWithoutWritesAndFinishes() {
         DrainDecision start = decide(Some.full(), NOBODY, NOW, Some.pod("a"), Some.pod("b"));
         assertThat(start.kind()).isEqualTo(Kind.START);
         assertThat(start.patch().toString())
@@ -55,7 +55,7 @@ class DrainDecisionTest {
                 .isEqualTo(Kind.NONE);
         quiet = true;
         DrainDecision less = decide(written, NOBODY, NOW.plusSeconds(2), Some.pod("b"));
-        assertThat(less.kind()).as("said a little later, with what comes next").isEqualTo(Kind.NONE);
+        assertThat(less.kind()).as("written later, with the next change").isEqualTo(Kind.NONE);
         assertThat(less.behind()).isTrue();
         DrainDecision end = decide(written, NOBODY, NOW.plusSeconds(3));
         assertThat(end.kind()).isEqualTo(Kind.FINISH);
@@ -73,7 +73,7 @@ class DrainDecisionTest {
     }
 
     @Test
-    void aHolderThatComesOpensADrainAgainWithoutBeingEvictedAgainAndAgain() {
+    void newHolderReopensTheDrainAndIsNotEvictedRepeatedly() {
         assertThat(decide(Some.full(), NOBODY, NOW).kind()).isEqualTo(Kind.FINISH);
         assertThat(decide(written, NOBODY, NOW.plusSeconds(70), Some.pod("no-gpu"))
                         .kind())
@@ -95,7 +95,7 @@ class DrainDecisionTest {
         quiet = true;
         DrainDecision soon = decide(written, NOBODY, NOW.plusSeconds(72));
         assertThat(soon.kind())
-                .as("one that comes and ends is not written each time")
+                .as("a pod that comes and ends is not written each time")
                 .isEqualTo(Kind.NONE);
         assertThat(soon.behind()).isTrue();
         quiet = false;
@@ -104,7 +104,7 @@ class DrainDecisionTest {
     }
 
     @Test
-    void whatWasBoundBeforeTheCordonIsEvictedThoughItComesAfterTheEnd() {
+    void podBoundBeforeTheCordonIsEvictedEvenIfItComesAfterTheEnd() {
         decide(Some.full(), NOBODY, NOW);
         DrainDecision again = decide(written, NOBODY, NOW.plusSeconds(5), withGpu("p", "2026-11-22T05:59:59Z", ""));
         assertThat(again.kind()).isEqualTo(Kind.REOPEN);
@@ -112,7 +112,7 @@ class DrainDecisionTest {
     }
 
     @Test
-    void aPartialDrainOpensForItsGpuAloneAndNeverBecomesAFullOne() {
+    void partialDrainReopensForItsGpuOnlyAndNeverBecomesFull() {
         String before = withGpu("before", "2026-11-22T01:00:00Z", ", \"startTime\": \"2026-11-22T01:00:00Z\"");
         String late = withGpu("late", "2026-11-22T06:02:00Z", ", \"startTime\": \"2026-11-22T06:02:01Z\"");
         decide(Some.partial("GPU-1"), NOBODY, NOW, before);
@@ -136,7 +136,7 @@ class DrainDecisionTest {
     }
 
     @Test
-    void timeAloneDrainsNoNodeThatIsNotReady() {
+    void timeAloneDoesNotDrainANotReadyNode() {
         String silent = withGpu("a", "2026-11-22T01:00:00Z", "")
                 .replace(
                         "\"status\": \"True\"",
@@ -151,12 +151,12 @@ class DrainDecisionTest {
     }
 
     @Test
-    void withoutPodsItIsOneWrite() {
+    void drainWithoutPodsFinishesInOneWrite() {
         assertThat(decide(Some.full(), NOBODY, NOW).kind()).isEqualTo(Kind.FINISH);
     }
 
     @Test
-    void whatIsRefusedIsSaidAtOnceAndSinceWhen() {
+    void refusalIsReportedImmediatelyWithItsStart() {
         decide(Some.full(), NOBODY, NOW, Some.pod("a"));
         quiet = true;
         refusals = Map.of("uid-a", new Refusal(1, NOW.plusSeconds(1), "budget web", NOW.plusSeconds(6)));
@@ -164,7 +164,7 @@ class DrainDecisionTest {
                 .isEqualTo(Kind.PROGRESS);
         assertThat(written.waiting())
                 .containsExactly(new DrainAnnotation.Waiting("team/a", "evict", "budget web", NOW.plusSeconds(1)));
-        // By the next leader, who was refused later.
+        // The next leader, whose request was refused later.
         refusals = Map.of("uid-a", new Refusal(1, NOW.plusSeconds(60), "budget web", NOW.plusSeconds(66)));
         assertThat(decide(written, NOBODY, NOW.plusSeconds(60), Some.pod("a")).kind())
                 .isEqualTo(Kind.NONE);
@@ -175,7 +175,7 @@ class DrainDecisionTest {
     }
 
     @Test
-    void whatNobodyMayTouchFailsUntilItIsGone() {
+    void podThatMayNotBeEvictedFailsTheDrainUntilItIsGone() {
         String unmanaged = Some.pod("a").replace("\"controller\": true", "\"controller\": false");
         DrainDecision start = decide(Some.full(), NOBODY, NOW, unmanaged, Some.pod("b"));
         assertThat(start.patch().toString()).contains("value=draining");
@@ -187,7 +187,7 @@ class DrainDecisionTest {
     }
 
     @Test
-    void whoDoesNotEndIsSaidWithWhatHoldsIt() {
+    void overduePodIsReportedWithItsFinalizers() {
         String going = Some.pod("a")
                 .replace(
                         "\"labels\"",
@@ -204,16 +204,16 @@ class DrainDecisionTest {
     }
 
     @Test
-    void whereNobodyKnowsWhoHasTheGpuAllGo() {
-        GpuHolderSource.Answer unknown = new GpuHolderSource.Answer.Unknown("pod team/b does not tell");
+    void allPodsAreEvictedIfTheHoldersAreUnknown() {
+        GpuHolderSource.Answer unknown = new GpuHolderSource.Answer.Unknown("pod team/b names no GPU");
         DrainDecision start = decide(Some.partial("GPU-1"), unknown, NOW, Some.pod("a"), Some.pod("b"));
         assertThat(start.record().full()).isPresent();
-        assertThat(start.record().why()).contains("all pods", "pod team/b does not tell");
+        assertThat(start.record().why()).contains("all pods", "pod team/b names no GPU");
         assertThat(start.plan().stream().map(PodPlan::step)).containsOnly(PodPlan.Step.EVICT);
     }
 
     @Test
-    void whoIsBeingAskedIsWaitedFor() {
+    void drainWaitsForTheAnswerAboutHolders() {
         GpuHolderSource.Answer asks = new GpuHolderSource.Answer.Asked("asking the node");
         DrainDecision start = decide(Some.partial("GPU-1"), asks, NOW, Some.pod("a"));
         assertThat(start.kind()).isEqualTo(Kind.START);
@@ -232,7 +232,7 @@ class DrainDecisionTest {
     }
 
     @Test
-    void refusalsAreTriedAgainLaterEachTimeAndNotTooLate() {
+    void retriesOfARefusalBackOffUpToALimit() {
         Refusal refusal = Refusal.before(NOW, "");
         List<Long> pauses = new java.util.ArrayList<>();
         for (int i = 0; i < 5; i++) {

@@ -57,10 +57,10 @@ class DrainPlanTest {
     }
 
     @Test
-    void whoHoldsFirstInTheOrderSaysWhy() {
+    void firstRuleThatMatchesGivesTheReason() {
         String pod = Some.pod("p");
         assertThat(plan(pod).step()).isEqualTo(Step.EVICT);
-        // From the last to the first: each speaks before all that came before it.
+        // From the last rule to the first: each has precedence over all before it in this list.
         List<String> expected = List.of(
                 "no controller would start it again",
                 "its emptyDir would be lost",
@@ -96,7 +96,7 @@ class DrainPlanTest {
     }
 
     @Test
-    void whoIsNotAskedToGoAndHoldsAGpuKeepsTheDrainOpen() {
+    void podThatIsNotEvictedAndHoldsAGpuKeepsTheDrainOpen() {
         String pod = withGpu(Some.pod("p"));
         Map<String, String> unasked = Map.of(
                 ofDaemonSet(pod), "its DaemonSet would start it again there",
@@ -117,7 +117,7 @@ class DrainPlanTest {
     }
 
     @Test
-    void servicesThatStopForAResetAreInNobodysWay() {
+    void servicesThatStopForAResetDoNotKeepTheDrainOpen() {
         String service = ofDaemonSet(withGpu(Some.pod("p")))
                 .replace("\"spec\": {", "\"spec\": {\"nodeSelector\": {\"nvidia.com/gpu.deploy.dcgm\": \"true\"}, ");
         assertThat(plan(service).step()).isEqualTo(Step.LEFT);
@@ -130,7 +130,7 @@ class DrainPlanTest {
     }
 
     @Test
-    void whatIsLostMayBeAllowed() {
+    void podsThatLoseFilesOrHaveNoControllerAreEvictedIfAllowed() {
         DrainPolicies all = new DrainPolicies(
                 List.of(),
                 AT_ONCE.namespaces(),
@@ -145,14 +145,14 @@ class DrainPlanTest {
     }
 
     @Test
-    void whoeverMayEndByItselfLosesNothing() {
+    void podThatMayEndByItselfIsAwaitedDespiteItsFiles() {
         PodPlan plan = plan(withFiles(unmanaged(Some.pod("p"))), DrainPolicies.DEFAULT, NOW);
         assertThat(plan.step()).isEqualTo(Step.AWAIT);
         assertThat(plan.inTheWay()).isTrue();
     }
 
     @Test
-    void onlyAfterFiveMinutesNotReadyIsInNobodysWay() {
+    void podStaysOnlyAfterFiveMinutesNotReady() {
         assertThat(plan(notReady(Some.pod("p"), "2026-11-22T05:55:00Z")).step()).isEqualTo(Step.EVICT);
         assertThat(plan(notReady(Some.pod("p"), "2026-11-22T05:54:59Z")).step()).isEqualTo(Step.LEFT);
     }
@@ -164,7 +164,7 @@ class DrainPlanTest {
         "*=AllowCompletion, AWAIT",
         "teams=Immediate|tea=Immediate, LEFT"
     })
-    void ofNamespacesTheQuickerModeHolds(String rules, Step step) {
+    void quickestModeOfTheMatchingNamespaceRulesDecides(String rules, Step step) {
         assertThat(plan(Some.pod("p"), Some.policies(rules.split("\\|")), NOW).step())
                 .isEqualTo(step);
     }
@@ -176,7 +176,7 @@ class DrainPlanTest {
         "'app;AllowCompletion;other-*|app,!tier;DeleteAfterTimeout;t*', DELETE",
         "app=db;AllowCompletion, EVICT"
     })
-    void rulesForPodsComeBeforeNamespacesAndTheFirstHolds(String rules, Step step) {
+    void podRulesComeBeforeNamespaceRulesAndTheFirstDecides(String rules, Step step) {
         DrainPolicies policies = new DrainPolicies(
                 DrainPolicies.Parser.pods(List.of(rules.replace("|", ",").split(","))),
                 AT_ONCE.namespaces(),
@@ -191,14 +191,14 @@ class DrainPlanTest {
     }
 
     @Test
-    void itsTimeIsCountedFromTheBeginningOfTheDrain() {
+    void deadlineCountsFromTheStartOfTheDrain() {
         DrainPolicies policies = Some.policies("*=DeleteAfterTimeout");
         PodPlan plan = plan(Some.pod("p"), policies, NOW.plus(Duration.ofMinutes(59)));
         assertThat(plan.at()).contains(NOW.plus(Duration.ofMinutes(60)));
     }
 
     @Test
-    void whoIsForcedGoesWhateverPoliciesSay() {
+    void forcedDrainIgnoresTheModes() {
         DrainAnnotation forced = DrainAnnotation.NONE.with(new DrainRequest(true, Set.of(), true, "Xid"), NOW);
         List<String> pods = List.of(
                 unmanaged(withFiles(Some.pod("a"))),
@@ -207,12 +207,12 @@ class DrainPlanTest {
                 Some.pod("d").replace("\"team\"", "\"gpu-operator\""));
         List<PodPlan> plan =
                 DrainPlan.of(forced, pods.stream().map(Some::read).toList(), Map.of(), DrainPolicies.DEFAULT, NOW);
-        // In the order of their paths.
+        // The plan is in the order of the pods' paths.
         assertThat(plan.stream().map(PodPlan::step)).containsExactly(Step.LEFT, Step.EVICT, Step.EVICT, Step.LEFT);
     }
 
     @Test
-    void aPartialDrainTakesThoseWhoHoldItsGpus() {
+    void partialDrainEvictsTheHoldersOfItsGpus() {
         List<PodView> pods =
                 Stream.of("a", "b", "c").map(Some::pod).map(Some::read).toList();
         List<PodPlan> plan = DrainPlan.of(

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** From one look at the pods of a node to the next. */
+/** Tests of the progress from one evaluation of a node's pods to the next. */
 class ManualDrainStateTest {
 
     private DrainPolicies policies = policies(Duration.ZERO);
@@ -68,7 +68,7 @@ class ManualDrainStateTest {
     }
 
     @Test
-    void aPodIsEvictedThenEndsThenIsGone() {
+    void podIsEvictedThenEndsThenIsGone() {
         assertThat(look(pod("a")).due()).hasSize(1);
         assertThat(only().state()).isEqualTo(State.EVICT);
         assertThat(last.over()).isFalse();
@@ -90,7 +90,7 @@ class ManualDrainStateTest {
     }
 
     @Test
-    void aPodHasEndedWithItsContainersAndOneThatWasOverIsInNobodysWay() {
+    void podEndsWithItsContainersAndPodThatHadEndedIsLeft() {
         look(pod("a"));
         look(pod("a").replace("Running\"", "Succeeded\""));
         assertThat(only().state()).isEqualTo(State.GONE);
@@ -102,7 +102,7 @@ class ManualDrainStateTest {
     }
 
     @Test
-    void whoIsRefusedIsTriedAgainAndSaysSinceWhen() {
+    void refusedPodIsRetriedAndKeepsTheStartOfTheRefusal() {
         look(pod("a"));
         after(1);
         refusals = Map.of(
@@ -118,7 +118,7 @@ class ManualDrainStateTest {
     }
 
     @Test
-    void whoHasNoRightIsNotTriedAgain() {
+    void missingRightIsNotRetried() {
         String answer =
                 "pods \"a\" is forbidden: User \"me\" cannot create resource \"pods/eviction\" in API group \"\"";
         refusals = Map.of("uid-a", Refusal.before(now, "").again(answer, Duration.ofSeconds(5), Duration.ZERO, now));
@@ -130,18 +130,18 @@ class ManualDrainStateTest {
     }
 
     @Test
-    void allThatStandsAgainstAPodIsSaidAtOnce() {
+    void allReasonsThatKeepAPodAreReportedTogether() {
         look(unmanaged("a").replace("\"containers\"", "\"volumes\": [{\"emptyDir\": {}}], \"containers\""));
         assertThat(only().state()).isEqualTo(State.STAYS);
         assertThat(only().why())
                 .isEqualTo("its emptyDir would be lost (--delete-emptydir-data), and no controller would start it"
                         + " again (--force)");
         look();
-        assertThat(only().state()).as("a person has seen to it").isEqualTo(State.GONE);
+        assertThat(only().state()).as("an operator has removed it").isEqualTo(State.GONE);
     }
 
     @Test
-    void whatComesLongAfterTheCordonWouldComeAgain() {
+    void podThatComesLongAfterTheCordonIsNotEvicted() {
         after(9);
         look(pod("a"));
         assertThat(only().state()).isEqualTo(State.EVICT);
@@ -153,7 +153,7 @@ class ManualDrainStateTest {
     }
 
     @Test
-    void aHolderThatNobodyMayTouchIsInTheWayOfItsGpu() {
+    void holderThatMayNotBeEvictedIsInTheWayOfItsGpu() {
         drain = Some.partial("GPU-1");
         holders = Map.of("team/a", Set.of("GPU-1"), "team/b", Set.of("GPU-1"));
         look(pod("a").replace("ReplicaSet", "DaemonSet"), pod("b"), pod("c"));
@@ -164,7 +164,7 @@ class ManualDrainStateTest {
     }
 
     @Test
-    void whoShouldHaveEndedSaysWhatHoldsIt() {
+    void overduePodIsReportedWithItsFinalizers() {
         after(80);
         look(ending("a", ", \"finalizers\": [\"example.com/hold\"]"));
         assertThat(only().why())
@@ -173,7 +173,7 @@ class ManualDrainStateTest {
     }
 
     @Test
-    void whoCanSaveItsWorkIsToldFirstIfThatIsWanted() {
+    void podThatCanSaveItsWorkGetsItsSignalFirstIfRequested() {
         String pod = pod("a").replace(
                         "\"labels\"",
                         "\"annotations\": {\"gpuwarden.dev/checkpoint-signal\": \"SIGUSR1\"}, \"labels\"");
@@ -192,7 +192,7 @@ class ManualDrainStateTest {
                 """.formatted(NOW));
         assertThat(look(pod).due()).isEmpty();
         assertThat(last.over()).isFalse();
-        assertThat(last.next()).as("its node is to answer by then").contains(NOW.plusSeconds(5));
+        assertThat(last.next()).as("its node must answer by then").contains(NOW.plusSeconds(5));
         assertThat(only().state()).isEqualTo(State.SAVES);
 
         after(5);

@@ -13,7 +13,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a real API server does with requests to end a pod. */
+/** Tests of requests to end a pod, with a real API server. */
 @Tag("api")
 class PodEvictionClusterTest {
 
@@ -40,7 +40,7 @@ class PodEvictionClusterTest {
     }
 
     @Test
-    void exactlyThePodThatWasMeantIsAskedAndWithItsOwnGrace() throws Exception {
+    void onlyTheGivenPodIsEvictedWithItsOwnGracePeriod() throws Exception {
         Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
         config.setClientKeyAlgo("EC");
         try (KubeClient api = KubeClient.connect(config)) {
@@ -49,11 +49,11 @@ class PodEvictionClusterTest {
             PodView now = run(api, "same");
             PodEviction own = new PodEviction(api, Optional.empty(), false);
             assertThat(own.evict(before)).isEqualTo(new PodEviction.Outcome.Done("gone"));
-            assertThat(grace("same")).as("its name belongs to another one").isEmpty();
+            assertThat(grace("same")).as("its name belongs to another pod").isEmpty();
 
             assertThat(new PodEviction(api, Optional.empty(), true).evict(now))
                     .isEqualTo(new PodEviction.Outcome.Done("evicted"));
-            assertThat(grace("same")).as("for show").isEmpty();
+            assertThat(grace("same")).as("dry run").isEmpty();
 
             assertThat(own.evict(now)).isEqualTo(new PodEviction.Outcome.Done("evicted"));
             assertThat(grace("same")).isEqualTo("44");

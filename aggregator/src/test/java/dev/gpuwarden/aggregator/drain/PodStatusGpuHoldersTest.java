@@ -15,7 +15,7 @@ class PodStatusGpuHoldersTest {
 
     private static final GpuHolderSource PODS = new GpuHolderSource.FromPodStatus(Clock.fixed(NOW, ZoneOffset.UTC));
 
-    /** @param devices with commas between; empty for a status that does not tell */
+    /** @param devices names of devices, separated by commas; empty for a status without devices */
     private static PodView pod(String name, String resource, String devices) {
         String told = devices.isEmpty()
                 ? ""
@@ -35,7 +35,7 @@ class PodStatusGpuHoldersTest {
     }
 
     @Test
-    void allWhoHoldItAreFoundAlsoWhereItIsShared() {
+    void allHoldersAreFoundEvenOfASharedGpu() {
         assertThat(ask(
                         pod("whole", "nvidia.com/gpu", "GPU-2,GPU-1"),
                         pod("other", "nvidia.com/gpu", "GPU-11"),
@@ -51,7 +51,7 @@ class PodStatusGpuHoldersTest {
     }
 
     @Test
-    void whatDoesNotSayWhichGpuItIsMayBeAny() {
+    void deviceWithoutAGpuUuidMayBeAnyGpu() {
         assertThat(ask(pod("mute", "nvidia.com/gpu", ""))).isInstanceOf(GpuHolderSource.Answer.Unknown.class);
         assertThat(ask(pod("mig", "nvidia.com/mig-1g.10gb", "MIG-7")))
                 .isInstanceOfSatisfying(

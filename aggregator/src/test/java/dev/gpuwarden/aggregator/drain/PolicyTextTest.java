@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PolicyTextTest {
 
     @Test
-    void commasBelongToTheSelectorTheyAreIn() {
+    void commasWithinASelectorBelongToIt() {
         assertThat(DrainPolicies.Parser.pods(List.of("a=b", "!c;Immediate", "d;AllowCompletion;team-*")))
                 .extracting(rule -> rule.selector() + " " + rule.mode() + " "
                         + rule.namespace().map(DrainPolicies.Glob::text).orElse("-"))
@@ -25,7 +25,7 @@ class PolicyTextTest {
         "Team!=Immediate, expected a namespace",
         "=Immediate, expected a namespace"
     })
-    void whatIsNoRuleForNamespacesSaysWhatIsExpected(String text, String message) {
+    void errorOfAnInvalidNamespaceRuleNamesTheExpectedForm(String text, String message) {
         assertThatThrownBy(() -> DrainPolicies.Parser.namespace(text))
                 .hasMessageContaining(message)
                 .hasMessageContaining("found");
@@ -39,7 +39,7 @@ class PolicyTextTest {
         "a=b;Immediate;x;y, expected SELECTOR;MODE",
         "a b;Immediate, expected key=value"
     })
-    void whatIsNoRuleForPodsSaysWhatIsExpected(String text, String message) {
+    void errorOfAnInvalidPodRuleNamesTheExpectedForm(String text, String message) {
         assertThatThrownBy(() -> DrainPolicies.Parser.pods(List.of(text))).hasMessageContaining(message);
     }
 }

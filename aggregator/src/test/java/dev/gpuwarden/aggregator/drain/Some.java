@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Pods, events and Nodes as tests need them. */
+/** Pods, events and Nodes for tests. */
 final class Some {
 
     static final Instant NOW = Instant.parse("2026-11-22T06:00:00Z");
@@ -27,7 +27,7 @@ final class Some {
         }
     }
 
-    /** One that a ReplicaSet would start again, in namespace `team`. */
+    /** Returns a pod of a ReplicaSet, in namespace `team`. */
     static String pod(String name) {
         return """
                 {"metadata": {"name": "%s", "namespace": "team", "uid": "uid-%s", "labels": {"app": "web"},
@@ -62,7 +62,7 @@ final class Some {
         return DrainAnnotation.NONE.with(new DrainRequest(false, java.util.Set.of(gpus), false, "Xid 48"), NOW);
     }
 
-    /** In quarantine, with this drain. */
+    /** Returns a quarantined Node with this drain. */
     static CachedNode node(Optional<String> drain) {
         String more = drain.map(text -> ", \"gpuwarden.dev/drain\": " + Json.write(text))
                 .orElse("");

@@ -15,7 +15,7 @@ class WorkloadGroupsTest {
     private final List<String> again = new ArrayList<>();
     private final WorkloadGroups together = new WorkloadGroups(again::add);
 
-    /** When its node's drain began. */
+    /** Returns the plan of a pod whose node's drain began at this time. */
     private static List<PodPlan> plan(String owner, Instant began) {
         String pod = Some.pod("p").replace("\"kind\": \"ReplicaSet\"", "\"kind\": \"Job\", \"uid\": \"" + owner + "\"");
         DrainAnnotation drain =
@@ -28,7 +28,7 @@ class WorkloadGroupsTest {
     }
 
     @Test
-    void podsOfAJobGoWhenTheFirstOfThemHasTo() {
+    void podsOfAJobLeaveAtTheEarliestDeadline() {
         List<PodPlan> late = plan("job", NOW.plusSeconds(600));
         List<PodPlan> early = plan("job", NOW);
         Instant first = NOW.plusSeconds(3600);
@@ -45,7 +45,7 @@ class WorkloadGroupsTest {
     }
 
     @Test
-    void othersAreNotConcerned() {
+    void podsOfOtherControllersKeepTheirDeadlines() {
         List<PodPlan> alone = plan("", NOW.plusSeconds(600));
         assertThat(at("a", plan("job", NOW))).isEqualTo(NOW.plusSeconds(3600));
         assertThat(at("b", plan("other", NOW.plusSeconds(600)))).isEqualTo(NOW.plusSeconds(4200));
