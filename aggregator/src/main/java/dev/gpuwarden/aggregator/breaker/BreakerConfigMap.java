@@ -15,14 +15,14 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A ConfigMap that keeps what the breaker must remember, where people close it, and that says by its annotations what whoever
- * leads goes by. Thread-safe.
+ * The ConfigMap with the state of the breaker over restarts, in which operators close it. Its annotations publish the settings
+ * of the leader. Thread-safe.
  */
 public final class BreakerConfigMap {
 
     public static final String NAME = "gpuwarden-breaker";
 
-    /** @param metadata all of it but what the API server keeps for itself: what others have put there stays */
+    /** @param metadata the metadata without the fields of the API server; entries of other writers stay */
     private record Kept(Map<String, Object> metadata, Map<String, String> data) {
         static Kept of(Map<String, Object> tree) {
             Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(tree, "metadata"));
@@ -45,8 +45,8 @@ public final class BreakerConfigMap {
     private Optional<Kept> kept = Optional.empty();
 
     /**
-     * @param changed told when somebody has changed it, so that nodes that were refused may ask again
-     * @param outdated told when it is gone or says something else of the settings: who leads must save it
+     * @param changed called after another writer changed the ConfigMap, so that refused nodes may ask again
+     * @param outdated called after the ConfigMap was deleted or its settings differ: the leader must save it
      */
     public BreakerConfigMap(
             String namespace,
@@ -65,7 +65,7 @@ public final class BreakerConfigMap {
         this.outdated = outdated;
     }
 
-    /** Where it lies. */
+    /** Returns the resource of the ConfigMap in a namespace. */
     public static ResourceKind kind(String namespace) {
         return new ResourceKind("", "v1", "configmaps", "ConfigMap", Optional.of(namespace), Optional.of(NAME));
     }
@@ -74,7 +74,7 @@ public final class BreakerConfigMap {
         return kind;
     }
 
-    /** What follows it. */
+    /** Returns the listener of the ConfigMap's informer. */
     public ResourceInformer.Listener listener() {
         return new ResourceInformer.Listener() {
             @Override
@@ -103,19 +103,19 @@ public final class BreakerConfigMap {
             gate.kept(BreakerState.of(there.data(), clock.instant()));
         }
         changed.run();
-        if (!says(there)) {
+        if (!publishes(there)) {
             outdated.run();
         }
     }
 
-    private boolean says(Kept there) {
+    private boolean publishes(Kept there) {
         return there.annotations().entrySet().containsAll(published.entrySet());
     }
 
     /**
-     * Writes what the breaker remembers and the settings, if there is nothing or something else. Blocks until it is kept.
+     * Writes the state of the breaker and the settings, unless the ConfigMap holds the same. Blocks until it is stored.
      *
-     * @throws ApiException also where somebody has changed it meanwhile, which comes here by itself
+     * @throws ApiException also if another writer has changed the ConfigMap; the informer then delivers the change
      */
     public void save() throws ApiException, InterruptedException {
         Optional<Kept> before;
@@ -124,7 +124,7 @@ public final class BreakerConfigMap {
             before = kept;
             data = gate.state().toData();
         }
-        if (before.isPresent() && before.get().data().equals(data) && says(before.get())) {
+        if (before.isPresent() && before.get().data().equals(data) && publishes(before.get())) {
             return;
         }
         Map<String, Object> metadata =
@@ -137,14 +137,14 @@ public final class BreakerConfigMap {
         Map<String, Object> answer =
                 before.isPresent() ? api.replace(kind.path(NAME), body) : api.create(kind.path(), body);
         synchronized (this) {
-            // What came meanwhile is as new as the answer, or newer.
+            // A change that came during the call is as new as the answer, or newer.
             if (kept.equals(before)) {
                 kept = Optional.of(Kept.of(answer));
             }
         }
     }
 
-    /** What the aggregator that leads goes by, for commands of people: it is in no other object of the cluster. */
+    /** The settings of the leader, for the commands of operators. No other object of the cluster contains them. */
     public record BreakerSettingsAnnotation(ActionMode mode, List<Pool> pools) {
 
         static final String MODE = "gpuwarden.dev/quarantine-mode";
@@ -158,12 +158,12 @@ public final class BreakerConfigMap {
             return Map.of(MODE, label(mode), POOLS, Pool.Parser.write(pools));
         }
 
-        /** As `--quarantine.mode` takes it. */
+        /** Returns the mode in the form of `--quarantine.mode`. */
         public static String label(ActionMode mode) {
             return mode.name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
 
-        /** @throws IllegalArgumentException with the annotation that is missing or wrong */
+        /** @throws IllegalArgumentException with the annotation that is missing or invalid */
         public static BreakerSettingsAnnotation of(Map<String, String> annotations) {
             String mode = text(annotations, MODE);
             String pools = text(annotations, POOLS);

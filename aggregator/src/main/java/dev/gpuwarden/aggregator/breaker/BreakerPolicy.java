@@ -8,11 +8,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Says whether one more node may be taken out of service. Immutable; the state is the caller's to keep. Which nodes were let
- * through, and when, lies on the nodes; who asks for many asks for one after the other, each with a census that has those before.
+ * The decision whether one more node may be taken out of service. Immutable: the caller keeps the state. The Nodes record which
+ * of them were let through, and when. A caller asks for several nodes one after the other, each time with counts that include
+ * the nodes before.
  *
- * <p>Too many within a window trip a pool, which then stays open until a person has looked. Too many at one time refuse as long
- * as it is so. What brings nodes back does not ask at all.
+ * <p>A pool trips if too many nodes are let through within its window. It then stays open until an operator closes it. While
+ * too many nodes are out of service at the same time, the policy refuses, and does not trip. A node's return to service does
+ * not depend on the breaker.
  */
 public final class BreakerPolicy {
 
@@ -23,14 +25,14 @@ public final class BreakerPolicy {
     }
 
     /**
-     * @param reason why not, or how much room there was
-     * @param next the state to be kept from now on, where it is another one
+     * @param reason the reason of the refusal, or the room that was left
+     * @param next the new state, which the caller must keep; the old one if nothing changed
      */
     public record Answer(boolean allowed, String reason, BreakerState next) {}
 
     /**
-     * @param labels of the node; every pool that selects it must let it pass
-     * @param census by name of the pool; one that is missing or has no nodes is not known, and lets nobody through
+     * @param labels the node's labels; every pool that selects the node must let it pass
+     * @param census the counts by name of the pool; a pool without counts or without nodes lets no node through
      */
     public Answer ask(
             BreakerState state, String node, Map<String, String> labels, Map<String, PoolCount> census, Instant now) {
@@ -38,7 +40,7 @@ public final class BreakerPolicy {
                 pools.stream().filter(pool -> pool.selector().matches(labels)).toList();
         if (of.isEmpty()) {
             return new Answer(
-                    false, "no pool of the breaker selects node " + node + ": nothing to measure it by", state);
+                    false, "no pool of the breaker selects node " + node + ": it has no limits", state);
         }
         BreakerState passed = state;
         StringBuilder room = new StringBuilder();
@@ -69,7 +71,7 @@ public final class BreakerPolicy {
             return new Step(false, name + "open since " + state.since() + ", " + state.reason(), state);
         }
         if (census == null || census.total() < 1) {
-            return new Step(false, name + "it is not known how many nodes there are", state);
+            return new Step(false, name + "the number of nodes is not known", state);
         }
         if (state.status() == PoolState.Status.HALF_OPEN) {
             int left = state.letThrough() - census.passed(state.since());
@@ -77,7 +79,7 @@ public final class BreakerPolicy {
                 return new Step(true, name + "half open, " + Math.max(0, left - 1) + " more pass", state);
             }
         }
-        // Those that passed while it was half open are counted.
+        // The nodes that passed in the state half-open are counted.
         PoolState closed = state.status() == PoolState.Status.CLOSED ? state : PoolState.closed(state.since());
         Instant from = later(state.since(), now.minus(pool.window()).plusMillis(1));
         int recent = census.passed(from) + (census.passed(node, from) ? 0 : 1);
@@ -101,15 +103,15 @@ public final class BreakerPolicy {
         return a.isAfter(b) ? a : b;
     }
 
-    /** As exact as the times of nodes are kept. */
+    /** Truncates a time to milliseconds, the precision of the times on Nodes. */
     private static Instant milli(Instant time) {
         return time.truncatedTo(ChronoUnit.MILLIS);
     }
 
     /**
-     * Lets some nodes pass, whatever the limits say; then the limits hold again, with those nodes counted.
+     * Lets a number of nodes pass, whatever the limits are. Then the limits hold again, with those nodes counted.
      *
-     * @param nodes how many, at least 1
+     * @param nodes the number of nodes, at least 1
      */
     public static BreakerState halfOpen(BreakerState state, String pool, int nodes, Instant now) {
         if (nodes < 1) {
@@ -118,7 +120,7 @@ public final class BreakerPolicy {
         return state.with(pool, new PoolState(PoolState.Status.HALF_OPEN, "", milli(now), nodes));
     }
 
-    /** The limits hold again from now on; nothing of before is counted. */
+    /** Closes the breaker of a pool: the limits hold again from now on, and no earlier node is counted. */
     public static BreakerState close(BreakerState state, String pool, Instant now) {
         return state.with(pool, PoolState.closed(milli(now)));
     }

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What the breaker has to remember over a restart, by name of the pool. A pool that is not there is closed. */
+/** The state of the breaker that a restart must not lose, by name of the pool. A pool without an entry is closed. */
 public record BreakerState(SortedMap<String, PoolState> pools) {
 
     public static final BreakerState NEW = new BreakerState(new TreeMap<>());
@@ -26,7 +26,7 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
         return new BreakerState(changed);
     }
 
-    /** Of each pool the state of the two that is younger; of equally old ones this one's. */
+    /** Returns the younger of the two states of each pool; this one's if both are equally old. */
     public BreakerState younger(BreakerState other) {
         TreeMap<String, PoolState> younger = new TreeMap<>(pools);
         other.pools.forEach((name, pool) ->
@@ -34,7 +34,7 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
         return new BreakerState(younger);
     }
 
-    /** One JSON text for each pool: the data of a ConfigMap. */
+    /** Returns one JSON text for each pool: the data of a ConfigMap. */
     public Map<String, String> toData() {
         Map<String, String> data = new LinkedHashMap<>();
         pools.forEach((name, pool) -> {
@@ -48,7 +48,7 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
         return data;
     }
 
-    /** A pool whose text cannot be read is open: what is not known lets nobody through. */
+    /** Reads the data of a ConfigMap. A pool whose text cannot be read is open: an unknown state lets no node through. */
     public static BreakerState of(Map<String, String> data, Instant now) {
         TreeMap<String, PoolState> pools = new TreeMap<>();
         data.forEach((name, text) -> {
@@ -58,7 +58,7 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
                 pools.put(
                         name,
                         PoolState.open(
-                                "its kept state cannot be read (" + e.getMessage() + "): close it to start anew", now));
+                                "its stored state cannot be read (" + e.getMessage() + "): close it to reset it", now));
             }
         });
         return new BreakerState(pools);
@@ -73,21 +73,24 @@ public record BreakerState(SortedMap<String, PoolState> pools) {
     }
 
     /**
-     * @param reason why it is open; empty when it is not
-     * @param since when its status became what it is; nodes that were let through before are not counted any more
-     * @param letThrough how many nodes pass while it is half open, from then on
+     * @param reason the reason of an open state; empty in the other states
+     * @param since the time at which the status began; nodes that were let through before are not counted
+     * @param letThrough the number of nodes that pass from then on in the state half-open
      */
     public record PoolState(Status status, String reason, Instant since, int letThrough) {
 
         public enum Status {
             CLOSED,
-            /** Nobody passes until somebody asks for {@link BreakerPolicy#halfOpen} or {@link BreakerPolicy#close}. */
+            /** No node passes until an operator requests {@link BreakerPolicy#halfOpen} or {@link BreakerPolicy#close}. */
             OPEN,
-            /** Some pass, whatever the limits say, because somebody asked for it; the next one meets the limits again. */
+            /**
+             * A given number of nodes passes at an operator's request, whatever the limits are. The limits hold for the next
+             * node.
+             */
             HALF_OPEN
         }
 
-        /** Of a pool of which nothing is kept. */
+        /** The state of a pool without an entry. */
         static final PoolState NEW = closed(Instant.EPOCH);
 
         static PoolState closed(Instant since) {

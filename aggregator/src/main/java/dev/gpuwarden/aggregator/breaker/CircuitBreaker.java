@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The breaker as all who decide about nodes share it: one asks after the other, and who was let through is counted from then on.
- * Thread-safe; never waits for the API server.
+ * The one breaker of all reconcilers that decide about nodes. They ask one after the other, and a node that was let through is
+ * counted from then on. Thread-safe; never waits for the API server.
  */
 public final class CircuitBreaker {
 
@@ -25,7 +25,7 @@ public final class CircuitBreaker {
     private final Set<String> waiting = new TreeSet<>();
     private BreakerState state = BreakerState.NEW;
 
-    /** @param changed told when the state is another one, and must be kept */
+    /** @param changed called after the state changed, which must be stored then */
     public CircuitBreaker(BreakerPolicy breaker, PoolCounts pools, Clock clock, Runnable changed) {
         this.breaker = breaker;
         this.pools = pools;
@@ -33,12 +33,12 @@ public final class CircuitBreaker {
         this.changed = changed;
     }
 
-    /** What the breaker says; changes nothing. */
+    /** Returns the breaker's answer for a node, and changes nothing. */
     public synchronized BreakerPolicy.Answer look(CachedNode node) {
         return ask(node, clock.instant());
     }
 
-    /** The same of a node that is going to be taken out of service if it may. {@link #settled} must follow. */
+    /** Asks to take a node out of service, and counts it if the answer allows that. {@link #settled} must follow. */
     public synchronized BreakerPolicy.Answer ask(CachedNode node) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
         BreakerPolicy.Answer answer = ask(node, now);
@@ -56,7 +56,7 @@ public final class CircuitBreaker {
         return pools.ask(census -> breaker.ask(state, node.name(), node.labels(), census, now));
     }
 
-    /** The Node says by now whether it is out of service, or was never written. */
+    /** Ends the request of a node: its Node now shows whether it is out of service, or was never written. */
     public void settled(String node) {
         pools.settled(node);
     }
@@ -70,8 +70,8 @@ public final class CircuitBreaker {
                     && !pool.equals(state.pools().get(name))) {
                 LOG.log(
                         Level.WARNING,
-                        "the breaker " + name + " trips: " + pool.reason()
-                                + "; nodes return, none is taken out of service until somebody closes it");
+                        "circuit breaker " + name + " tripped: " + pool.reason()
+                                + "; no node is taken out of service until an operator closes it, nodes still return");
             }
         });
         state = next;
@@ -82,26 +82,26 @@ public final class CircuitBreaker {
         return state;
     }
 
-    /** What is kept, which somebody else may have changed. Of two states of a pool the younger one holds. */
+    /** Receives the stored state, which another writer may have changed. The younger of two states of a pool holds. */
     public synchronized void kept(BreakerState other) {
         BreakerState next = state.younger(other);
         if (!next.equals(state)) {
-            LOG.log(Level.INFO, "the breaker is as somebody wants it: " + next.toData());
+            LOG.log(Level.INFO, "circuit breaker state changed by another writer: " + next.toData());
             state = next;
         }
     }
 
-    /** Nodes that would be out of service but for the breaker. */
+    /** Returns the nodes that only the breaker keeps in service. */
     public synchronized Set<String> waiting() {
         return Set.copyOf(waiting);
     }
 
-    /** Nothing wants to take it out of service any more. */
+    /** Removes a node from {@link #waiting()}: nothing requests to take it out of service any more. */
     public synchronized void content(String node) {
         waiting.remove(node);
     }
 
-    /** By name of the pool. */
+    /** Returns the counts by name of the pool. */
     public Map<String, PoolCounts.Standing> standing() {
         return pools.standing();
     }

@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Which nodes belong to a pool, by their labels, as `kubectl --selector` has it: `a=b,c!=d,e,!f`. Empty is every node. */
+/**
+ * A selector of a pool's nodes by their labels, in the form of `kubectl --selector`: `a=b,c!=d,e,!f`. An empty text selects
+ * every node.
+ */
 public final class NodeSelector {
 
     private record Term(String key, String value, boolean anyValue, boolean not) {
@@ -21,7 +24,7 @@ public final class NodeSelector {
         this.text = text;
     }
 
-    /** @throws IllegalArgumentException naming the term that is none */
+    /** @throws IllegalArgumentException with the first invalid term */
     public static NodeSelector parse(String text) {
         NodeSelector selector = new NodeSelector(text);
         for (String term : text.split(",")) {

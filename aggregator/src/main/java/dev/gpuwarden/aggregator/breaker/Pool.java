@@ -11,14 +11,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Nodes that are counted together.
+ * The nodes that a circuit breaker counts together.
  *
- * @param rate how many may be taken out of service within the window
- * @param level how many may be out of service at one time, whoever took them out
+ * @param rate the number of nodes that may be taken out of service within the window
+ * @param level the number of nodes that may be out of service at the same time, for any reason
  */
 public record Pool(String name, NodeSelector selector, Limit rate, Duration window, Limit level) {
 
-    /** NVSentinel's own: half of the nodes that say they have GPUs, in five minutes; and half of them at one time. */
+    /** NVSentinel's own limits: half of the nodes with the GPU label in five minutes, and half of them at the same time. */
     public static final Pool GPU_NODES = new Pool(
             "gpu-nodes",
             NodeSelector.parse("nvidia.com/gpu.present=true"),
@@ -27,10 +27,10 @@ public record Pool(String name, NodeSelector selector, Limit rate, Duration wind
             Limit.percent(50));
 
     /**
-     * How many nodes of a pool may be out of service.
+     * The number of a pool's nodes that may be out of service. If both values are present, the lower one holds.
      *
-     * @param percent of the pool's nodes, 0 to 100, rounded up; empty for no such limit
-     * @param nodes empty for no such limit; of both the lower one holds
+     * @param percent the share of the pool's nodes, 0 to 100 %, rounded up; empty for no limit in percent
+     * @param nodes the number of nodes; empty for no limit as a number
      */
     public record Limit(OptionalInt percent, OptionalInt nodes) {
 
@@ -50,17 +50,17 @@ public record Pool(String name, NodeSelector selector, Limit rate, Duration wind
             return new Limit(OptionalInt.of(percent), OptionalInt.empty());
         }
 
-        /** @param total of the pool, at least 1 */
+        /** @param total the number of the pool's nodes, at least 1 */
         int allowed(int total) {
             long byPercent = percent.isPresent() ? ((long) total * percent.getAsInt() + 99) / 100 : total;
             return (int) Math.min(byPercent, Math.min(nodes.orElse(total), total));
         }
     }
 
-    /** Pools as people write them: {@code gpu-nodes;nvidia.com/gpu.present=true;rate=50%,20/5m;level=50%}. */
+    /** The reader and writer of pools in text: {@code gpu-nodes;nvidia.com/gpu.present=true;rate=50%,20/5m;level=50%}. */
     public static final class Parser {
 
-        /** What a key of a ConfigMap may be. */
+        /** The permitted keys of a ConfigMap. */
         private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,63}");
 
         private static final int PARTS = 4;
@@ -70,7 +70,7 @@ public record Pool(String name, NodeSelector selector, Limit rate, Duration wind
 
         private Parser() {}
 
-        /** The pools of a list that was split at each comma, as settings are: those within a pool belong to it. */
+        /** Returns the pools of a list that was split at each comma, as settings are. A comma within a pool does not end it. */
         public static List<String> separate(List<String> pieces) {
             List<String> pools = new ArrayList<>();
             for (String piece : pieces) {
@@ -87,9 +87,9 @@ public record Pool(String name, NodeSelector selector, Limit rate, Duration wind
         }
 
         /**
-         * All pools of such a list.
+         * Returns all pools of a list that was split at each comma.
          *
-         * @throws IllegalArgumentException as {@link #parse} does, and where two have the same name
+         * @throws IllegalArgumentException if {@link #parse} refuses a pool, or two pools have the same name
          */
         public static List<Pool> parseAll(List<String> pieces) {
             List<Pool> pools = separate(pieces).stream().map(Parser::parse).toList();
@@ -99,7 +99,7 @@ public record Pool(String name, NodeSelector selector, Limit rate, Duration wind
             return pools;
         }
 
-        /** @throws IllegalArgumentException with what was expected and what was found */
+        /** @throws IllegalArgumentException with the expected and the found text */
         public static Pool parse(String text) {
             String[] parts = text.split(";", -1);
             if (parts.length != PARTS) {
@@ -128,7 +128,7 @@ public record Pool(String name, NodeSelector selector, Limit rate, Duration wind
                     limit(level.group(1)));
         }
 
-        /** All of them with commas between, so that {@link #parseAll} reads the same of what is split there. */
+        /** Returns the pools in text with commas between them. {@link #parseAll} reads the same pools from its parts. */
         public static String write(List<Pool> pools) {
             return pools.stream().map(Parser::write).collect(Collectors.joining(","));
         }

@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Counts the nodes of each pool, as they change: all, those out of service, and when each was let through, of which the Node
- * itself is the record. Those that are being written count as written. Thread-safe.
+ * The counts of each pool's nodes: all, those out of service, and the time at which each was let through. The Node itself is
+ * the record of that time. A node that is being written counts as written. Thread-safe.
  */
 public final class PoolCounts {
 
@@ -40,7 +40,7 @@ public final class PoolCounts {
         breaker.pools().forEach(pool -> counts.put(pool.name(), new Count(pool)));
     }
 
-    /** A Node is as this now, or gone. */
+    /** Replaces the counts of a Node. An empty node was deleted. */
     public synchronized void node(String name, Optional<CachedNode> node) {
         for (Count count : counts.values()) {
             count.all.remove(name);
@@ -69,7 +69,7 @@ public final class PoolCounts {
         }
     }
 
-    /** Until {@link #settled} it counts as taken out of service then. */
+    /** Counts a node as taken out of service at this time, until {@link #settled}. */
     synchronized void passing(CachedNode node, Instant now) {
         for (Count count : counts.values()) {
             if (count.all.contains(node.name())) {
@@ -82,14 +82,14 @@ public final class PoolCounts {
         counts.values().forEach(count -> count.passing.remove(node));
     }
 
-    /** By name of the pool, as it is now and becomes: for who knows that nothing changes meanwhile. */
+    /** Returns views by name of the pool, which change with the Nodes. For callers that keep the Nodes unchanged during use. */
     public Map<String, PoolCount> census() {
         Map<String, PoolCount> census = new HashMap<>();
         counts.forEach((name, count) -> census.put(name, count.census()));
         return census;
     }
 
-    /** As it is now, and stays. */
+    /** Returns copies by name of the pool, which do not change. */
     public synchronized Map<String, PoolCount> copy() {
         Map<String, PoolCount> copy = new HashMap<>();
         counts.forEach((name, count) -> copy.put(
@@ -102,20 +102,20 @@ public final class PoolCounts {
         return copy;
     }
 
-    /** The same for who does not know; nothing changes until the question is answered. */
+    /** Answers a question about {@link #census}. No count changes until the question is answered. */
     synchronized <T> T ask(Function<Map<String, PoolCount>, T> question) {
         return question.apply(census());
     }
 
     /**
-     * How a pool stands.
+     * The number of a pool's nodes, and of those out of service.
      *
-     * @param total how many nodes it has
-     * @param outOfService how many of them are, whoever took them out
+     * @param total the number of nodes
+     * @param outOfService the number of nodes out of service, for any reason
      */
     public record Standing(int total, int outOfService) {}
 
-    /** By name of the pool. */
+    /** Returns the counts by name of the pool. */
     public Map<String, Standing> standing() {
         return ask(all -> {
             Map<String, Standing> standing = new HashMap<>();
@@ -125,18 +125,18 @@ public final class PoolCounts {
     }
 
     /**
-     * A pool as it is now. Nothing is copied, since it may have thousands of nodes and is asked for each: it must stand still
-     * meanwhile.
+     * A view of one pool's counts. Nothing is copied, since a pool may have thousands of nodes and is read for each node. The
+     * counts must not change during use.
      *
-     * @param total how many nodes it has
-     * @param out names of those that are out of service: cordoned by anybody, or quarantined
-     * @param letThrough when each of its nodes was let through last
-     * @param passing those of its nodes that are about to be taken out of service, and since when; few, and more recent than what
-     *     else is said of them
+     * @param total the number of nodes
+     * @param out the names of the nodes out of service: cordoned by any user, or quarantined
+     * @param letThrough the time at which each node was let through last
+     * @param passing the nodes that are about to be taken out of service, with the time of the decision. They are few, and
+     *     replace older entries of the same nodes.
      */
     public record PoolCount(int total, Set<String> out, Map<String, Instant> letThrough, Map<String, Instant> passing) {
 
-        /** How many are out of service, or about to be. */
+        /** Returns the number of nodes that are out of service, or about to be. */
         public int outOfService() {
             return out.size()
                     + (int) passing.keySet().stream()
@@ -153,7 +153,7 @@ public final class PoolCounts {
             return at != null && !at.isBefore(from);
         }
 
-        /** How many were let through from then on. */
+        /** Returns the number of nodes that were let through at this time or later. */
         int passed(Instant from) {
             int passed = 0;
             for (Instant at : letThrough.values()) {

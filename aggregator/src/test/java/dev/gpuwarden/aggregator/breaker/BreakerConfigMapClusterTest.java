@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What of its settings an aggregator keeps in a real API server. */
+/** Tests the settings that an aggregator stores in a real API server. */
 @Tag("api")
 class BreakerConfigMapClusterTest {
 
@@ -65,7 +65,7 @@ class BreakerConfigMapClusterTest {
     }
 
     @Test
-    void whoLeadsSaysWhatItGoesByAlthoughNothingHasTripped() throws Exception {
+    void leaderPublishesItsSettingsBeforeAnyPoolTrips() throws Exception {
         BreakerConfigMap first =
                 store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES)), () -> {}, () -> {});
         first.save();
@@ -79,7 +79,7 @@ class BreakerConfigMapClusterTest {
     }
 
     @Test
-    void aLaterLeaderSaysItsOwnAndLeavesWhatOthersHavePutThere() throws Exception {
+    void nextLeaderPublishesItsSettingsAndKeepsEntriesOfOtherWriters() throws Exception {
         store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES)), () -> {}, () -> {})
                 .save();
         plane.client().patch(CONFIG_MAP, """
@@ -91,7 +91,7 @@ class BreakerConfigMapClusterTest {
                 changes::incrementAndGet,
                 outdated::incrementAndGet);
         try (ResourceInformer mirror = api.informer(later.kind(), later.listener())) {
-            until(() -> mirror.watching() && outdated.get() == 1, "it sees what another has said");
+            until(() -> mirror.watching() && outdated.get() == 1, "the settings of the other replica are seen");
             later.save();
             assertThat(BreakerSettingsAnnotation.of(JsonTrees.texts(metadata(), "annotations"))
                             .mode())
@@ -100,11 +100,11 @@ class BreakerConfigMapClusterTest {
                     .containsEntry("theirs", "yes")
                     .containsEntry("gpuwarden.dev/breaker-pools", "all;;rate=10%,5/1h;level=3");
             assertThat(JsonTrees.texts(metadata(), "labels")).containsEntry("theirs", "yes");
-            until(() -> changes.get() >= 2, "its own comes back");
-            assertThat(outdated).as("which is no news").hasValue(1);
+            until(() -> changes.get() >= 2, "its own change arrives");
+            assertThat(outdated).as("its own change is not outdated").hasValue(1);
 
             plane.client().delete(CONFIG_MAP);
-            until(() -> outdated.get() == 2, "it sees that it is gone");
+            until(() -> outdated.get() == 2, "the deletion is seen");
             later.save();
             assertThat(JsonTrees.texts(metadata(), "annotations"))
                     .containsEntry("gpuwarden.dev/quarantine-mode", "armed");

@@ -62,7 +62,7 @@ class BreakerPolicyTest {
         "-, 10, 4, 4",
         "0, -, 9, 0"
     })
-    void theLowerOfPercentAndNumberHolds(String percent, String nodes, int total, int allowed) {
+    void lowerOfPercentAndNumberIsTheLimit(String percent, String nodes, int total, int allowed) {
         Limit limit = new Limit(
                 percent.equals("-") ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(percent)),
                 nodes.equals("-") ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(nodes)));
@@ -70,14 +70,14 @@ class BreakerPolicyTest {
     }
 
     @Test
-    void aLimitMustLimit() {
+    void limitNeedsPercentOrNumber() {
         assertThatThrownBy(() -> new Limit(OptionalInt.empty(), OptionalInt.empty()))
                 .hasMessageContaining("there is none");
         assertThatThrownBy(() -> Limit.percent(101)).hasMessageContaining("found 101");
     }
 
     @Test
-    void tripsWhenTooManyFallWithinTheWindowAndStaysOpen() {
+    void poolTripsAndStaysOpenWhenTooManyNodesPassWithinTheWindow() {
         assertThat(allowedOf(80, 100, T0)).isEqualTo(50);
         out.clear();
         BreakerPolicy.Answer later = ask("another", 100, T0.plus(Duration.ofDays(1)));
@@ -86,7 +86,7 @@ class BreakerPolicyTest {
     }
 
     @Test
-    void theWindowSlides() {
+    void windowSlides() {
         assertThat(allowedOf(30, 100, T0)).isEqualTo(30);
         out.clear();
         assertThat(allowedOf(20, 100, T0.plusSeconds(299))).isEqualTo(20);
@@ -95,7 +95,7 @@ class BreakerPolicyTest {
     }
 
     @Test
-    void theLevelHoldsHoweverSlowlyNodesFallAndTripsNothing() {
+    void levelIsEnforcedAtAnyRateAndTripsNoPool() {
         int allowed = 0;
         for (int i = 0; i < 80; i++) {
             allowed +=
@@ -104,19 +104,19 @@ class BreakerPolicyTest {
         assertThat(allowed).isEqualTo(50);
         out.remove("node-0");
         assertThat(ask("node-99", 100, T0.plus(Duration.ofDays(1))).allowed())
-                .as("there is room again without anybody's help")
+                .as("there is room again without an operator")
                 .isTrue();
     }
 
     @Test
-    void oneNodeIsCountedOnce() {
+    void nodeIsCountedOnce() {
         for (int i = 0; i < 100; i++) {
             assertThat(ask("flapping", 10, T0.plusSeconds(i)).allowed()).isTrue();
         }
     }
 
     @Test
-    void halfOpenLetsSomeThroughThenTripsOrCloses() {
+    void halfOpenPoolLetsSomeNodesThroughThenTripsOrCloses() {
         allowedOf(51, 100, T0);
         state = BreakerPolicy.halfOpen(state, "gpu-nodes", 3, T0.plusSeconds(60));
         assertThat(allowedOf(10, 100, T0.plusSeconds(61)))
@@ -127,7 +127,7 @@ class BreakerPolicyTest {
         assertThat(state.pools().get("gpu-nodes").status()).isEqualTo(PoolState.Status.CLOSED);
         assertThat(ask("one-more", 100, T0.plusSeconds(62)).reason()).contains("4 of 50 within 5 min");
         assertThat(ask("the-fifth", 100, T0.plusSeconds(63)).reason())
-                .as("those that were let through are counted, nothing of before is")
+                .as("the nodes that were let through are counted, earlier nodes are not")
                 .contains("5 of 50 within 5 min");
         state = BreakerPolicy.halfOpen(state, "gpu-nodes", 60, T0.plusSeconds(70));
         assertThat(allowedOf(80, 100, T0.plusSeconds(71))).isEqualTo(60);
@@ -135,7 +135,7 @@ class BreakerPolicyTest {
     }
 
     @Test
-    void closingReplaysNothing() {
+    void closingDoesNotCountEarlierNodes() {
         allowedOf(80, 100, T0);
         out.clear();
         state = BreakerPolicy.close(state, "gpu-nodes", T0.plusSeconds(10));
@@ -143,7 +143,7 @@ class BreakerPolicyTest {
     }
 
     @Test
-    void aRestartForgetsNothing() {
+    void restartLosesNoState() {
         allowedOf(40, 100, T0);
         state = BreakerState.of(state.toData(), T0.plusSeconds(1));
         assertThat(allowedOf(20, 100, T0.plusSeconds(2))).isEqualTo(10);
@@ -154,7 +154,7 @@ class BreakerPolicyTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "{", "{}", "{\"status\":\"ajar\",\"since\":\"2026-11-22T03:00:00Z\"}", "[]"})
-    void aStateThatCannotBeReadIsOpen(String text) {
+    void poolIsOpenWhenItsStateCannotBeRead(String text) {
         state = BreakerState.of(Map.of("gpu-nodes", text), T0);
         BreakerPolicy.Answer answer = ask("node", 100, T0);
         assertThat(answer.allowed()).isFalse();
@@ -162,8 +162,8 @@ class BreakerPolicyTest {
     }
 
     @Test
-    void whatCannotBeCountedLetsNobodyThroughAndTripsNothing() {
-        assertThat(ask("node", 0, T0).reason()).contains("not known how many nodes");
+    void poolWithoutCountsLetsNoNodeThroughAndDoesNotTrip() {
+        assertThat(ask("node", 0, T0).reason()).contains("the number of nodes is not known");
         BreakerPolicy.Answer unknown = breaker.ask(state, "node", GPU, Map.of(), T0);
         assertThat(unknown.allowed()).isFalse();
         assertThat(breaker.ask(state, "cpu-node", Map.of(), Map.of("gpu-nodes", census(9)), T0)
@@ -171,14 +171,14 @@ class BreakerPolicyTest {
                 .contains("no pool of the breaker selects node cpu-node");
         assertThat(ask("node", 100, T0).allowed()).isTrue();
         assertThat(ask("node", 0, T0).allowed())
-                .as("counted already, and not known all the same")
+                .as("counted already, but the number of nodes is not known")
                 .isFalse();
         state = BreakerPolicy.halfOpen(state, "gpu-nodes", 3, T0);
         assertThat(ask("another", 0, T0).allowed()).isFalse();
     }
 
     @Test
-    void poolsAreCountedApartAndARefusalChargesNone() {
+    void poolsAreCountedSeparatelyAndRefusalChangesNoCount() {
         Pool a = new Pool(
                 "a", NodeSelector.parse("rack=a"), Limit.percent(50), Duration.ofMinutes(5), Limit.percent(50));
         Pool all = new Pool("all", NodeSelector.parse(""), Limit.percent(50), Duration.ofMinutes(5), Limit.percent(50));
@@ -212,14 +212,14 @@ class BreakerPolicyTest {
         "'a=1,b=3', false",
         "z!=1, true"
     })
-    void selects(String selector, boolean matches) {
+    void selectorMatchesLabels(String selector, boolean matches) {
         assertThat(NodeSelector.parse(selector).matches(Map.of("a", "1", "b", "2")))
                 .isEqualTo(matches);
     }
 
-    /** Against a list of names. */
+    /** Compares the counts with plain sets of names. */
     @Test
-    void thoseThatAreBeingTakenOutCountOnceAndWithTheirOwnTime() {
+    void passingNodesCountOnceWithTheirOwnTime() {
         Random random = new Random(11);
         for (int round = 0; round < 500; round++) {
             Map<String, Instant> passing = new HashMap<>();
@@ -245,7 +245,7 @@ class BreakerPolicyTest {
     }
 
     @Test
-    void neverMoreThanTheLimitsWhateverTheOrder() {
+    void limitsHoldForAnyOrderOfRequests() {
         Random random = new Random(7);
         for (int round = 0; round < 200; round++) {
             state = BreakerState.NEW;

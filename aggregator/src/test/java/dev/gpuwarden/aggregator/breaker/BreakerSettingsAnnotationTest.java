@@ -14,7 +14,7 @@ class BreakerSettingsAnnotationTest {
     private static final String POOLS = "h100;gpu=h100,!spare;rate=50%,20/5m;level=50%";
 
     @Test
-    void whatIsPublishedIsReadAsTheSame() {
+    void publishedSettingsAreReadUnchanged() {
         for (ActionMode mode : ActionMode.values()) {
             BreakerSettingsAnnotation says = new BreakerSettingsAnnotation(mode, Pool.Parser.parseAll(List.of(POOLS)));
             BreakerSettingsAnnotation read = BreakerSettingsAnnotation.of(says.annotations());
@@ -26,7 +26,7 @@ class BreakerSettingsAnnotationTest {
     }
 
     @Test
-    void whatIsMissingOrWrongIsNamed() {
+    void missingOrInvalidAnnotationIsNamed() {
         assertThatThrownBy(() -> BreakerSettingsAnnotation.of(Map.of(BreakerSettingsAnnotation.POOLS, POOLS)))
                 .hasMessageContaining(BreakerSettingsAnnotation.MODE);
         assertThatThrownBy(() -> BreakerSettingsAnnotation.of(

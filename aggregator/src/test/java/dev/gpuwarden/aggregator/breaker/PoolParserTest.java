@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class PoolParserTest {
 
     @Test
-    void commasWithinAPoolDoNotEndIt() {
+    void commaWithinPoolDoesNotEndIt() {
         String one = "h100;gpu=h100,!spare;rate=50%,20/5m;level=50%,20";
         String other = "rest;zone=a,zone;rate=5/1m;level=10%";
         assertThat(Pool.Parser.separate(List.of((one + "," + other).split(","))))
@@ -23,7 +23,7 @@ class PoolParserTest {
     }
 
     @Test
-    void whatIsWrittenIsReadAsTheSame() {
+    void writtenPoolsAreReadUnchanged() {
         Random random = new Random(7);
         List<String> selectors = List.of("", "zone=a", "zone=a,!spare", "a==b,c!=d,e,!f", "x=,y");
         List<String> windows = List.of("1s", "90s", "5m", "120m", "3h", "61m");
@@ -50,7 +50,7 @@ class PoolParserTest {
     }
 
     @Test
-    void twoPoolsOfOneNameAreNone() {
+    void twoPoolsWithOneNameAreRefused() {
         String one = "a;;rate=1/1h;level=2";
         assertThat(Pool.Parser.parseAll(List.of(one, "b;;rate=1/1h;level=2"))).hasSize(2);
         assertThatThrownBy(() -> Pool.Parser.parseAll(List.of(one, one))).hasMessageContaining("same name");
