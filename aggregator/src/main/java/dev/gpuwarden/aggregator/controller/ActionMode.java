@@ -1,7 +1,9 @@
 package dev.gpuwarden.aggregator.controller;
 
 public enum ActionMode {
-    /** Everything is decided and told, nothing is written: no annotation either, which arming would have to mistrust. */
+    /**
+     * Decisions are made and audited, and nothing is written. There is no annotation either: the mode armed could not trust it.
+     */
     DRY_RUN,
     ARMED
 }

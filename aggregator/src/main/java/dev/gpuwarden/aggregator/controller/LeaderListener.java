@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.controller;
 
-/** Receives the start and the end of this replica's leadership. Called in a thread that must not block. */
+/** A listener for the start and the end of this replica's leadership. Called in a thread that must not block. */
 public interface LeaderListener {
 
     /** This replica leads, and all of its informers have synced. */

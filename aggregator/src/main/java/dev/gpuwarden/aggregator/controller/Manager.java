@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Runs controllers while this replica leads and all of its informers have synced. Every replica follows the cluster, so that any of
- * them can take over without a list of its own. Thread-safe.
+ * The runtime of controllers while this replica leads and all of its informers have synced. Every replica follows the cluster,
+ * so that any of them can take over without a list of its own. Thread-safe.
  */
 public final class Manager implements AutoCloseable {
 
@@ -30,7 +30,7 @@ public final class Manager implements AutoCloseable {
         this.api = api;
     }
 
-    /** Keeps what is closed with this manager, in the reverse of the order in which it came. */
+    /** Keeps a part, which {@link #close} closes. Parts are closed in the reverse of the order in which they came. */
     public <T extends AutoCloseable> T keep(T part) {
         return parts.add(part);
     }
@@ -82,7 +82,10 @@ public final class Manager implements AutoCloseable {
         begin();
     }
 
-    /** With half of the nodes known, the breaker would count wrong, and without rules every faulty node would stay. */
+    /**
+     * Begins when all informers have synced. With half of the nodes known, the breaker would count wrong, and without rules
+     * every faulty node would stay.
+     */
     private synchronized void begin() {
         if (leads && !running && unsynced.isEmpty()) {
             running = true;

@@ -3,11 +3,11 @@ package dev.gpuwarden.aggregator.controller;
 import dev.gpuwarden.aggregator.client.ApiException;
 
 /**
- * Brings one object to its desired state. Level-triggered and idempotent: each call starts from what the caches hold now. Called by
- * several threads, for different names.
+ * The step that brings one object to its desired state. Level-triggered and idempotent: each call starts from the present
+ * content of the caches. Called by several threads, for different names.
  */
 public interface Reconciler {
 
-    /** @throws ApiException where the API server fails or refuses: the name is reconciled again, later each time */
+    /** @throws ApiException if the API server fails or refuses: the name is reconciled again, later each time */
     void reconcile(String name) throws ApiException, InterruptedException;
 }

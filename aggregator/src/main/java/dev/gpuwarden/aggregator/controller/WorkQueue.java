@@ -22,7 +22,7 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(WorkQueue.class.getName());
 
-    /** With jitter, since thousands fail at the same moment. */
+    /** With jitter, since thousands of names can fail at the same moment. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(30), 0.5);
 
     private enum Stage {
@@ -51,7 +51,7 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
         this.threads.setRemoveOnCancelPolicy(true);
     }
 
-    /** Does nothing while the queue is closed: who begins it adds all names. */
+    /** Adds a name. Does nothing while the queue is closed: the code that begins it adds all names. */
     public synchronized void add(String name) {
         if (!open) {
             return;
@@ -95,7 +95,7 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
         open = true;
     }
 
-    /** Forgets all names that wait, and interrupts the workers. */
+    /** Removes all names that wait, and interrupts the workers. */
     @Override
     public synchronized void end() {
         open = false;
@@ -109,7 +109,7 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
 
     private void turn(String name) {
         synchronized (this) {
-            // Forgotten since, or forgotten and added again, which has its own turn.
+            // The name was removed, or removed and added again, which has its own turn.
             if (!open || !stages.replace(name, Stage.QUEUED, Stage.WORKING)) {
                 return;
             }
@@ -138,11 +138,14 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
         after(name, done, retried);
     }
 
-    /** A name that was interrupted and added again is reconciled once more; one that failed has its own time. */
+    /**
+     * Ends the work on a name. If it was interrupted and added again, it is reconciled once more; if it failed, it has its own
+     * retry.
+     */
     private synchronized void after(String name, boolean done, boolean retried) {
         Stage stage = stages.remove(name);
         if (done && failures.remove(name) != null) {
-            LOG.log(Level.INFO, what + " " + name + ": done, after it had failed");
+            LOG.log(Level.INFO, what + " " + name + ": succeeded after failures");
         }
         if (stage == Stage.AGAIN && !retried) {
             add(name);
@@ -156,7 +159,7 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
         }
         int times = failures.merge(name, 1, Integer::sum);
         if (times == 1) {
-            LOG.log(Level.WARNING, what + " " + name + ": failed, is tried again: " + why);
+            LOG.log(Level.WARNING, what + " " + name + ": failed, will be retried: " + why);
         }
         if (later.add(name)) {
             submit(() -> retry(name), RETRY.pause(times, least));

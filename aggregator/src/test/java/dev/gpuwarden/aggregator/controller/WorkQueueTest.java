@@ -15,7 +15,7 @@ class WorkQueueTest {
     private final List<String> done = new CopyOnWriteArrayList<>();
 
     @Test
-    void whatCameWhileItWasWorkedOnIsWorkedOnOnceMore() {
+    void nameAddedDuringItsReconcileIsReconciledOnceMore() {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         try (WorkQueue rounds = new WorkQueue("thing", 4, name -> {
@@ -37,7 +37,7 @@ class WorkQueueTest {
     }
 
     @Test
-    void whatIsInterruptedAndAskedForAgainIsWorkedOnOnceMore() throws Exception {
+    void interruptedNameAddedAgainIsReconciledOnceMore() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch interrupted = new CountDownLatch(1);
         CountDownLatch leave = new CountDownLatch(1);
@@ -68,7 +68,7 @@ class WorkQueueTest {
     }
 
     @Test
-    void whatFailsIsTriedAgainAndKeepsNothingElseWaiting() {
+    void failedNameIsRetriedAndDelaysNoOtherName() {
         AtomicInteger tries = new AtomicInteger();
         try (WorkQueue rounds = new WorkQueue("thing", 1, name -> {
             if (name.equals("bad") && tries.incrementAndGet() < 3) {
@@ -88,7 +88,7 @@ class WorkQueueTest {
     }
 
     @Test
-    void stoppedItTakesNothingForgetsWhatWaitsAndInterruptsWhatIsWorkedOn() {
+    void endedQueueTakesNoNamesDropsWaitingOnesAndInterruptsWorkers() {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         try (WorkQueue rounds = new WorkQueue("thing", 1, name -> {
@@ -113,7 +113,7 @@ class WorkQueueTest {
     }
 
     @Test
-    void theLastDelayOfANameReplacesTheOneBeforeAndEndForgetsIt() {
+    void lastDelayOfNameReplacesTheOneBeforeAndEndDropsIt() {
         try (WorkQueue queue = new WorkQueue("thing", 1, done::add)) {
             queue.begin();
             queue.addAfter("a", Duration.ZERO);
