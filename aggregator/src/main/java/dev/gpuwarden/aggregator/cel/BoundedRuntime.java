@@ -29,15 +29,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * CEL's functions, each of which is charged to the evaluation's {@link Cost} before it is called. CEL itself bounds the steps of
- * loops only: texts double with each `replace`, and a pattern is matched in one step.
+ * CEL's functions, each charged to the evaluation's {@link Cost} before it is called. CEL itself bounds only the steps of
+ * loops: texts double with each `replace`, and a pattern is matched in one step.
  */
 public final class BoundedRuntime {
 
-    /** Far beyond any expression that a person can review. */
+    /** Far beyond any expression that a reviewer can read. */
     private static final int MOST_CHARACTERS = 4096;
 
-    /** Parts of an expression times the steps of its loops: what a loop does beside calling functions is not charged. */
+    /** The parts of an expression times the steps of its loops. The work of a loop besides function calls is not charged. */
     private static final int MOST_PARTS_WALKED = 5_000_000;
 
     private final List<CelRuntime> byIterations = new ArrayList<>();
@@ -97,7 +97,7 @@ public final class BoundedRuntime {
                 .build();
     }
 
-    /** The same library, whose functions are charged as it hands them over. */
+    /** Returns the same library with charged functions. */
     private static CelRuntimeLibrary charged(CelRuntimeLibrary library) {
         return builder -> library.setRuntimeOptions((CelRuntimeBuilder) Proxy.newProxyInstance(
                 CelRuntimeBuilder.class.getClassLoader(),
@@ -120,7 +120,10 @@ public final class BoundedRuntime {
         return bindings;
     }
 
-    /** By function: CEL groups overloads by itself, and adds one that chooses among them, which is made again here. */
+    /**
+     * Charges the overloads of each function. CEL groups overloads and adds one that chooses among them; it is created here
+     * again.
+     */
     private static Set<CelFunctionBinding> charged(Set<CelFunctionBinding> bindings) {
         Map<String, List<CelFunctionBinding>> byFunction = new LinkedHashMap<>();
         Set<CelFunctionBinding> all = new LinkedHashSet<>();
@@ -147,23 +150,23 @@ public final class BoundedRuntime {
         });
     }
 
-    /** What a function of CEL costs with these arguments, at most, before it is called. Pure. */
+    /** The highest cost of a CEL function for given arguments, before the call. Pure. */
     static final class Prices {
 
-        /** A character that is made takes memory, which is scarcer than time. */
+        /** A created character takes memory, which is scarcer than time. */
         static final long CREATED = 4;
 
         /** An object of its own, and its place in a list. */
         private static final long PIECE = 4 * CREATED;
 
-        /** Java looks for a text in another so many characters at a time, at best. */
+        /** The number of characters that Java compares in one step of a search, at best. */
         private static final long SEARCHED_AT_ONCE = 16;
 
         private Prices() {}
 
         /**
-         * @param function as CEL names it, operators as `_+_`
-         * @param most beyond which it need not be known
+         * @param function the function in CEL's notation; operators are written like `_+_`
+         * @param most the cost above which an exact value is not needed
          */
         static long of(String function, Object[] arguments, long most) {
             return switch (function) {
@@ -209,7 +212,10 @@ public final class BoundedRuntime {
             return text + wanted + text * wanted / SEARCHED_AT_ONCE;
         }
 
-        /** The steps that a pattern takes for a character: with repetitions that are counted, which are written out, not its length. */
+        /**
+         * Returns the steps that a pattern takes for a character. Counted repetitions are expanded, so that it can exceed the
+         * length.
+         */
         private static long program(Object pattern) {
             String text = String.valueOf(pattern);
             if (text.indexOf('{') < 0) {
@@ -235,7 +241,7 @@ public final class BoundedRuntime {
             return sum;
         }
 
-        /** Characters of a text, entries of a list or map. */
+        /** Returns the characters of a text, or the entries of a list or map. */
         private static long size(Object value) {
             if (value instanceof CharSequence text) {
                 return text.length();
@@ -246,7 +252,7 @@ public final class BoundedRuntime {
             return value instanceof Map<?, ?> map ? map.size() : 1;
         }
 
-        /** With all that is in it, as far as it matters. */
+        /** Returns the size of a value with all values in it, up to about the given maximum. */
         private static long deep(Object value, long most) {
             if (value instanceof Map<?, ?> map) {
                 long sum = 1;

@@ -70,7 +70,7 @@ public final class CelEnvironment {
         return runtime;
     }
 
-    /** The runtime for the question whether a result depends on the time; empty where it does not arise. */
+    /** Returns the runtime that finds out whether a result depends on the time; empty if no result can. */
     Optional<BoundedRuntime> timeless() {
         return timeless;
     }

@@ -29,7 +29,7 @@ public final class CelExpression {
         this.timeless = timeless;
     }
 
-    /** Compiles in milliseconds, the first expression of an environment in a second: not for a hot path. */
+    /** Compiles an expression in milliseconds, the first one of an environment in a second: not for a hot path. */
     public static CelExpression compile(CelEnvironment environment, KnownFields known, String text)
             throws InvalidExpressionException {
         try {

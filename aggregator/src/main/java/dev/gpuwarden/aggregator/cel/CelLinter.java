@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Finds errors that compile: fields that do not exist, and comparisons that are never equal. For one expression. */
+/** A search for errors that compile: fields that do not exist, and comparisons that are never equal. For one expression. */
 final class CelLinter {
 
     private static final Set<String> COMPARISONS = Set.of("_==_", "_!=_");
@@ -97,7 +97,10 @@ final class CelLinter {
         }
     }
 
-    /** Returns `event.agent` for `event.agent` and `event['agent']`; empty for what does not begin with a variable. */
+    /**
+     * Returns `event.agent` for `event.agent` and `event['agent']`; empty for an expression that does not begin with a
+     * variable.
+     */
     private Optional<String> path(CelExpr expr) {
         return switch (expr.getKind()) {
             case IDENT -> Optional.of(expr.ident().name()).filter(variables::contains);

@@ -9,30 +9,33 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one evaluation has cost so far, and its end where that is too much. A unit is about a character that is looked at; one that
- * is made counts {@link Prices#CREATED} times. For one thread.
+ * The cost of one evaluation so far, which ends the evaluation when it is too high. A unit is about one character that is read.
+ * A character that is created counts {@link Prices#CREATED} times. For one thread.
  */
 public final class Cost {
 
     /** An event's message of 16,384 characters against a pattern of 60 takes an eighth of this. */
     static final long MOST_UNITS = 4_000_000;
 
-    /** Of the thread's processor time, so that a busy machine ends nothing. */
+    /** The limit of the thread's processor time, which a busy machine does not shorten. */
     static final Duration MOST_TIME = Duration.ofMillis(100);
 
-    /** Between two looks at the clock. */
-    private static final long LOOK_UNITS = 100_000;
+    /** The units between two readings of the clock. */
+    private static final long CLOCK_UNITS = 100_000;
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final ThreadLocal<@Nullable Cost> CURRENT = new ThreadLocal<>();
 
-    /** From the first look at the clock, which a cheap evaluation never takes. */
+    /** The end, counted from the first reading of the clock, which a cheap evaluation never takes. */
     private long endNanos;
 
     private long units;
-    private long lookAt = LOOK_UNITS;
+    private long clockAt = CLOCK_UNITS;
 
-    /** Ends an evaluation at once: CEL takes exceptions for values, which `||` may pass over and loops would meet again and again. */
+    /**
+     * The immediate end of an evaluation. CEL treats exceptions as values, which `||` may ignore and each step of a loop would
+     * raise again.
+     */
     private static final class Exceeded extends Error {
         private static final long serialVersionUID = 1L;
 
@@ -43,7 +46,7 @@ public final class Cost {
 
     private Cost() {}
 
-    /** What is evaluated within a bound. */
+    /** An evaluation that {@link #within} bounds. */
     public interface Evaluation {
         Object run() throws CelEvaluationException;
     }
@@ -51,7 +54,7 @@ public final class Cost {
     /**
      * Runs an evaluation of a program of {@link BoundedRuntime}.
      *
-     * @throws CelEvaluationException where the evaluation fails, or costs too much ({@link #exceeded})
+     * @throws CelEvaluationException if the evaluation fails, or costs too much ({@link #exceeded})
      */
     public static Object within(Evaluation evaluation) throws CelEvaluationException {
         Cost cost = new Cost();
@@ -67,19 +70,19 @@ public final class Cost {
         }
     }
 
-    /** Whether an evaluation failed because it costs too much. */
+    /** Returns whether an evaluation failed because it costs too much. */
     public static boolean exceeded(CelEvaluationException e) {
         return e.getCause() instanceof Exceeded || e.getErrorCode() == CelErrorCode.ITERATION_BUDGET_EXCEEDED;
     }
 
-    /** Of one for which {@link #exceeded} holds: what it had too much of, and what mends it. */
+    /** Returns the exceeded limit and the remedy, for an exception for which {@link #exceeded} holds. */
     public static String why(CelEvaluationException e) {
         return e.getCause() instanceof Exceeded cause
-                ? cause.getMessage() + ": make no long texts, and match each once"
+                ? cause.getMessage() + ": create no long texts, and match each text once"
                 : "it takes too many steps: walk over each list once";
     }
 
-    /** That of the evaluation that this thread runs. */
+    /** Returns the cost of the evaluation that this thread runs. */
     static Cost current() {
         Cost cost = CURRENT.get();
         if (cost == null) {
@@ -88,7 +91,7 @@ public final class Cost {
         return cost;
     }
 
-    /** What is left before the evaluation ends. */
+    /** Returns the units that are left before the evaluation ends. */
     long left() {
         return Math.max(0, MOST_UNITS - units);
     }
@@ -96,10 +99,10 @@ public final class Cost {
     void charge(long more) {
         units += more + 1;
         if (units > MOST_UNITS || units < 0) {
-            throw new Exceeded("it looks at or makes more than " + MOST_UNITS + " characters and entries");
-        } else if (units >= lookAt) {
-            boolean first = lookAt == LOOK_UNITS;
-            lookAt = units + LOOK_UNITS;
+            throw new Exceeded("it reads or creates more than " + MOST_UNITS + " characters and entries");
+        } else if (units >= clockAt) {
+            boolean first = clockAt == CLOCK_UNITS;
+            clockAt = units + CLOCK_UNITS;
             if (first) {
                 endNanos = THREADS.getCurrentThreadCpuTime() + MOST_TIME.toNanos();
             } else if (THREADS.getCurrentThreadCpuTime() > endNanos) {

@@ -210,7 +210,7 @@ class PolicyEvaluatorTest {
         for (int i = 0; i < 5; i++) {
             watch.onUpsert("gpu-operator/b" + i, named("b" + i, "n1", "Running", RUNS));
         }
-        assertThat(run.stopped()).get().asString().contains("it looks at or makes more than 4000000 characters");
+        assertThat(run.stopped()).get().asString().contains("it reads or creates more than 4000000 characters");
         assertThat(told("n1")).hasSize(1);
         watch.onDelete("gpu-operator/a");
         assertThat(told("n1")).isEmpty();
