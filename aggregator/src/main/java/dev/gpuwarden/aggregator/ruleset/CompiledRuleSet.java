@@ -18,10 +18,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 
-/** A rule set whose clauses are ready to be asked. Thread-safe. */
+/** A rule set with compiled clauses. Thread-safe. */
 final class CompiledRuleSet {
 
-    /** An event's entities and codes are 512 pairs at most; a walk over each of them, and a few more, fit. */
+    /** An event's entities and codes are at most 512 pairs. A walk over each of them, and a few more, fit. */
     private static final BoundedRuntime RUNTIME = new BoundedRuntime(10_000);
 
     private static final CelEnvironment EVENTS = CelEnvironment.predicate(Clause.Kind.HEALTH_EVENT.variable(), RUNTIME);
@@ -87,7 +87,10 @@ final class CompiledRuleSet {
         }
     }
 
-    /** With the largest event that there is. What it lacks is no fault of the expression's. */
+    /**
+     * Evaluates a clause on the largest event that is accepted. An error because the event lacks a field is no fault of the
+     * clause.
+     */
     private static void tryOut(Step step) throws InvalidExpressionException {
         for (Map<String, Object> event : Largest.EVENTS) {
             try {
@@ -107,7 +110,7 @@ final class CompiledRuleSet {
         return source;
     }
 
-    /** @throws CelEvaluationException where a clause cannot be answered: then the rule set is not met */
+    /** @throws CelEvaluationException if a clause cannot be evaluated; the event does not meet the rule set then */
     boolean test(Map<String, Object> event, Map<String, Object> node) throws CelEvaluationException {
         for (Step step : all) {
             if (!step.test(event, node)) {
@@ -122,7 +125,7 @@ final class CompiledRuleSet {
         return any.isEmpty();
     }
 
-    /** What {@link EventLimits} lets through, at its most. */
+    /** The largest events that {@link EventLimits} accepts. */
     private static final class Largest {
         static final List<Map<String, Object>> EVENTS =
                 List.of(event(EventLimits.FAULTS, 1), event(1, EventLimits.FAULTS));

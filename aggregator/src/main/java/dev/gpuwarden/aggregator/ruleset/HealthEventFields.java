@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A health event as a plain tree, with NVSentinel's names (health_event.proto): what expressions call `event`, and what
- * annotations hold. Every field is there, whether set or not.
+ * A health event as a plain tree, with NVSentinel's names (health_event.proto). Expressions see it as `event`, and annotations
+ * contain it. Every field is there, even if the event does not set it.
  */
 public final class HealthEventFields {
 
@@ -36,7 +36,7 @@ public final class HealthEventFields {
         return FIELDS;
     }
 
-    /** Numbers are longs, maps are sorted: the same event is always the same tree. */
+    /** Returns the tree of an event. Numbers are longs and maps are sorted, so that equal events give equal trees. */
     public static Map<String, Object> of(HealthEvent event) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("version", (long) event.version());

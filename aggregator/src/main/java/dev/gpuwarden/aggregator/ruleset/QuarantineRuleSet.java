@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a QuarantineRuleSet says. It is met when every clause of {@code all} is true and, where {@code any} has clauses, one of
- * those too.
+ * The content of a QuarantineRuleSet. An event meets it if every clause of {@code all} is true, and at least one of {@code any}
+ * if there are some.
  *
- * @param generation the resource's, that conditions about it name
- * @param priority of two rule sets that want different values of one taint or label, the higher wins
+ * @param generation the generation of the resource, which its conditions name
+ * @param priority the rank among rule sets; if two set different values of one taint or label, the higher one wins
  */
 public record QuarantineRuleSet(
         String name,
@@ -26,7 +26,7 @@ public record QuarantineRuleSet(
         Optional<Taint> taint,
         Optional<Label> label) {
 
-    /** What senders' `quarantineOverrides.force` is recorded as: a cordon, whatever the rules say. */
+    /** The rule set under which `quarantineOverrides.force` of a sender is recorded: a cordon, whatever the rules are. */
     public static final QuarantineRuleSet FORCED = new QuarantineRuleSet(
             "quarantineOverrides.force", 0, true, 0, List.of(), List.of(), true, Optional.empty(), Optional.empty());
 
@@ -36,8 +36,10 @@ public record QuarantineRuleSet(
     }
 
     /**
-     * @param resource as the API server has it
-     * @throws IllegalArgumentException with field, expected and seen, for what the schema would refuse as well
+     * Reads a rule set.
+     *
+     * @param resource the resource in the form of the API server
+     * @throws IllegalArgumentException with field, expected and found value, for a resource that the schema refuses as well
      */
     public static QuarantineRuleSet of(Map<String, Object> resource) {
         Map<String, Object> metadata = JsonTrees.object(resource, "metadata");
@@ -96,7 +98,7 @@ public record QuarantineRuleSet(
         }
     }
 
-    /** One condition of a rule set: a CEL expression over an event, or over a Node. */
+    /** One condition of a rule set: a CEL expression on an event, or on a Node. */
     public record Clause(Kind kind, String expression) {
 
         public enum Kind {
@@ -111,12 +113,12 @@ public record QuarantineRuleSet(
                 this.variable = variable;
             }
 
-            /** As the resource names it. */
+            /** Returns the name in the resource. */
             public String label() {
                 return label;
             }
 
-            /** What expressions of this kind call their subject. */
+            /** Returns the variable that contains the subject in expressions of this kind. */
             public String variable() {
                 return variable;
             }

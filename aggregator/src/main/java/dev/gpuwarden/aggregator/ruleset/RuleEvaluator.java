@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All rule sets, those that can be used compiled. One that cannot be used says so in its condition, and costs the others
- * nothing. Immutable and thread-safe.
+ * All rule sets, compiled. A rule set that cannot be used has the reason in its condition, and does not affect the others.
+ * Immutable and thread-safe.
  */
 public final class RuleEvaluator {
 
@@ -25,16 +25,16 @@ public final class RuleEvaluator {
         this.conditions = List.copyOf(conditions);
     }
 
-    /** A rule set that could not answer for this event, which it is then not met by. */
+    /** A rule set that failed on an event. The event does not meet it. */
     public record Unanswered(String ruleSet, String why) {}
 
     /**
-     * @param met in order of their names
-     * @param unanswered what those who wrote the rules should know
+     * @param met the rule sets that the event meets, by name
+     * @param unanswered the rule sets that failed, for their authors
      */
     public record Matches(List<QuarantineRuleSet> met, List<Unanswered> unanswered) {}
 
-    /** Takes milliseconds for each rule set, the first one a second: not for a hot path. */
+    /** Compiles rule sets. Each one takes milliseconds, the first one a second: not for a hot path. */
     public static RuleEvaluator compile(Collection<QuarantineRuleSet> ruleSets) {
         List<CompiledRuleSet> ready = new ArrayList<>();
         List<RuleCondition> conditions = new ArrayList<>();
@@ -43,7 +43,7 @@ public final class RuleEvaluator {
                 .toList()) {
             if (!set.enabled()) {
                 conditions.add(new RuleCondition(
-                        set.name(), set.generation(), false, "Disabled", "spec.enabled is false: it is not asked"));
+                        set.name(), set.generation(), false, "Disabled", "spec.enabled is false: it is not evaluated"));
                 continue;
             }
             try {
@@ -57,15 +57,15 @@ public final class RuleEvaluator {
         return new RuleEvaluator(ready, conditions);
     }
 
-    /** One for each rule set, in order of their names. */
+    /** Returns one condition for each rule set, by name. */
     public List<RuleCondition> conditions() {
         return conditions;
     }
 
     /**
-     * Which rule sets an event on a node meets.
+     * Returns the rule sets that an event on a node meets.
      *
-     * @param node as the API server has it, with maps for labels and annotations even where it has none
+     * @param node the Node in the form of the API server, with maps for labels and annotations even if it has none
      */
     public Matches match(HealthEvent event, Map<String, Object> node) {
         Map<String, Object> tree = HealthEventFields.of(event);
@@ -84,14 +84,14 @@ public final class RuleEvaluator {
     }
 
     /**
-     * The condition `Ready` of a rule set: whether it is asked at all, and if not, why.
+     * The condition `Ready` of a rule set: true if it is evaluated, else the reason.
      *
      * @param reason Ready, Disabled, DoesNotCompile, TooCostly or NeverMatches
-     * @param message for its author: which clause, line and column, what is available
+     * @param message the text for the author: the clause, line and column, the available fields
      */
     public record RuleCondition(String ruleSet, long generation, boolean ready, String reason, String message) {
 
-        /** As the resource's status has it, less the time of its last change. */
+        /** Returns the condition in the form of the resource's status, without the time of its last change. */
         public java.util.Map<String, Object> toTree() {
             return java.util.Map.of(
                     "type", "Ready",

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The cluster's QuarantineRuleSets as they are now, compiled; and in their status what is wrong with them. Thread-safe. */
+/** The cluster's QuarantineRuleSets, compiled; it writes their errors into their status. Thread-safe. */
 public final class RuleSetStore {
 
     public static final ResourceKind KIND =
@@ -27,7 +27,7 @@ public final class RuleSetStore {
     private volatile RuleEvaluator book = RuleEvaluator.EMPTY;
     private volatile List<RuleCondition> conditions = List.of();
 
-    /** @param changed told when the rules are others */
+    /** @param changed called after the rules changed */
     public RuleSetStore(KubeClient api, Clock clock, Runnable changed) {
         this.status = new ReadyConditionWriter(api, clock, KIND);
         this.changed = changed;
@@ -37,12 +37,12 @@ public final class RuleSetStore {
         return book;
     }
 
-    /** One for each rule set, in order of their names. */
+    /** Returns one condition for each rule set, by name. */
     public List<RuleCondition> conditions() {
         return conditions;
     }
 
-    /** What follows the rule sets. Compiles, which takes milliseconds, in the thread that tells of a change. */
+    /** Returns the listener of the informer. It compiles, which takes milliseconds, in the informer's thread. */
     public ResourceInformer.Listener listener() {
         return new ResourceInformer.Listener() {
             @Override
@@ -68,7 +68,7 @@ public final class RuleSetStore {
     private synchronized void change(String name, Optional<Map<String, Object>> resource) {
         Optional<Map<String, Object>> before = Optional.ofNullable(
                 resource.isPresent() ? resources.put(name, resource.get()) : resources.remove(name));
-        // Our own writes of conditions come back here too.
+        // Our own writes of conditions arrive here too.
         if (complete && !spec(before).equals(spec(resource))) {
             compile();
         }
@@ -99,7 +99,7 @@ public final class RuleSetStore {
         changed.run();
     }
 
-    /** Writes into the status of this rule set what there is to be said of it. Blocks until it is there. */
+    /** Writes the condition of a rule set into its status. Blocks until it is stored. */
     public void tell(String name) throws ApiException, InterruptedException {
         Optional<RuleCondition> wanted = conditions.stream()
                 .filter(condition -> condition.ruleSet().equals(name))

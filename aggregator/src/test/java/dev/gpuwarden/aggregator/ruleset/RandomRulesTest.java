@@ -15,12 +15,12 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Rules as chance writes them: a sample of what benchmarks/cel-fuzz runs a million of. */
+/** Tests random rules: a sample of the million that benchmarks/cel-fuzz runs. */
 class RandomRulesTest {
 
     private static final int RULES = 300;
 
-    /** Made and thrown away by one rule and one event; a live evaluation is a part of that. */
+    /** The garbage of one rule and one event; a live evaluation takes a part of it. */
     private static final long MOST_BYTES = 256L << 20;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -35,7 +35,7 @@ class RandomRulesTest {
             .build();
 
     @Test
-    void noneTakesMoreThanItsShareAndEachThatDoesIsNamed() {
+    void randomRulesStayWithinMemoryAndCostlyOnesAreNamed() {
         RandomExpressions expressions = new RandomExpressions(
                 14,
                 List.of("event.message", "event.agent", "event.nodeName"),

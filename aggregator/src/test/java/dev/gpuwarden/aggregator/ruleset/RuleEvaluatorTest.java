@@ -70,13 +70,13 @@ class RuleEvaluatorTest {
             event.componentClass == 'NIC'                                                  | false
             event.isHealthy                                                                | false
             """)
-    void asksTheEvent(String expression, boolean met) {
+    void expressionIsEvaluatedOnTheEvent(String expression, boolean met) {
         String cel = expression.replace("OR", "||");
         assertThat(met(set("rule", List.of(event(cel)), List.of()))).hasSize(met ? 1 : 0);
     }
 
     @Test
-    void everyClauseOfAllAndOneOfAnyMustBeTrue() {
+    void ruleSetIsMetWhenAllClausesAndOneOfAnyAreTrue() {
         Clause yes = event("event.isFatal");
         Clause no = event("!event.isFatal");
         Clause pool = node("node.metadata.labels['pool'] == 'a'");
@@ -92,7 +92,7 @@ class RuleEvaluatorTest {
     }
 
     @Test
-    void whatCannotBeAnsweredIsNotMetAndTold() {
+    void ruleSetThatFailsIsNotMetAndIsReported() {
         RuleEvaluator book = RuleEvaluator.compile(List.of(
                 set("asks-too-much", List.of(node("node.metadata.labels['rack'] == 'r1'")), List.of()),
                 set("works", List.of(event("event.isFatal")), List.of())));
@@ -118,7 +118,7 @@ class RuleEvaluatorTest {
             1 > 2                              | NeverMatches   | the expression is always false
             event.entitiesImpacted.exists(a, event.entitiesImpacted.exists(b, a == b && a.entityType == 'x')) | TooCostly | it takes too many steps
             """)
-    void tellsWhatIsWrong(String expression, String reason, String message) {
+    void conditionNamesTheError(String expression, String reason, String message) {
         RuleEvaluator book = RuleEvaluator.compile(List.of(
                 set("bad", List.of(event("event.isFatal"), event(expression)), List.of()),
                 set("good", List.of(event("event.isFatal")), List.of())));
@@ -135,14 +135,14 @@ class RuleEvaluatorTest {
     }
 
     @Test
-    void aMistakeOnALaterLineIsFoundThere() {
+    void errorIsReportedAtItsLine() {
         RuleEvaluator book = RuleEvaluator.compile(
                 List.of(set("bad", List.of(event("event.isFatal &&\n  event.chekName == 'x'")), List.of())));
         assertThat(book.conditions().get(0).message()).contains("line 2 column 8");
     }
 
     @Test
-    void longExpressionsAndDeepOnesAreRefused() {
+    void longAndDeepExpressionsAreRefused() {
         String wide = "event.isFatal" + " && event.isFatal".repeat(400);
         String deep = "(".repeat(200) + "event.isFatal" + ")".repeat(200);
         assertThat(RuleEvaluator.compile(List.of(
@@ -153,7 +153,7 @@ class RuleEvaluatorTest {
     }
 
     @Test
-    void aDisabledRuleSetIsNotAskedAndSaysSo() {
+    void disabledRuleSetIsNotEvaluatedAndReportsDisabled() {
         QuarantineRuleSet off = new QuarantineRuleSet(
                 "off",
                 1,
@@ -171,7 +171,7 @@ class RuleEvaluatorTest {
     }
 
     @Test
-    void readsWhatTheApiServerHas() {
+    void ruleSetIsReadFromItsResource() {
         Map<String, Object> resource = Map.of(
                 "metadata",
                 Map.of("name", "gpu-fatal", "generation", 7L),

@@ -39,7 +39,7 @@ class ShippedRulesTest {
     }
 
     @Test
-    void allSixCanBeAsked() {
+    void allSixRuleSetsAreReady() {
         assertThat(RULES.conditions())
                 .hasSize(6)
                 .allSatisfy(condition ->
@@ -62,7 +62,7 @@ class ShippedRulesTest {
         "preflight-dcgm-diag, GPU, DcgmDiagnosticMemory, preflight-fatal",
         "somebody, GPU, check, ''"
     })
-    void whatIsFatalMeetsOneOfThemUnlessTheNodeOptsOut(String agent, String component, String check, String met) {
+    void fatalEventMeetsOneRuleSetUnlessTheNodeOptsOut(String agent, String component, String check, String met) {
         HealthEvent.Builder event = HealthEvent.of(agent, component, check).nodeName("node-1");
         assertThat(RULES.match(event.build(), node(Map.of())).met()).isEmpty();
         HealthEvent fatal = event.fatal(true).build();
