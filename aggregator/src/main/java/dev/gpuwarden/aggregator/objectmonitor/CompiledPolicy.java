@@ -16,26 +16,29 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A policy whose expressions are ready to be asked. Pure: the same object at the same moment gives the same. Thread-safe. */
+/** A policy with compiled expressions. Pure: equal objects at the same moment give equal outcomes. Thread-safe. */
 public final class CompiledPolicy {
 
     private static final String RESOURCE = "resource";
 
-    /** A walk over each of 200 items for each of 200; takes less than a tenth of a second. */
+    /** Enough to walk over each of 200 items for each of 200, which takes less than a tenth of a second. */
     private static final BoundedRuntime RUNTIME = new BoundedRuntime(50_000);
 
     private static final CelEnvironment PREDICATES = CelEnvironment.timedPredicate(RESOURCE, RUNTIME);
     private static final CelEnvironment NODE_NAMES = CelEnvironment.timedText(RESOURCE, RUNTIME);
 
-    /** Between two of these moments from now the answer is taken to change once at most. */
+    /**
+     * The moments from now at which a future result is evaluated. Between two of them the result is assumed to change at most
+     * once.
+     */
     private static final List<Duration> LOOKS =
             List.of(Duration.ofMinutes(5), Duration.ofHours(1), Duration.ofDays(1), Duration.ofDays(30));
 
     private static final Duration FINEST = Duration.ofMillis(1);
 
     /**
-     * Of this thread's processor time, so that a busy machine does not change the answer. What is not foreseen is seen when it is asked
-     * about next.
+     * The limit of the thread's processor time, which a busy machine does not shorten. The next evaluation finds a change that
+     * was not foreseen.
      */
     private static final Duration MOST = Duration.ofMillis(50);
 
@@ -51,7 +54,7 @@ public final class CompiledPolicy {
         this.association = association;
     }
 
-    /** Takes milliseconds, the first one a second: not for a hot path. */
+    /** Compiles a policy in milliseconds, the first one in a second: not for a hot path. */
     public static CompiledPolicy compile(MonitorPolicy source) throws InvalidExpressionException {
         return new CompiledPolicy(
                 source,
@@ -76,7 +79,7 @@ public final class CompiledPolicy {
         return source;
     }
 
-    /** @param object as {@link PlainTree} makes it */
+    /** @param object the object in the form of {@link PlainTree} */
     public Outcome evaluate(Map<String, Object> object, Instant now) {
         long start = System.nanoTime();
         boolean matches;
@@ -113,7 +116,7 @@ public final class CompiledPolicy {
         return predicate.test(variables(object, at));
     }
 
-    /** What cannot be answered is no match. */
+    /** Returns whether the object matches at a moment. An object that cannot be evaluated does not match. */
     private boolean willMatch(Map<String, Object> object, Instant at) {
         try {
             return test(object, at);
@@ -146,7 +149,7 @@ public final class CompiledPolicy {
         return Optional.empty();
     }
 
-    /** The first moment at which it is the other way, or a later one, between one at which it is not and one at which it is. */
+    /** Returns the first moment between the two at which the result differs, or a later one. */
     private Instant between(Map<String, Object> object, Instant from, Instant to, boolean matches, long end) {
         Instant before = from;
         Instant after = to;
@@ -166,15 +169,15 @@ public final class CompiledPolicy {
     }
 
     /**
-     * What a policy says of an object at a moment.
+     * The result of a policy for an object at a moment.
      *
-     * @param matches whether the object is wrong
-     * @param node that it concerns; empty where it does not match, or the policy finds none for it
-     * @param problem why the policy could not answer, or found no node; empty where it could
-     * @param tooCostly whether that is because it would have taken too long
-     * @param timed whether the answer can become another one by the passing of time alone
-     * @param changes when it does so next, as far as that can be foreseen
-     * @param nanos how long it took to say whether the object is wrong now
+     * @param matches true if the object is faulty
+     * @param node the node that the object concerns; empty if it does not match, or the policy finds no node
+     * @param problem the reason why the evaluation failed or found no node; empty otherwise
+     * @param tooCostly true if the evaluation ended because it costs too much
+     * @param timed true if the result can change as time passes
+     * @param changes the time of the next such change; empty if it cannot be foreseen
+     * @param nanos the duration of the evaluation at this moment, in nanoseconds
      */
     public record Outcome(
             boolean matches,

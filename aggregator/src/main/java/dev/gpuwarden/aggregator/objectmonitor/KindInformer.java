@@ -16,12 +16,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows the objects of one type for some policies, whether the type is there yet or not, and whether this program has the right
- * to or not: where it cannot, it says why and tries again. All but the questions about it is for one thread.
+ * An informer on the objects of one type, for several policies. It also works for a type that does not exist yet, or that this
+ * program may not list: it then reports the reason and tries again. One thread calls it, except for its getters.
  */
 final class KindInformer implements AutoCloseable {
 
-    /** So often in a row the API server must have said that there is no such type before its objects are taken to be gone. */
+    /** The successive replies without the type, after which its objects are taken as deleted. */
     private static final int SURE = 2;
 
     private final KubeClient api;
@@ -36,7 +36,7 @@ final class KindInformer implements AutoCloseable {
     private volatile Optional<Trouble> trouble = Optional.empty();
     private volatile boolean watching;
 
-    /** @param brokenWatch for how long a watch that has broken is no trouble */
+    /** @param brokenWatch the time for which a broken watch is no trouble */
     KindInformer(
             KubeClient api,
             ResourceType type,
@@ -57,9 +57,9 @@ final class KindInformer implements AutoCloseable {
     }
 
     /**
-     * Looks how it is, and does what there is to do.
+     * Reads the state of the watch, and opens or closes it if necessary.
      *
-     * @param ask whether the API server may be asked, which blocks
+     * @param ask true if the API server may be asked, which blocks
      */
     void tend(boolean ask) throws InterruptedException {
         ResourceInformer open = mirror;
@@ -84,7 +84,7 @@ final class KindInformer implements AutoCloseable {
         Discovery found = Discovery.look(api, type);
         trouble = found.trouble();
         if (found.absent()) {
-            // What follows them would find nothing for ever, or another type that has the name by then.
+            // The informer would find nothing permanently, or another type that has the name by then.
             open.close();
             mirror = null;
             brokenSince = 0;
@@ -142,15 +142,15 @@ final class KindInformer implements AutoCloseable {
     }
 
     /**
-     * How the API server names a type of objects in its paths, and whether this program may follow them.
+     * The name of a type in the API server's paths, and whether this program may list and watch it.
      *
-     * @param kind empty where they cannot be followed now
-     * @param trouble why not
-     * @param absent whether the API server has said that there is no such type, so that there are no objects of it
+     * @param kind the resource; empty if it cannot be watched now
+     * @param trouble the reason; empty if it can be watched
+     * @param absent true if the API server has replied that the type does not exist, so that it has no objects
      */
     record Discovery(Optional<ResourceKind> kind, Optional<Trouble> trouble, boolean absent) {
 
-        /** Where rights of users' own for kinds of their own belong. */
+        /** The label of ClusterRoles with which users grant rights on their own kinds. */
         static final String RIGHTS_LABEL = "gpuwarden.dev/aggregate-to-monitor";
 
         /** Asks the API server once or twice; blocks. */
@@ -161,7 +161,7 @@ final class KindInformer implements AutoCloseable {
             } catch (ApiException e) {
                 return e.notFound()
                         ? absent("the API server has no " + type.apiVersion())
-                        : unfollowed("Unreachable", "the API server does not say what it has: " + e.getMessage());
+                        : unfollowed("Unreachable", "the API server does not list its types: " + e.getMessage());
             }
             List<Map<String, Object>> resources = JsonTrees.objects(list, "resources").stream()
                     .filter(each -> !JsonTrees.text(each, "name").contains("/"))
@@ -184,7 +184,7 @@ final class KindInformer implements AutoCloseable {
             String plural = JsonTrees.text(resource, "name");
             List<String> verbs = JsonTrees.textList(resource, "verbs");
             if (!verbs.contains("list") || !verbs.contains("watch")) {
-                return unfollowed("NotWatchable", "the API server lets nobody follow each " + type);
+                return unfollowed("NotWatchable", "the API server does not support list and watch of each " + type);
             }
             ResourceKind kind = ResourceKind.ofCluster(type.group(), type.version(), plural, type.kind());
             try {
@@ -208,7 +208,7 @@ final class KindInformer implements AutoCloseable {
         private static Discovery absent(String why) {
             return new Discovery(
                     Optional.empty(),
-                    Optional.of(new Trouble("ResourceNotFound", why + "; it is looked for again and again")),
+                    Optional.of(new Trouble("ResourceNotFound", why + "; it is checked again regularly")),
                     true);
         }
 

@@ -12,16 +12,16 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** All objects that match now, by policy and by node. Thread-safe. */
+/** An index of all objects that match now, by policy and by node. Thread-safe. */
 final class MatchIndex {
 
     private final Consumer<String> changed;
     private final Map<String, Map<String, Match>> byPolicy = new HashMap<>();
     private final Map<String, Map<Match.Key, Match>> byNode = new HashMap<>();
-    /** By policy, how many of its matches concern each node. */
+    /** The number of matches for each node, by policy. */
     private final Map<String, Map<String, Integer>> counts = new HashMap<>();
 
-    /** @param changed told of a node whose matches are others now; must be quick */
+    /** @param changed called with a node whose matches changed; must be quick */
     MatchIndex(Consumer<String> changed) {
         this.changed = changed;
     }
@@ -70,7 +70,7 @@ final class MatchIndex {
         changed.accept(node);
     }
 
-    /** Takes away those of a policy of which this is true. */
+    /** Removes the matches of a policy for which the predicate is true. */
     synchronized void removeIf(String policy, Predicate<Match> gone) {
         List<String> objects = byPolicy.getOrDefault(policy, Map.of()).entrySet().stream()
                 .filter(entry -> gone.test(entry.getValue()))
@@ -82,7 +82,7 @@ final class MatchIndex {
         }
     }
 
-    /** From now on they are known from before. */
+    /** Marks the matches of a policy as not confirmed: they are from before. */
     synchronized void unconfirm(String policy) {
         Map<String, Match> ofPolicy = byPolicy.getOrDefault(policy, Map.of());
         for (Map.Entry<String, Match> entry : List.copyOf(ofPolicy.entrySet())) {
@@ -90,7 +90,7 @@ final class MatchIndex {
         }
     }
 
-    /** A copy, in order of their keys. */
+    /** Returns a copy of a node's matches, in the order of their keys. */
     synchronized Map<Match.Key, Match> ofNode(String node) {
         Map<Match.Key, Match> matches = new TreeMap<>(java.util.Comparator.comparing(Match.Key::toString));
         matches.putAll(byNode.getOrDefault(node, Map.of()));
@@ -107,7 +107,7 @@ final class MatchIndex {
                 .count();
     }
 
-    /** Those of the node that has the most of them. */
+    /** Returns the highest number of matches that concern one node. */
     synchronized int mostOfANode(String policy) {
         return counts.getOrDefault(policy, Map.of()).values().stream()
                 .mapToInt(Integer::intValue)
@@ -115,7 +115,7 @@ final class MatchIndex {
                 .orElse(0);
     }
 
-    /** Nodes that at least so many of its matches concern. */
+    /** Returns the number of nodes with at least this many matches, without the given nodes. */
     synchronized int nodes(String policy, int atLeast, Set<String> less) {
         return (int) counts.getOrDefault(policy, Map.of()).entrySet().stream()
                 .filter(node -> node.getValue() >= atLeast && !less.contains(node.getKey()))
@@ -126,7 +126,7 @@ final class MatchIndex {
         return new TreeSet<>(byPolicy.keySet());
     }
 
-    /** All nodes that a match of the policy concerns. */
+    /** Returns all nodes that a match of the policy concerns. */
     synchronized Set<String> nodes(String policy) {
         return new TreeSet<>(counts.getOrDefault(policy, Map.of()).keySet());
     }
@@ -142,19 +142,19 @@ final class MatchIndex {
     }
 
     /**
-     * An object that a policy says is wrong, and stays so until it has recovered.
+     * An object that matches a policy. The match stays until the object has recovered.
      *
-     * @param since when it was first seen to match
-     * @param digest of the policy by which it matches
-     * @param confirmed whether it has been seen since this replica follows the objects; else it is known from before
-     * @param heardNanos when it was heard of that made it match, by {@link System#nanoTime}
+     * @param since the time of the first evaluation that matched
+     * @param digest the digest of the policy by which the object matches
+     * @param confirmed true if the object was evaluated since this replica watches it; false if the match is from before
+     * @param heardNanos the time at which the change arrived that made it match, by {@link System#nanoTime}
      */
     record Match(String node, Instant since, String digest, boolean confirmed, long heardNanos) {
 
-        /** Which object by which policy. */
+        /** The key of a match: an object and a policy. */
         record Key(String policy, String object) {
 
-            /** All objects of a node together, by a policy that counts them. */
+            /** Returns the key of all objects of a node together, for a policy that counts them. */
             static Key whole(String policy) {
                 return new Key(policy, "");
             }
@@ -169,7 +169,7 @@ final class MatchIndex {
             }
         }
 
-        /** The same object as it is known already: it has matched since then, unless it concerned another node. */
+        /** Returns this match with the start of an earlier match of the object, unless that concerned another node. */
         Match after(Match before) {
             return node.equals(before.node) ? new Match(node, before.since, digest, true, before.heardNanos) : this;
         }

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** What monitoring costs, and how quick it is. Thread-safe. */
+/** The cost and the speed of the object monitor. Thread-safe. */
 public final class MonitorMetrics {
 
     private static final long LONGEST_MICROS = TimeUnit.MINUTES.toMicros(5);
@@ -27,7 +27,7 @@ public final class MonitorMetrics {
         evaluations.recordValue(micros(nanos));
     }
 
-    /** From hearing of a change to what it means being kept for good. */
+    /** Records the time from the arrival of a change until the fault is stored. */
     void told(long nanos) {
         changeToEvent.recordValue(micros(nanos));
     }
@@ -36,17 +36,20 @@ public final class MonitorMetrics {
         return Math.max(0, Math.min(LONGEST_MICROS, TimeUnit.NANOSECONDS.toMicros(nanos)));
     }
 
-    /** Objects that the API server has told, and told again. */
+    /** Returns the number of objects that the API server sent, with repetitions. */
     public long changes() {
         return heard.sum();
     }
 
-    /** Of NodeHealths. */
+    /** Returns the number of NodeHealths that were written. */
     public long written() {
         return writes.sum();
     }
 
-    /** Of one policy and one object, in microseconds; one that foresees changes asks many times. */
+    /**
+     * Returns the durations in microseconds for one policy and one object. An evaluation that foresees changes runs several
+     * times.
+     */
     public Histogram evaluationMicros() {
         return evaluations.copy();
     }

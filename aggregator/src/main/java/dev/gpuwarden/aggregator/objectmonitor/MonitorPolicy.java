@@ -15,14 +15,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a MonitorPolicy says: which objects are wrong, which node that concerns, and what is then told of it.
+ * The content of a MonitorPolicy: the objects that are faulty, the node that each concerns, and the event to report.
  *
- * @param generation the resource's, that conditions about it name
- * @param predicate true of an object that is wrong
- * @param association gives the name of the node that the object concerns
- * @param damping how long an object must match, or be healthy, before that counts
- * @param minMatches so many objects that concern one node must match at the same time to raise its fault; where it is more than
- *     one, that fault is the node's as a whole and stays while any of them matches
+ * @param generation the generation of the resource, which its conditions name
+ * @param predicate the expression that is true for a faulty object
+ * @param association the expression that gives the name of the object's node
+ * @param damping the time for which an object must match, or be healthy, before that counts
+ * @param minMatches the number of objects of one node that must match at the same time to raise its fault. If it is above 1,
+ *     the fault belongs to the node as a whole, and stays while any of them matches.
  */
 public record MonitorPolicy(
         String name,
@@ -42,8 +42,10 @@ public record MonitorPolicy(
     private static final int MOST_MIN_MATCHES = 1000;
 
     /**
-     * @param resource as the API server has it
-     * @throws IllegalArgumentException with field, expected and seen, for what the schema would refuse as well
+     * Reads a policy.
+     *
+     * @param resource the resource in the form of the API server
+     * @throws IllegalArgumentException with field, expected and found value, for a resource that the schema refuses as well
      */
     public static MonitorPolicy of(Map<String, Object> resource) {
         Map<String, Object> metadata = JsonTrees.object(resource, "metadata");
@@ -108,38 +110,45 @@ public record MonitorPolicy(
         return text;
     }
 
-    /** Whether objects are counted: each is evidence of what is wrong with its node, and need not recover itself. */
+    /**
+     * Returns whether objects are counted. A counted object is evidence of a fault of its node, and need not recover itself.
+     */
     boolean counts() {
         return minMatches > 1;
     }
 
-    /** Whether the same objects are asked the same, and what they answer counts after the same time. */
+    /** Returns whether both policies evaluate the same objects with the same expressions and the same damping. */
     boolean asksAs(MonitorPolicy other) {
         return digest().equals(other.digest()) && damping.equals(other.damping) && counts() == other.counts();
     }
 
-    /** Changes when other objects may match, or concern other nodes; not with what is told of them. */
+    /**
+     * Returns a text that changes when other objects may match or concern other nodes. The event to report is no part of it.
+     */
     String digest() {
         return Sha256.hex(String.join("\0", resource.toString(), predicate, association), DIGEST_CHARACTERS);
     }
 
     /**
-     * How long an object must give the same answer before that answer replaces what is reported of it. Pure.
+     * The time for which the result for an object must be constant before it replaces the reported one. Pure.
      *
-     * @param raise the time for which it must match before its fault is raised; zero: at once
-     * @param clear the time for which it must be healthy before its fault clears; zero: at once
+     * @param raise the time for which the object must match before its fault is raised; zero for immediately
+     * @param clear the time for which the object must be healthy before its fault clears; zero for immediately
      */
     record Damping(Duration raise, Duration clear) {
 
         static final String RAISE = "minMatchSeconds";
         static final String CLEAR = "minHealthySeconds";
 
-        /** An operator that rewrites a status is done with that by then: five minutes is the usual resync of controllers. */
+        /** An operator that rewrites a status has finished by then: five minutes is the usual resync of controllers. */
         static final Duration CLEAR_OTHERS = Duration.ofMinutes(5);
 
         static final Duration LONGEST = Duration.ofDays(1);
 
-        /** @param spec of the policy; where it gives no time, Pods clear at once, since {@link RecoveryRule} watches over them */
+        /**
+         * @param spec the policy's spec. Without a time in it, Pods clear immediately, since {@link RecoveryRule} applies to
+         *     them.
+         */
         static Damping of(Map<String, Object> spec, ResourceType type) {
             return new Damping(
                     seconds(spec, RAISE, Duration.ZERO),
@@ -158,15 +167,15 @@ public record MonitorPolicy(
             return Duration.ofSeconds(seconds);
         }
 
-        /** When an object that has matched since then is reported. */
+        /** Returns the time at which an object is reported that has matched since then. */
         Instant raises(Instant since) {
             return since.plus(raise);
         }
 
         /**
-         * When the fault of an object clears that has not matched since then.
+         * Returns the time at which the fault of an object clears that has not matched since then.
          *
-         * @param well when the object itself shows that it has recovered; empty where it does not
+         * @param well the time at which the object itself shows that it has recovered; empty if it does not
          */
         Optional<Instant> clears(Instant since, Optional<Instant> well) {
             Instant steady = since.plus(clear);
@@ -175,9 +184,9 @@ public record MonitorPolicy(
     }
 
     /**
-     * What is told of a node when an object matches.
+     * The event that is reported for a node when an object matches.
      *
-     * @param customAction the action's name where {@code action} is {@code CUSTOM}, else empty
+     * @param customAction the name of the action if {@code action} is {@code CUSTOM}, else empty
      */
     public record EventTemplate(
             String componentClass,
@@ -193,9 +202,9 @@ public record MonitorPolicy(
     }
 
     /**
-     * A type of objects, as its authors name it.
+     * A type of objects, by its names in the API.
      *
-     * @param group empty for the core group
+     * @param group the API group; empty for the core group
      */
     public record ResourceType(String group, String version, String kind) {
 
@@ -219,10 +228,10 @@ public record MonitorPolicy(
                 "selfLink",
                 "uid");
 
-        /** Kinds of the core group whose fields beside the metadata are known. */
+        /** The kinds of the core group whose fields besides the metadata are fixed. */
         private static final Set<String> WITH_SPEC_AND_STATUS = Set.of("Pod", "Node");
 
-        /** What an object says that it is. */
+        /** Returns the type that an object names as its own. */
         static ResourceType of(Map<String, Object> object) {
             String apiVersion = JsonTrees.text(object, "apiVersion");
             int slash = apiVersion.indexOf('/');
@@ -236,7 +245,7 @@ public record MonitorPolicy(
             return group.isEmpty() ? version : group + "/" + version;
         }
 
-        /** Where the API server says what there is of this group and version. */
+        /** Returns the path at which the API server lists the kinds of this group and version. */
         String discoveryPath() {
             return group.isEmpty() ? "/api/" + version : "/apis/" + group + "/" + version;
         }

@@ -3,15 +3,17 @@ package dev.gpuwarden.aggregator.objectmonitor;
 import java.time.Duration;
 
 /**
- * How objects are monitored.
+ * The settings of the object monitor.
  *
- * @param resync how often objects are asked about again that time can change, and nodes looked at that have matches
- * @param concurrency so many nodes are written at once
- * @param retry how often types are looked for that are not there or may not be followed
- * @param annotate whether Nodes tell people which objects match
- * @param brokenWatch for how long a watch that has broken is no trouble: most begin again in a moment
- * @param confirmFrom from so many objects of a kind, or nodes, on, a policy that matches more than half of them must be confirmed
- * @param erring for how long a predicate that errs is no trouble: what is about to start lacks for a moment what it asks for
+ * @param resync the period after which objects that time can change are evaluated again, and the faults of nodes with matches
+ *     reconciled
+ * @param concurrency the number of nodes that are written at the same time
+ * @param retry the period between checks of types that do not exist or may not be watched
+ * @param annotate true if the Nodes name the matching objects in an annotation for operators
+ * @param brokenWatch the time for which a broken watch is no trouble; most begin again in a moment
+ * @param confirmFrom the number of objects of a kind, or of nodes, from which a policy must be confirmed if it matches more
+ *     than half
+ * @param erring the time for which a failing predicate is no trouble: a starting object lacks fields for a moment
  */
 public record MonitorSettings(
         Duration resync,
@@ -22,7 +24,7 @@ public record MonitorSettings(
         Duration brokenWatch,
         Duration erring) {
 
-    /** Three of four that break on their own at the same time are no accident. */
+    /** Three of four objects that break independently at the same time are no accident. */
     public static final int CONFIRM_FROM = 4;
 
     public MonitorSettings(Duration resync, int concurrency, Duration retry, boolean annotate, int confirmFrom) {

@@ -24,7 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** Keeps what this monitor tells of each node, in its NodeHealth, as the matches are; and reads it at the start. Thread-safe. */
+/** The reconciler of the faults that this monitor reports in each NodeHealth. At the start it reads them. Thread-safe. */
 final class NodeFaultReconciler {
 
     private static final System.Logger LOG = System.getLogger(NodeFaultReconciler.class.getName());
@@ -39,7 +39,7 @@ final class NodeFaultReconciler {
     private final Optional<PolicyMatches> annotations;
     private final Set<String> missing = ConcurrentHashMap.newKeySet();
 
-    /** @param held whether nothing new may be reported of the policy of this name now */
+    /** @param held true for the name of a policy that may report nothing new now */
     NodeFaultReconciler(
             KubeClient api,
             NodeCache fleet,
@@ -59,7 +59,7 @@ final class NodeFaultReconciler {
         this.annotations = annotate ? Optional.of(new PolicyMatches(api)) : Optional.empty();
     }
 
-    /** What was told before, by whoever led then. */
+    /** Reads the faults that an earlier leader reported. */
     void recall() {
         for (String node : fleet.healthNames()) {
             Optional<Map<String, Object>> health = fleet.health(node);
@@ -75,7 +75,7 @@ final class NodeFaultReconciler {
         }
     }
 
-    /** Brings one node's place to where it must be. Blocks. */
+    /** Reconciles the faults of one node. Blocks. */
     void settle(String node) throws ApiException, InterruptedException {
         Map<Match.Key, Match> matches = book.ofNode(node);
         Optional<CachedNode> there = fleet.node(node);
@@ -112,7 +112,7 @@ final class NodeFaultReconciler {
             missing.add(node);
             return;
         } catch (UnreadableNodeHealth e) {
-            LOG.log(Level.WARNING, "left as it is: " + e.getMessage());
+            LOG.log(Level.WARNING, "NodeHealth left unchanged: " + e.getMessage());
             return;
         }
         if (annotations.isPresent()) {
@@ -120,7 +120,7 @@ final class NodeFaultReconciler {
         }
     }
 
-    /** Nodes that objects concern and that do not exist. */
+    /** Returns the nodes that objects concern and that do not exist. */
     Set<String> missing() {
         return new TreeSet<>(missing);
     }
@@ -129,10 +129,13 @@ final class NodeFaultReconciler {
         missing.clear();
     }
 
-    /** Which objects are reported of a Node, in its annotation: for people, nothing here reads it. */
+    /** The annotation of a Node with the objects that are reported for it. It is for operators; no program here reads it. */
     static final class PolicyMatches {
 
-        /** As NVSentinel has it; keys are policy/namespace/name, with commas between; policy alone where objects are counted. */
+        /**
+         * NVSentinel's annotation. Its keys are policy/namespace/name, with commas between; the policy alone if objects are
+         * counted.
+         */
         static final String ANNOTATION = "nvsentinel.dgxc.nvidia.com/policy-matches";
 
         private static final String MANAGER = "gpuwarden-object-monitor";
@@ -150,7 +153,7 @@ final class NodeFaultReconciler {
             return all.size() <= MOST ? some : some + ",and " + (all.size() - MOST) + " more";
         }
 
-        /** Blocks until the Node has it; the answer is left to the watch. */
+        /** Blocks until the Node has the annotation. The informer delivers the changed Node. */
         void settle(CachedNode node, Collection<Match.Key> keys) throws ApiException, InterruptedException {
             String wanted = text(keys);
             if (node.annotations().getOrDefault(ANNOTATION, "").equals(wanted)) {
@@ -158,7 +161,7 @@ final class NodeFaultReconciler {
             }
             Map<String, Object> metadata = new LinkedHashMap<>();
             metadata.put("name", node.name());
-            // Of a Node that is gone none would be made.
+            // Without the uid, server-side apply would create a Node that was deleted.
             metadata.put("uid", node.uid());
             if (!wanted.isEmpty()) {
                 metadata.put("annotations", Map.of(ANNOTATION, wanted));

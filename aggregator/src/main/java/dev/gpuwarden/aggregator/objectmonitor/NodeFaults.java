@@ -23,26 +23,30 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** The faults of a node, from the objects that match and concern it; and back. Pure. */
+/** The conversion of matching objects to faults of their node, and back. Pure. */
 final class NodeFaults {
 
-    /** As NVSentinel's is called. */
+    /** The agent's name in NVSentinel. */
     static final String AGENT = "kubernetes-object-monitor";
 
-    /** Which expressions an object has matched by. */
+    /** The metadata key of the digest of the expressions by which an object matched. */
     private static final String DIGEST = "policyDigest";
 
-    /** Objects that a message names. */
+    /** The number of objects that a message names. */
     private static final int NAMED = 3;
 
-    /** Characters of them; a message has room for 512. */
+    /** The characters for names of objects; a message has room for 512. */
     private static final int MOST_NAMED = 160;
 
     private static final int MOST_TEMPLATE = 280;
 
     private NodeFaults() {}
 
-    /** What is told of a node because of an object. @param digest of the policy when it matched */
+    /**
+     * Returns the event that an object raises on its node.
+     *
+     * @param digest the digest of the policy when the object matched
+     */
     static HealthEvent event(MonitorPolicy policy, String digest, String object, String node, Instant since) {
         return event(policy, digest, new Match.Key(policy.name(), object), node, since)
                 .entities(List.of(new Entity(policy.resource().kind(), object)))
@@ -64,7 +68,7 @@ final class NodeFaults {
                 .generated(since);
     }
 
-    /** What is told of a node because so many objects match at the same time. */
+    /** Returns the event that several objects together raise on their node. */
     static HealthEvent event(MonitorPolicy policy, String node, List<String> objects, Instant since) {
         return event(policy, policy.digest(), Match.Key.whole(policy.name()), node, since)
                 .message(beginning(policy) + text(policy, objects))
@@ -82,11 +86,11 @@ final class NodeFaults {
     }
 
     /**
-     * The faults as they must be.
+     * Returns the faults that the node must have.
      *
-     * @param policy what the policy of this name says; where nobody can tell, its faults stay as they are
-     * @param held whether nothing new may be raised by the policy of this name now; what is told stays while it matches
-     * @param told those that the node has now by this monitor
+     * @param policy returns the policy with a name; if it is empty, the faults of the policy stay unchanged
+     * @param held true for the name of a policy that may raise nothing new now; a reported fault stays while its object matches
+     * @param told the faults that this monitor reports for the node now
      */
     static List<Fault> wanted(
             String node,
@@ -115,7 +119,7 @@ final class NodeFaults {
         return wanted;
     }
 
-    /** What is told of objects that still match, as it is. */
+    /** Returns the reported faults of objects that still match, unchanged. */
     private static List<Fault> still(Map<Match.Key, Match> matches, List<Fault> told) {
         return told.stream()
                 .filter(fault -> key(fault).isWhole() || matches.containsKey(key(fault)))
@@ -143,7 +147,10 @@ final class NodeFaults {
         return wanted;
     }
 
-    /** Enough objects raise the fault; it stays while there is one, or nobody has looked for them yet. */
+    /**
+     * Returns the fault of a policy that counts objects. Enough objects raise it. It stays while one matches, or until all are
+     * evaluated.
+     */
     private static List<Fault> together(
             MonitorPolicy policy,
             boolean held,
@@ -170,7 +177,7 @@ final class NodeFaults {
             return faults(event(policy, node, objects, now.truncatedTo(ChronoUnit.SECONDS)), told, now);
         }
         String message = known.get().message();
-        // Each further object would be a write without news.
+        // Each further object would cause a write without new information.
         boolean stands = message.startsWith(beginning(policy));
         HealthEvent event = event(
                         policy, enough ? policy.digest() : digest(known.get()), whole, node, since(known.get()))
@@ -197,7 +204,7 @@ final class NodeFaults {
         return told.stream().filter(fault -> key(fault).equals(key)).toList();
     }
 
-    /** When the last of those objects was heard of that this fault is about, by {@link System#nanoTime}. */
+    /** Returns the time of the latest change of the objects behind a fault, by {@link System#nanoTime}. */
     static Optional<Long> heardNanos(Match.Key key, Map<Match.Key, Match> matches) {
         return matches.entrySet().stream()
                 .filter(entry -> key.isWhole()
@@ -211,7 +218,7 @@ final class NodeFaults {
         return new Match.Key(fault.key().checkName(), fault.key().entity().value());
     }
 
-    /** What matched, as far as the faults say it. */
+    /** Returns the matches, as far as the faults contain them. */
     static Map<Match.Key, Match> matches(String node, List<Fault> told) {
         Map<Match.Key, Match> matches = new LinkedHashMap<>();
         for (Fault fault : told) {
@@ -232,7 +239,7 @@ final class NodeFaults {
         return since(fault.cause());
     }
 
-    /** As its id has it: other codes of the same object may be younger. */
+    /** Returns the time in the event's id: other codes of the same object may be younger. */
     private static Instant since(HealthEvent event) {
         String id = event.id();
         try {
@@ -242,10 +249,10 @@ final class NodeFaults {
         }
     }
 
-    /** What objects are called where faults are: `namespace/name`, never longer than a fault's entity may be. */
+    /** The names of objects in faults: `namespace/name`, never longer than a fault's entity may be. */
     static final class ObjectNames {
 
-        /** As the schema of NodeHealth has it. */
+        /** The limit in the schema of NodeHealth. */
         private static final int LONGEST = 256;
 
         private static final int DIGEST = 16;
@@ -259,7 +266,7 @@ final class NodeFaults {
             return shortened(namespace.isEmpty() ? name : namespace + "/" + name);
         }
 
-        /** Another one for each name, though their beginnings are the same. */
+        /** Returns a different short name for each name, even if their beginnings are equal. */
         static String shortened(String name) {
             if (name.length() <= LONGEST) {
                 return name;

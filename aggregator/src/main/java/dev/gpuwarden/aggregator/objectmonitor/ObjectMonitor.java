@@ -23,8 +23,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches what MonitorPolicies are about and tells each node of the objects that are wrong and concern it, while this replica
- * leads. What it tells is a level: what matches now, whatever happened before; it begins with what it finds told.
+ * The monitor of the objects that MonitorPolicies select. While this replica leads, it reports the faulty objects of each node.
+ * The reports are levels: they follow from the matches now, not from earlier changes. The monitor begins with the faults that
+ * it finds reported.
  */
 public final class ObjectMonitor implements LeaderListener, AutoCloseable {
 
@@ -37,7 +38,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
     private final Clock clock = Clock.systemUTC();
     private final MonitorMetrics tally = new MonitorMetrics();
     private final ScheduledThreadPoolExecutor chores = thread("gpuwarden-monitor");
-    /** Apart, since chores wait for the API server. */
+    /** A separate thread, since the tasks of {@code chores} wait for the API server. */
     private final ScheduledThreadPoolExecutor timers = thread("gpuwarden-monitor-timers");
 
     private final PolicyStore shelf = new PolicyStore(this::policiesChanged);
@@ -66,7 +67,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         every(timers, settings.resync(), this::resync);
     }
 
-    /** Waits for being the one that leads. */
+    /** Starts a monitor, which waits until this replica leads. */
     public static ObjectMonitor start(
             KubeClient api, NodeCache nodes, Consumer<LeaderListener> leadership, MonitorSettings settings) {
         ObjectMonitor monitor = new ObjectMonitor(api, nodes, settings);
@@ -93,11 +94,11 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         try {
             chores.execute(() -> safely(chore));
         } catch (RejectedExecutionException e) {
-            // The program stops; the next one begins with all there is.
+            // The program stops; the next one begins with all objects.
         }
     }
 
-    /** What is wrong with one object or policy must not end the others. */
+    /** Runs a task. An error with one object or policy must not end the others. */
     private static void safely(Chore chore) {
         try {
             chore.run();
@@ -108,7 +109,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         }
     }
 
-    // ---- who works ----
+    // ---- begin and end ----
 
     @Override
     public void begin() {
@@ -129,7 +130,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         chore(this::rest);
     }
 
-    /** Also where it leads again by now: then it begins anew after this. */
+    /** Ends the work. It also runs if this replica already leads again: the work then begins again after it. */
     private void rest() {
         works = false;
         nodes.end();
@@ -146,13 +147,13 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         places.forget();
     }
 
-    // ---- what there is to do ----
+    // ---- reconciling ----
 
     private void nodeChanged(String node) {
         nodes.add(node);
     }
 
-    /** Several that come at once are looked at once. */
+    /** Several changes that arrive together are handled together. */
     private void policiesChanged() {
         if (refreshing.compareAndSet(false, true)) {
             chore(() -> {
@@ -239,23 +240,23 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         }
     }
 
-    // ---- what is told of it ----
+    // ---- statistics ----
 
-    /** One for each policy, in order of their names; none while another replica leads. */
+    /** Returns one status for each policy, by name; none while another replica leads. */
     public List<PolicyStatus> statuses() {
         return leads ? standings.statuses() : List.of();
     }
 
     /**
-     * How objects of one type are followed.
+     * The state of the informer of one type.
      *
-     * @param objects that there are
-     * @param timed those of them that time alone can make match, or not
-     * @param watching whether changes are told now
+     * @param objects the number of objects
+     * @param timed the number of objects whose result can change as time passes
+     * @param watching true if changes arrive now
      */
     public record Followed(int objects, int timed, boolean watching) {}
 
-    /** By type. */
+    /** Returns the states of the informers by type. */
     public Map<String, Followed> followed() {
         Map<String, Followed> followed = new LinkedHashMap<>();
         followers.forEach((type, follower) ->
@@ -263,10 +264,10 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         return followed;
     }
 
-    /** How often a policy was asked, and could not answer or found no node. */
+    /** The number of evaluations of a policy, and of those that failed or found no node. */
     public record Asked(long times, long errors) {}
 
-    /** By policy. */
+    /** Returns the numbers of evaluations by policy. */
     public Map<String, Asked> asked() {
         Map<String, Asked> asked = new LinkedHashMap<>();
         shelf.entries()
@@ -275,7 +276,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         return asked;
     }
 
-    /** By policy, how many objects match that concern one node: the node that has the most of them. */
+    /** Returns, by policy, the number of matches that concern one node: the node with the most of them. */
     public Map<String, Integer> mostOfANode() {
         Map<String, Integer> most = new LinkedHashMap<>();
         if (leads) {

@@ -16,13 +16,13 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What a policy would make of an object, for its author.
+ * The result of a policy for an object, for the policy's author.
  *
  * @param object its kind and name
- * @param node that the object concerns; empty where it does not match or there is none
- * @param why what is to be known beside the verdict; empty where there is nothing
- * @param changes when the verdict becomes another one by the passing of time
- * @param event what would be told of the node
+ * @param node the node that the object concerns; empty if it does not match or there is no node
+ * @param why the explanation of the verdict; empty if it needs none
+ * @param changes the time at which the verdict changes without a change of the object; empty if it does not
+ * @param event the event that the policy would report for the node; empty for none
  */
 public record PolicyDryRun(
         String policy,
@@ -37,7 +37,7 @@ public record PolicyDryRun(
         MATCHES,
         DOES_NOT_MATCH,
         UNDECIDED,
-        /** The policy is about objects of another kind, or switched off. */
+        /** The policy selects objects of another kind, or is disabled. */
         NOT_ASKED;
 
         public String label() {
@@ -45,7 +45,11 @@ public record PolicyDryRun(
         }
     }
 
-    /** Each policy about each object. @param objects as {@link PlainTree} makes them */
+    /**
+     * Evaluates each policy on each object.
+     *
+     * @param objects the objects in the form of {@link PlainTree}
+     */
     public static List<PolicyDryRun> of(List<CompiledPolicy> policies, List<Map<String, Object>> objects, Instant now) {
         List<PolicyDryRun> trials = new ArrayList<>();
         for (CompiledPolicy policy : policies) {
@@ -120,7 +124,7 @@ public record PolicyDryRun(
         return healthy.isEmpty() ? "" : stays + healthy;
     }
 
-    /** As faults name it, without its kind. */
+    /** Returns the object's name in faults, without its kind. */
     String objectName() {
         return object.substring(object.indexOf(' ') + 1);
     }
@@ -134,16 +138,18 @@ public record PolicyDryRun(
     }
 
     /**
-     * What a policy would make of several objects together, for its author. Pure.
+     * The result of a policy for several objects together, for the policy's author. Pure.
      *
-     * @param node that they concern; empty where this is about all of them
-     * @param event what would be told of the node; empty where nothing would
+     * @param node the node that they concern; empty for a summary of all objects
+     * @param event the event that the policy would report for the node; empty for none
      */
     public record Summary(String policy, String node, String text, Optional<HealthEvent> event) {
 
         /**
-         * @param trials of these policies
-         * @param nodes how many Nodes are among the objects
+         * Returns the summaries of policies.
+         *
+         * @param trials the results of these policies
+         * @param nodes the number of Nodes among the objects
          */
         public static List<Summary> of(
                 List<CompiledPolicy> policies, List<PolicyDryRun> trials, int nodes, Instant now) {

@@ -25,8 +25,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks all policies of a kind about each object, whenever it changes and whenever time alone changes what they say. Of an object
- * it keeps nothing, unless that can happen. Once it is told all, what it has not seen is gone. Thread-safe.
+ * The evaluation of all policies of a kind on each object. It runs when the object changes, and when time alone changes the
+ * result. An object is kept only if time can change its result. After the first complete list, a match that was not seen is
+ * removed. Thread-safe.
  */
 final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable {
 
@@ -43,7 +44,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
     private final MonitorMetrics tally;
     private final Runnable completed;
     private final Map<String, Kept> kept = new HashMap<>();
-    /** Since when an object has given the opposite of what is reported of it. Those objects are kept too. */
+    /** The time since which an object gives the opposite of the reported result. Those objects are kept too. */
     private final Map<Match.Key, Instant> turning = new HashMap<>();
 
     /** Held during evaluations, so that the changes of one object come in order. Reads never take it. */
@@ -52,7 +53,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
     private boolean complete;
     private boolean closed;
 
-    /** @param completed told when all objects have been told; must be quick */
+    /** @param completed called after all objects have arrived; must be quick */
     PolicyEvaluator(
             ResourceType type,
             List<PolicyStats> policies,
@@ -85,7 +86,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
         look(ObjectNames.shortened(name), object, Optional.empty(), heard);
     }
 
-    /** As {@link #there} does with an object that is plain already. */
+    /** Evaluates an object in the form of {@link PlainTree}, like {@link #onUpsert}. */
     void look(String name, Map<String, Object> object) {
         look(name, object, Optional.empty(), System.nanoTime());
     }
@@ -117,7 +118,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
         }
     }
 
-    /** Does something after what is being asked about, unless this is closed. */
+    /** Runs a change after the current evaluation, unless this evaluator is closed. */
     private boolean inOrder(Runnable change) {
         asking.lock();
         try {
@@ -134,17 +135,17 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
         return !closed;
     }
 
-    /** Whether all objects that there were at one moment have been told. */
+    /** Returns whether all objects of one moment have arrived. */
     synchronized boolean isComplete() {
         return complete;
     }
 
-    /** Of how many objects time can change what is said of them. */
+    /** Returns the number of objects whose result time can change. */
     synchronized int timed() {
         return kept.size();
     }
 
-    /** Asks anew about all objects that are kept. */
+    /** Evaluates all kept objects again. */
     void resync() {
         List<String> all;
         synchronized (this) {
@@ -185,7 +186,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
         }
     }
 
-    /** One that has changed, or gone, since it was unpacked has been looked at since. */
+    /** Returns whether a kept object has changed, or is gone, since it was unpacked. It was evaluated again then. */
     private synchronized boolean isOld(String name, Optional<CompressedJson> packed) {
         return closed
                 || packed.isPresent()
@@ -214,7 +215,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
         }
     }
 
-    /** @return when to look again, because what is reported until then changes unless something else happens */
+    /** @return the time of the next evaluation, because the reported result changes then unless the object changes before */
     private Optional<Instant> settle(
             PolicyStats run, String name, Map<String, Object> object, Outcome outcome, Instant now, long heard) {
         Match.Key key = new Match.Key(run.name(), name);
@@ -251,13 +252,15 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
         return due;
     }
 
-    /** When the fault of an object that does not match clears; empty where something else has to happen first. */
+    /**
+     * Returns the time at which the fault of an object clears that does not match; empty if something else must happen first.
+     */
     private Optional<Instant> clears(
             PolicyStats run, Match before, Map<String, Object> object, Outcome outcome, Instant since) {
         boolean shows = type.isPod() && !run.source().counts();
         if (outcome.problem().isPresent() && (outcome.matches() || !shows)) {
-            // What names no node any more, or cannot be answered, has not recovered. Pods show by themselves that they
-            // have.
+            // An object that names no node any more, or cannot be evaluated, has not recovered. Pods show by themselves
+            // that they have.
             return Optional.empty();
         }
         Optional<Instant> well = shows ? RecoveryRule.from(type, object) : Optional.of(Instant.EPOCH);
@@ -279,7 +282,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
             return timers.schedule(
                     () -> due(name, when), Duration.between(now, when).toNanos() + 1, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            // The program stops; the next one begins with all there is.
+            // The program stops; the next one begins with all objects.
             return null;
         }
     }

@@ -12,7 +12,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
-/** How each policy stands: what it says of the cluster, and whether new faults by it may be reported. Thread-safe. */
+/** The state of each policy: its results for the cluster, and the decision whether new faults may be reported. Thread-safe. */
 final class PolicyStandings {
 
     private final PolicyStore shelf;
@@ -24,8 +24,8 @@ final class PolicyStandings {
     private final Set<String> holding = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param followers by what they follow; read while it changes
-     * @param missing nodes that objects concern and that do not exist
+     * @param followers the informers by type; the map changes while it is read
+     * @param missing returns the nodes that objects concern and that do not exist
      */
     PolicyStandings(
             PolicyStore shelf,
@@ -43,8 +43,8 @@ final class PolicyStandings {
     }
 
     /**
-     * Whether nothing new may be reported of a policy: it matches too much, or it is not known yet how much that is. Where it is so,
-     * {@link #released} has the policy once that is over.
+     * Returns whether nothing new may be reported by a policy: it matches too much, or its matches are not all known yet. If
+     * so, {@link #released} returns the policy after that.
      */
     boolean held(String policy) {
         boolean held = holds(policy);
@@ -54,7 +54,7 @@ final class PolicyStandings {
         return held;
     }
 
-    /** Policies that were held, and are not now: what matches by them is to be reported. Each is told once. */
+    /** Returns the policies that were held and are not now, each one once. The caller must report their matches. */
     Set<String> released() {
         Set<String> released = new TreeSet<>(holding);
         released.removeIf(this::holds);
@@ -76,7 +76,7 @@ final class PolicyStandings {
     }
 
     private Optional<String> tooMuch(String policy, PolicyStore.Entry entry) {
-        // Of an object that came just now the match may be known before the object is counted.
+        // The match of a new object can be known before the object is counted.
         int matches = book.count(policy);
         int objects = Math.max(
                 matches, standing(entry).map(StatusOf.Standing::objects).orElse(0));
@@ -93,7 +93,7 @@ final class PolicyStandings {
         return shelf.entry(policy).map(entry -> status(policy, entry));
     }
 
-    /** One for each policy, in order of their names. */
+    /** Returns one status for each policy, by name. */
     List<PolicyStatus> statuses() {
         List<PolicyStatus> statuses = new ArrayList<>();
         shelf.entries().forEach((name, entry) -> statuses.add(status(name, entry)));
@@ -114,19 +114,20 @@ final class PolicyStandings {
     }
 
     /**
-     * How much of a cluster a policy says is wrong. Pure.
+     * The share of a cluster that a policy matches. Pure.
      *
-     * @param objects of its kind
-     * @param matches of them; of those that are counted, none, since many of one node are what is looked for
-     * @param nodes of the cluster
-     * @param concerned of them, those that have or are to get a fault
+     * @param objects the number of objects of its kind
+     * @param matches the number of matches; 0 if the policy counts objects, since it searches for many of one node
+     * @param nodes the number of nodes in the cluster
+     * @param concerned the number of nodes that have or would get a fault
      */
     record Reach(int objects, int matches, int nodes, int concerned) {
 
         /**
-         * How much that is, where it is more than half: a wrong expression is likelier than so many faults at the same time.
+         * Returns the matched share in words if it is more than half: a wrong expression is likelier than so many faults at the
+         * same time.
          *
-         * @param least of fewer objects, or nodes, any number may be wrong
+         * @param least the number of objects, or of nodes, below which any share is accepted
          */
         Optional<String> tooMuch(int least) {
             if (objects >= least && matches > objects / 2) {

@@ -8,19 +8,21 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A policy at work: what it says of one object after the other, and how it fares with that. Thread-safe. */
+/** A policy in use: it evaluates one object after the other, and counts errors and overruns. Thread-safe. */
 final class PolicyStats {
 
-    /** An evaluation takes microseconds; this is for what no count of steps bounds. */
+    /**
+     * The longest time for an evaluation, which usually takes microseconds. It bounds the work that no count of steps bounds.
+     */
     static final Duration LONGEST = Duration.ofMillis(100);
 
-    /** The machine may have stood still once. */
+    /** More than one overrun is permitted, since the machine may have stood still once. */
     private static final int MOST_OVERRUNS = 5;
 
-    /** After so many that were quick enough one that was not is forgotten. */
+    /** The number of quick evaluations after which one overrun is forgotten. */
     private static final int FORGIVEN_AFTER = 1000;
 
-    /** So many are known by name; there need be no end to them. */
+    /** The most objects that are kept by name; a cluster can have any number. */
     private static final int MOST_NAMED = 1000;
 
     private final CompiledPolicy policy;
@@ -39,7 +41,7 @@ final class PolicyStats {
         this.digest = policy.source().digest();
     }
 
-    /** Of what it asks. */
+    /** Returns the digest of the policy's expressions. */
     String digest() {
         return digest;
     }
@@ -52,12 +54,12 @@ final class PolicyStats {
         return policy.source();
     }
 
-    /** Why it is asked no more; empty while it is. */
+    /** Returns the reason why the policy is not evaluated any more; empty while it is. */
     Optional<String> stopped() {
         return stopped;
     }
 
-    /** @return the time that it took, in nanoseconds, is told the tally */
+    /** Evaluates an object, and records the duration in the metrics. */
     Outcome ask(String object, Map<String, Object> tree, Instant now, MonitorMetrics tally) {
         long start = System.nanoTime();
         Outcome outcome = policy.evaluate(tree, now);
@@ -83,7 +85,7 @@ final class PolicyStats {
             overruns++;
             if (overruns >= MOST_OVERRUNS) {
                 stopped =
-                        Optional.of("it is asked no more until it is changed: " + overruns + " times it took too much: "
+                        Optional.of("it is not evaluated until it is changed: " + overruns + " evaluations cost too much: "
                                 + (outcome.tooCostly()
                                         ? outcome.problem().orElse("")
                                         : "longer than " + LONGEST.toMillis() + " ms")
@@ -108,7 +110,7 @@ final class PolicyStats {
         withoutNode.remove(object);
     }
 
-    /** All objects will be told anew. */
+    /** Forgets the errors, since all objects arrive again. */
     synchronized void begin() {
         erring.clear();
         withoutNode.clear();
@@ -126,7 +128,7 @@ final class PolicyStats {
         return erring.size();
     }
 
-    /** Whether for so long there has been at least one, not always the same. */
+    /** Returns whether at least one object has failed throughout this time, not always the same one. */
     synchronized boolean erringFor(Duration time) {
         return !erring.isEmpty() && System.nanoTime() - erringSinceNanos >= time.toNanos();
     }
@@ -135,7 +137,7 @@ final class PolicyStats {
         return withoutNode.size();
     }
 
-    /** One of those of which it could not answer, with why. */
+    /** Returns one of the objects that failed, with the reason. */
     synchronized String anError() {
         return one(erring);
     }

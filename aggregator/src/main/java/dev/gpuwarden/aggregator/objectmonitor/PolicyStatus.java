@@ -7,15 +7,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What there is to be said of a policy: whether it works, and if not, why, and what to do.
+ * The status of a policy: it works, or the reason why it does not, with the remedy.
  *
- * @param ready whether its objects are followed and it says of each whether it is wrong
+ * @param ready true if its objects are watched and the policy gives a result for each
  * @param reason Ready, Disabled, Invalid, DoesNotCompile, NeverMatches, TooCostly, ResourceNotFound, Forbidden, NotWatchable,
- *     Unreachable, Listing, PredicateErrors, MatchesEverything; and while it works ObjectsWithoutNode, which somebody should see
- * @param objects of its kind
- * @param matches of them those that are told of
- * @param withoutNode those that match and concern no node that there is
- * @param erring of which it cannot say
+ *     Unreachable, Listing, PredicateErrors, MatchesEverything; and, while it works, ObjectsWithoutNode, which an operator
+ *     should see
+ * @param objects the number of objects of its kind
+ * @param matches the number of matches that are reported
+ * @param withoutNode the number of matches that concern no existing node
+ * @param erring the number of objects on which the evaluation failed
  */
 public record PolicyStatus(
         String policy,
@@ -32,7 +33,7 @@ public record PolicyStatus(
         return new PolicyStatus(policy, generation, false, reason, message, 0, matches, 0, 0);
     }
 
-    /** As the resource's status has it, less the time of the last change. */
+    /** Returns the condition in the form of the resource's status, without the time of its last change. */
     Map<String, Object> condition() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("type", "Ready");
@@ -52,26 +53,28 @@ public record PolicyStatus(
         return tree;
     }
 
-    /** What there is to be said of policies. Pure but for asking those at work how they fare. */
+    /** The computation of statuses. Pure, except that it reads the counts of policies in use. */
     static final class StatusOf {
 
         static final String LISTING = "Listing";
 
         /**
-         * How the objects of a kind are followed.
+         * The state of the informer of a kind.
          *
-         * @param trouble why they are not
-         * @param complete whether all of them have been told
+         * @param trouble the reason why the objects cannot be watched; empty if they can
+         * @param complete true if all objects have arrived
          */
         record Standing(Optional<Trouble> trouble, boolean complete, int objects) {}
 
         private StatusOf() {}
 
         /**
-         * @param erring for how long a predicate that errs is no trouble
-         * @param standing how its objects are followed; empty while nobody does
-         * @param tooMuch how much it matches, where that is so much that a person has to confirm it
-         * @param matches that it has, of which so many concern nodes that are missing
+         * Returns the status of a policy.
+         *
+         * @param erring the time for which a failing predicate is no trouble
+         * @param standing the state of its informer; empty while there is none
+         * @param tooMuch the matched share, if it is so large that an operator must confirm it
+         * @param matches the number of matches, of which {@code ofMissing} concern nodes that do not exist
          */
         static PolicyStatus policy(
                 String name,
@@ -92,7 +95,7 @@ public record PolicyStatus(
                         name,
                         entry.generation(),
                         "TooCostly",
-                        run.stopped().get() + "; what it has told before stays",
+                        run.stopped().get() + "; the faults that it reported before stay",
                         matches);
             }
             Optional<Trouble> trouble = standing.flatMap(Standing::trouble);
@@ -109,7 +112,7 @@ public record PolicyStatus(
                         name,
                         entry.generation(),
                         LISTING,
-                        "its objects are being read; what matches newly is reported after that",
+                        "its objects are being read; new matches are reported after that",
                         matches);
             }
             return atWork(
@@ -138,7 +141,7 @@ public record PolicyStatus(
             int erring = run.erring();
             boolean ready = true;
             String reason = "Ready";
-            String message = "each " + run.source().resource() + " is looked at when it changes";
+            String message = "each " + run.source().resource() + " is evaluated when it changes";
             if (tooMuch.isPresent() && entry.confirmed()) {
                 message += "; that " + tooMuch.get() + " is confirmed for generation " + entry.generation();
             }
@@ -146,17 +149,19 @@ public record PolicyStatus(
                 ready = false;
                 reason = "MatchesEverything";
                 message = tooMuch.get()
-                        + ", more than half: is the predicate what was meant? Nothing new is reported, what was"
-                        + " reported before stays. To have it reported, run: kubectl annotate --overwrite monitorpolicy "
+                        + ", more than half: check the predicate. Nothing new is reported, and the faults reported"
+                        + " before stay. To report the matches, run: kubectl annotate --overwrite monitorpolicy "
                         + name
                         + " " + PolicyStore.CONFIRM + "=" + entry.generation();
             } else if (errs) {
                 ready = false;
                 reason = "PredicateErrors";
-                message = "it cannot say whether these match, which then do not: ask has(...) first; " + run.anError();
+                message = "the predicate fails for these objects, which then do not match: test has(...) first; "
+                        + run.anError();
             } else if (run.withoutNode() > 0) {
                 reason = "ObjectsWithoutNode";
-                message = "objects match and concern no node, so nothing is told of them; " + run.aNodelessObject();
+                message = "objects match and concern no node, so nothing is reported for them; "
+                        + run.aNodelessObject();
             } else if (ofMissing > 0) {
                 reason = "ObjectsWithoutNode";
                 message = "nodeAssociation names nodes that do not exist, such as "
@@ -168,9 +173,9 @@ public record PolicyStatus(
     }
 
     /**
-     * Why the objects of a policy are not followed, and what to do about it.
+     * The reason why the objects of a policy are not watched, and the remedy.
      *
-     * @param reason of its condition
+     * @param reason the reason of its condition
      */
     record Trouble(String reason, String message) {}
 }

@@ -11,10 +11,10 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
-/** Writes into the status of policies what there is to be said of them. Thread-safe for different policies. */
+/** The reconciler of the status of policies. Thread-safe for different policies. */
 final class PolicyStatusReconciler {
 
-    /** Counts alone are not worth more. */
+    /** The shortest time between two writes of counts alone. */
     private static final Duration PAUSE = Duration.ofSeconds(30);
 
     private final ReadyConditionWriter status;
@@ -31,7 +31,7 @@ final class PolicyStatusReconciler {
         this.statuses = statuses;
     }
 
-    /** Whether there is something to write. */
+    /** Returns whether the status must be written. */
     boolean wants(PolicyStatus status) {
         return !sameCondition(status) || !sameCounts(status) && isDue(status.policy());
     }
@@ -41,7 +41,7 @@ final class PolicyStatusReconciler {
                 .isBefore(clock.instant().minus(PAUSE));
     }
 
-    /** Blocks until it is there. */
+    /** Writes the status of a policy. Blocks until it is stored. */
     void tell(String policy) throws ApiException, InterruptedException {
         Optional<PolicyStatus> wanted = statuses.apply(policy);
         if (wanted.isEmpty() || sameCondition(wanted.get()) && sameCounts(wanted.get())) {

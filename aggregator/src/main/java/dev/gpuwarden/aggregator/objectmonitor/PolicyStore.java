@@ -13,22 +13,24 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The cluster's MonitorPolicies as they are now, compiled. One that cannot be used costs the others nothing. Thread-safe. */
+/** The cluster's MonitorPolicies, compiled. A policy that cannot be used does not affect the others. Thread-safe. */
 final class PolicyStore {
 
     static final ResourceKind KIND =
             ResourceKind.ofCluster("gpuwarden.dev", "v1alpha1", "monitorpolicies", MonitorPolicy.KIND);
 
-    /** Its value is the generation that is confirmed, so that a changed policy needs another one. */
+    /**
+     * The annotation that confirms a policy. Its value is the confirmed generation, so that a changed policy needs another one.
+     */
     static final String CONFIRM = "gpuwarden.dev/confirm-matches-everything";
 
     /**
-     * A policy as it stands here.
+     * A policy in this store.
      *
-     * @param readable what it says; empty where that cannot be read
-     * @param run empty where it cannot be asked, or is not to be
-     * @param trouble why it has no run
-     * @param tree as the API server has it
+     * @param readable the content of the policy; empty if it cannot be read
+     * @param run the policy in use; empty if it cannot be evaluated, or is disabled
+     * @param trouble the reason why it has no run
+     * @param tree the resource in the form of the API server
      */
     record Entry(
             long generation,
@@ -37,7 +39,7 @@ final class PolicyStore {
             Optional<Trouble> trouble,
             Map<String, Object> tree) {
 
-        /** Whether a person has confirmed that this generation may match so much of the cluster. */
+        /** Returns whether an operator has confirmed that this generation may match so much of the cluster. */
         boolean confirmed() {
             Map<String, String> annotations = JsonTrees.texts(JsonTrees.object(tree, "metadata"), "annotations");
             return Long.toString(generation).equals(annotations.get(CONFIRM));
@@ -53,12 +55,12 @@ final class PolicyStore {
     private boolean complete;
     private int term;
 
-    /** @param changed told when policies are others, once all are known; must be quick */
+    /** @param changed called after policies changed, once all have arrived; must be quick */
     PolicyStore(Runnable changed) {
         this.changed = changed;
     }
 
-    /** What follows the policies from now on; whoever did so before is not heard any more. */
+    /** Returns a new listener for the policies. Calls to an earlier listener are ignored from now on. */
     synchronized ResourceInformer.Listener begin() {
         clear();
         int mine = term;
@@ -96,7 +98,7 @@ final class PolicyStore {
         boolean same = before.isPresent()
                 && JsonTrees.object(before.get().tree(), "spec").equals(spec)
                 && before.get().generation() == generation(tree);
-        // Our own writes of conditions come back here too.
+        // Our own writes of conditions arrive here too.
         Entry entry = same
                 ? new Entry(
                         before.get().generation(),
@@ -129,7 +131,7 @@ final class PolicyStore {
             return new Entry(generation, Optional.empty(), Optional.empty(), Optional.of(trouble), resource);
         }
         if (!policy.enabled()) {
-            Trouble trouble = new Trouble("Disabled", "spec.enabled is false: nothing is watched or told");
+            Trouble trouble = new Trouble("Disabled", "spec.enabled is false: nothing is watched or reported");
             return new Entry(generation, Optional.of(policy), Optional.empty(), Optional.of(trouble), resource);
         }
         Optional<PolicyStats> same = before.filter(run -> run.source().asksAs(policy));
@@ -142,7 +144,7 @@ final class PolicyStore {
         } catch (InvalidExpressionException e) {
             Trouble trouble = new Trouble(
                     e.reason().name(),
-                    e.getMessage() + "; what it has told before stays until it is mended or deleted");
+                    e.getMessage() + "; the faults that it reported before stay until it is corrected or deleted");
             return new Entry(generation, Optional.of(policy), Optional.empty(), Optional.of(trouble), resource);
         }
     }
@@ -164,14 +166,14 @@ final class PolicyStore {
         changed.run();
     }
 
-    /** Nothing is known any more. */
+    /** Forgets all policies. */
     synchronized void clear() {
         term++;
         complete = false;
         entries.clear();
     }
 
-    /** Whether all policies are known. */
+    /** Returns whether all policies have arrived. */
     synchronized boolean isComplete() {
         return complete;
     }
@@ -180,17 +182,17 @@ final class PolicyStore {
         return Optional.ofNullable(entries.get(name));
     }
 
-    /** In order of their names. */
+    /** Returns the policies by name, in order. */
     synchronized Map<String, Entry> entries() {
         return new LinkedHashMap<>(entries);
     }
 
-    /** What is told of objects that this policy matches; empty where nobody can tell. */
+    /** Returns the policy whose event is reported for matching objects; empty if it is not in use. */
     Optional<MonitorPolicy> template(String name) {
         return entry(name).filter(entry -> entry.run().isPresent()).flatMap(Entry::readable);
     }
 
-    /** Which are asked, by what they are about. */
+    /** Returns the policies in use by the type of their objects. */
     Map<ResourceType, List<PolicyStats>> runs() {
         Map<ResourceType, List<PolicyStats>> runs = new LinkedHashMap<>();
         entries().values().stream().flatMap(entry -> entry.run().stream()).forEach(run -> {

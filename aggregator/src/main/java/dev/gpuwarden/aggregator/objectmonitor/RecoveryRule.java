@@ -9,22 +9,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** When an object that was wrong has recovered, once its predicate is no longer true. Pure. */
+/** The rule that decides when a faulty object has recovered, once its predicate is no longer true. Pure. */
 final class RecoveryRule {
 
-    /** What runs for less has proved nothing: so long a kubelet waits after the second end of a container. */
+    /** The shortest time that proves anything: a kubelet waits as long after the second end of a container. */
     private static final Duration LEAST = Duration.ofSeconds(10);
 
-    /** What has run for so long has left its crash loop, as kubelets see it. */
+    /** The time after which a container has left its crash loop, by the kubelet's rule. */
     private static final Duration MOST = Duration.ofMinutes(10);
 
     private RecoveryRule() {}
 
     /**
-     * From when on it is well, if nothing else happens; empty where something has to. A pod is well when it has done its work, or
-     * all of its containers are ready, and those that have ended before run for twice as long as they did then: in a crash loop
-     * a container without a readiness probe is ready for a moment again and again. Everything else is well when nothing says
-     * otherwise.
+     * Returns the time from which the object is well if nothing else happens; empty if something must happen first.
+     *
+     * <p>A pod is well when its phase is Succeeded, or all of its containers are ready. A container that has ended before must
+     * in addition run for twice as long as it did then. In a crash loop, a container without a readiness probe is ready for a
+     * moment in each round. Other objects are well immediately.
      */
     static Optional<Instant> from(ResourceType type, Map<String, Object> object) {
         Map<String, Object> status = JsonTrees.object(object, "status");
@@ -40,7 +41,7 @@ final class RecoveryRule {
         return ready ? told.stream().map(RecoveryRule::proved).max(Instant::compareTo) : Optional.empty();
     }
 
-    /** When a container that is ready has run for long enough. */
+    /** Returns the time at which a container that is ready has run for long enough. */
     private static Instant proved(Map<String, Object> container) {
         Map<String, Object> before = JsonTrees.object(JsonTrees.object(container, "lastState"), "terminated");
         Optional<Instant> start = time(JsonTrees.object(JsonTrees.object(container, "state"), "running"), "startedAt");

@@ -35,7 +35,7 @@ class CompiledPolicyTest {
             now > duration('5m')                       | DoesNotCompile | available: resource (Pod of v1, as the API server has it
             1 > 2                                      | NeverMatches   | the expression is always false
             """)
-    void tellsWhatIsWrong(String expression, String verdict, String message) {
+    void errorNamesItsPlaceAndReason(String expression, String verdict, String message) {
         assertThatThrownBy(() -> CompiledPolicy.compile(policy("p", expression)))
                 .isInstanceOfSatisfying(InvalidExpressionException.class, problem -> {
                     assertThat(problem.reason().name()).isEqualTo(verdict);
@@ -44,19 +44,19 @@ class CompiledPolicyTest {
     }
 
     @Test
-    void theOtherExpressionIsNamedToo() {
+    void errorInAssociationIsNamed() {
         assertThatThrownBy(() -> CompiledPolicy.compile(policy("p", "true", "resource.metadata.nam\n  + 1")))
                 .hasMessageStartingWith("nodeAssociation.expression: ");
     }
 
     @Test
-    void numbersAreNumbersHoweverTheyAreWritten() {
+    void numbersCompareByValueInAnyNotation() {
         String restarts = "resource.status.containerStatuses.exists(c, c.restartCount > 5)";
         assertThat(compiled(policy("p", restarts)).evaluate(POD, NOW).matches()).isTrue();
     }
 
     @Test
-    void whatCannotBeAnsweredDoesNotMatchAndSaysWhy() {
+    void failedEvaluationDoesNotMatchAndHasAProblem() {
         Outcome outcome =
                 compiled(policy("p", "resource.status.reason == 'Evicted'")).evaluate(POD, NOW);
         assertThat(outcome.matches()).isFalse();
@@ -68,7 +68,7 @@ class CompiledPolicyTest {
             resource.spec.hostname  | hostname
             ''                      | empty text
             """)
-    void anObjectWithoutNodeMatchesAndSaysWhyItHasNone(String association, String why) {
+    void objectWithoutNodeMatchesAndHasAProblem(String association, String why) {
         Outcome outcome = compiled(policy("p", "true", association)).evaluate(POD, NOW);
         assertThat(outcome.matches()).isTrue();
         assertThat(outcome.node()).isEmpty();
@@ -76,7 +76,7 @@ class CompiledPolicyTest {
     }
 
     @Test
-    void aLoopInALoopIsStopped() {
+    void nestedLoopsAreStopped() {
         Map<String, Object> big = JsonTrees.copy(POD);
         big.put(
                 "status",
@@ -90,14 +90,14 @@ class CompiledPolicyTest {
         assertThat(outcome.problem().orElseThrow()).contains("too many steps");
     }
 
-    /** Found among a million expressions as chance writes them: one search in one step took 0.2 s and more. */
+    /** Expressions from a random search among a million: one search in one step took 0.2 s and more. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             TEXT.split(resource.metadata.name + MESSAGE).size() == 1
             TEXT.replace(resource.metadata.name + MESSAGE, '') == 'x'
             TEXT.split('').size() == 1
             """)
-    void aLongSearchInOneStepIsTooCostly(String expression) {
+    void longSearchInOneStepIsTooCostly(String expression) {
         Map<String, Object> big = JsonTrees.copy(POD);
         big.put("status", Map.of("message", "xy".repeat(8000)));
         String text = "'xyz'.replace('', 'xyz'.replace('', resource.status.message))";
@@ -107,7 +107,7 @@ class CompiledPolicyTest {
     }
 
     @Test
-    void anObjectOfAMegabyteIsAnswered() {
+    void objectOfOneMegabyteIsEvaluated() {
         Map<String, Object> big = JsonTrees.copy(POD);
         big.put("data", Map.of("text", "x".repeat(1 << 20)));
         String expression = "resource.data.text.matches('x*y') || resource.metadata.name == 'validator'";
@@ -130,7 +130,7 @@ class CompiledPolicyTest {
             resource.metadata.name == 'validator' || now > timestamp('2026-11-22T12:10:00Z')               ~ untimed
             resource.metadata.name == 'validator'                                                          ~ untimed
             """)
-    void whenTheAnswerChangesIsForeseen(String expression, String when) {
+    void changeOfTheResultIsForeseen(String expression, String when) {
         Outcome outcome = compiled(policy("p", expression)).evaluate(POD, NOW);
         assertThat(outcome.problem()).isEmpty();
         assertThat(outcome.timed()).isEqualTo(!when.equals("untimed"));
@@ -143,7 +143,7 @@ class CompiledPolicyTest {
     }
 
     @Test
-    void readsWhatTheApiServerHasAndRefusesWhatTheSchemaWould() {
+    void policyIsReadAndRefusedLikeBySchema() {
         assertThat(policy("p", "true").resource()).isEqualTo(new ResourceType("", "v1", "Pod"));
         assertThat(policy("p", "true").enabled()).isTrue();
         assertThatThrownBy(() -> MonitorPolicy.of(Map.of("metadata", Map.of("name", "p"))))
@@ -163,7 +163,7 @@ class CompiledPolicyTest {
     }
 
     @Test
-    void theDigestFollowsWhatMatchesAndNotWhatIsTold() {
+    void digestDependsOnMatchingAndNotOnTheEvent() {
         Map<String, Object> told = Samples.resource("p", "Pod", "true", "'n'");
         Map<String, Object> spec = JsonTrees.copy(JsonTrees.object(told, "spec"));
         spec.put("healthEvent", Map.of("componentClass", "Other", "errorCode", List.of()));

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** From matches to faults, and back. */
+/** Tests the conversion of matches to faults, and back. */
 class NodeFaultsTest {
 
     private static final Instant SINCE = Instant.parse("2026-11-22T12:00:00Z");
@@ -35,7 +35,7 @@ class NodeFaultsTest {
     }
 
     @Test
-    void eachObjectIsAFaultOfItsOwn() {
+    void eachObjectIsOneFault() {
         List<Fault> faults = wanted(match("ns/a", "ns/b"), true, List.of());
         assertThat(faults).hasSize(2);
         Fault fault = faults.get(0);
@@ -48,7 +48,7 @@ class NodeFaultsTest {
     }
 
     @Test
-    void matchesAreReadBackAsTheyWere() {
+    void matchesAreReadBackUnchanged() {
         Map<Match.Key, Match> read = NodeFaults.matches("n1", wanted(match("ns/a"), true, List.of()));
         assertThat(read.keySet()).containsExactly(new Match.Key("p", "ns/a"));
         Match match = read.values().iterator().next();
@@ -59,13 +59,13 @@ class NodeFaultsTest {
     }
 
     @Test
-    void whatNobodyCanTellAnewStaysAsItIs() {
+    void faultsOfUnusablePolicyStayUnchanged() {
         List<Fault> told = wanted(match("ns/a", "ns/b"), true, List.of());
         assertThat(wanted(match("ns/a"), false, told)).containsExactly(told.get(0));
     }
 
     @Test
-    void aPolicyThatIsHeldRaisesNothingNewAndKeepsWhatItRaisedBefore() {
+    void heldPolicyRaisesNothingNewAndKeepsEarlierFaults() {
         List<Fault> told = wanted(match("ns/a", "ns/b"), true, List.of());
         assertThat(NodeFaults.wanted(
                         "n1", match("ns/a", "ns/c"), name -> Optional.of(POLICY), name -> name.equals("p"), told, NOW))
@@ -74,7 +74,7 @@ class NodeFaultsTest {
                 Samples.resource("p", "Pod", "true", "resource.spec.nodeName"),
                 "healthEvent: {componentClass: Software, isFatal: false, errorCode: [BROKEN]}");
         assertThat(NodeFaults.wanted("n1", match("ns/a", "ns/c"), name -> Optional.of(milder), any -> true, told, NOW))
-                .as("an author can take back what it demands")
+                .as("a changed policy changes its faults")
                 .singleElement()
                 .matches(fault -> !fault.cause().fatal());
         List<Fault> three = three(List.of(), "ns/a", "ns/b", "ns/c");
@@ -97,7 +97,7 @@ class NodeFaultsTest {
     }
 
     @Test
-    void soManyObjectsTogetherAreOneFaultOfTheNode() {
+    void countedObjectsAreOneFaultOfTheNode() {
         assertThat(three(List.of(), "ns/a", "ns/b")).isEmpty();
         List<Fault> four = three(List.of(), "ns/d", "ns/c", "ns/b", "ns/a");
         assertThat(four).hasSize(1);
@@ -107,25 +107,25 @@ class NodeFaultsTest {
                 .isEqualTo("it is broken (4 match, 3 raise this: ns/a, ns/b, ns/c and 1 more)");
         assertThat(fault.since()).isEqualTo(NOW);
         assertThat(three(four, "ns/a", "ns/b", "ns/c", "ns/d", "ns/e"))
-                .as("each further object would be a write")
+                .as("each further object would cause a write")
                 .isEqualTo(four);
         assertThat(three(four, "ns/d")).as("it clears with the last one").isEqualTo(four);
         assertThat(three(four)).isEmpty();
     }
 
     @Test
-    void whatWasCountedBeforeStaysUntilAllObjectsAreKnown() {
+    void countedFaultStaysUntilAllObjectsHaveArrived() {
         List<Fault> told = three(List.of(), "ns/a", "ns/b", "ns/c");
         Map<Match.Key, Match> recalled = NodeFaults.matches("n1", told);
         assertThat(recalled.keySet()).containsExactly(Match.Key.whole("p"));
         assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(THREE), any -> false, told, NOW))
                 .isEqualTo(told);
         assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(POLICY), any -> false, told, NOW))
-                .as("also where each object is a fault of its own by now")
+                .as("also if each object raises its own fault now")
                 .isEqualTo(told);
-        assertThat(wanted(match("ns/a"), false, told)).as("nobody can tell").isEqualTo(told);
+        assertThat(wanted(match("ns/a"), false, told)).as("the policy is unusable").isEqualTo(told);
         assertThat(NodeFaults.wanted("n1", match("ns/a"), name -> Optional.of(THREE), any -> false, told, NOW))
-                .as("another predicate begins anew")
+                .as("another predicate begins again")
                 .isEmpty();
     }
 

@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of matches as objects come, change and go. */
+/** Tests the matches while objects arrive, change and are deleted. */
 class PolicyEvaluatorTest {
 
     private static final String BROKEN = "resource.status.phase == 'Failed'";
@@ -74,7 +74,7 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void eachPodIsTrackedByItsName() {
+    void podsAreTrackedByName() {
         PolicyEvaluator watch = watch(run("p", BROKEN));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
         watch.onUpsert("gpu-operator/b", named("b", "n1", "Failed", RUNS));
@@ -88,11 +88,11 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void aCrashLoopsBriefRunningClearsNothing() {
+    void briefRunInCrashLoopClearsNothing() {
         String loop = "resource.status.containerStatuses.exists(c, has(c.state.waiting))";
         PolicyEvaluator watch = watch(run("p", loop));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", RUNS));
-        assertThat(told("n1")).as("not raised by being unready").isEmpty();
+        assertThat(told("n1")).as("an unready pod alone raises nothing").isEmpty();
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", LOOPS));
         changed.clear();
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", RUNS));
@@ -104,9 +104,9 @@ class PolicyEvaluatorTest {
         assertThat(told("n1")).isEmpty();
     }
 
-    /** A kubelet calls a container without a readiness probe ready as soon as it runs. */
+    /** Tests a container without a readiness probe, which the kubelet reports as ready as soon as it runs. */
     @Test
-    void inACrashLoopBeingReadyForAMomentClearsNothing() {
+    void briefReadinessInCrashLoopClearsNothing() {
         String loop = "resource.status.containerStatuses.exists(c, has(c.state.waiting))";
         String again = "[{name: a, ready: true, state: {running: {startedAt: '2026-11-22T12:00:20Z'}}, lastState:"
                 + " {terminated: {startedAt: '2026-11-22T12:00:00Z', finishedAt: '2026-11-22T12:00:03Z'}}}]";
@@ -121,7 +121,7 @@ class PolicyEvaluatorTest {
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", again));
         assertThat(told("n1")).hasSize(1);
         assertThat(changed).isEmpty();
-        assertThat(watch.timed()).as("time alone makes it well").isEqualTo(1);
+        assertThat(watch.timed()).as("it recovers by time alone").isEqualTo(1);
         clock.set(Instant.parse("2026-11-22T12:00:30Z"));
         watch.resync();
         assertThat(told("n1")).isEmpty();
@@ -129,7 +129,7 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void whatCannotBeAnsweredOrNamesNoNodeAnyMoreKeepsItsFault() {
+    void faultStaysWhenEvaluationFailsOrNodeIsMissing() {
         PolicyEvaluator watch = watch(disks("minHealthySeconds: 0"));
         watch.onUpsert("a", Samples.yaml("{spec: {node: n1}, status: {health: bad}}"));
         assertThat(told("n1")).hasSize(1);
@@ -152,12 +152,12 @@ class PolicyEvaluatorTest {
         return Samples.yaml("{spec: {node: n1}, status: {health: " + health + "}}");
     }
 
-    /** An operator that rewrites a status would otherwise cordon and drain the node each time. */
+    /** An operator that rewrites a status would otherwise cause a cordon and a drain each time. */
     @Test
-    void anObjectThatFlapsKeepsItsFaultUntilItIsHealthyForAWhile() {
+    void flappingObjectKeepsItsFaultUntilItIsHealthyLongEnough() {
         PolicyEvaluator watch = watch(disks("{}"));
         watch.onUpsert("a", disk("bad"));
-        assertThat(told("n1")).as("raised at once").hasSize(1);
+        assertThat(told("n1")).as("raised immediately").hasSize(1);
         changed.clear();
         for (int i = 0; i < 3; i++) {
             watch.onUpsert("a", disk("good"));
@@ -173,7 +173,7 @@ class PolicyEvaluatorTest {
         next.onUpsert("a", disk("good"));
         clock.advance(Duration.ofSeconds(299));
         next.resync();
-        assertThat(told("n1")).as("who leads next begins anew").hasSize(1);
+        assertThat(told("n1")).as("the next leader begins again").hasSize(1);
         assertThat(changed).isEmpty();
         clock.advance(Duration.ofSeconds(1));
         next.resync();
@@ -182,7 +182,7 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void anObjectIsReportedOnceItHasMatchedForAsLongAsItsPolicyDemands() {
+    void objectIsReportedAfterItMatchedForMinMatchSeconds() {
         PolicyEvaluator watch = watch(disks("minMatchSeconds: 60"));
         for (int i = 0; i < 3; i++) {
             watch.onUpsert("a", disk("bad"));
@@ -199,11 +199,11 @@ class PolicyEvaluatorTest {
         watch.resync();
         assertThat(book.get("p", "a").orElseThrow().since()).isEqualTo(first);
         watch.onDelete("a");
-        assertThat(told("n1")).as("deleted objects clear at once").isEmpty();
+        assertThat(told("n1")).as("deleted objects clear immediately").isEmpty();
     }
 
     @Test
-    void whatIsGoneIsNoFaultAlsoOfAPolicyThatIsAskedNoMore() {
+    void deletedObjectClearsAlsoForStoppedPolicy() {
         PolicyStats run = run("p", "resource.status.phase == 'Failed' || " + COSTLY);
         PolicyEvaluator watch = watch(run);
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
@@ -216,9 +216,9 @@ class PolicyEvaluatorTest {
         assertThat(told("n1")).isEmpty();
     }
 
-    /** Pods that were rejected never become ready; they are evidence, and grow old. */
+    /** Rejected pods never become ready; they are evidence, and grow old. */
     @Test
-    void objectsThatAreCountedNeedNotRecover() {
+    void countedObjectsNeedNotRecover() {
         PolicyStats run = new PolicyStats(compiled(Samples.with(
                 Samples.resource(
                         "p",
@@ -244,7 +244,7 @@ class PolicyEvaluatorTest {
 
     /** A scrape and the status of other policies must not wait for an evaluation. */
     @Test
-    void whoOnlyWantsToKnowDoesNotWaitForAnEvaluation() throws Exception {
+    void readersDoNotWaitForAnEvaluation() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         PolicyEvaluator watch = watch(run("p", "resource.status.phase == 'Failed'"));
@@ -271,11 +271,11 @@ class PolicyEvaluatorTest {
         watch.close();
         release.countDown();
         evaluation.get(20, TimeUnit.SECONDS);
-        assertThat(told("n1")).as("it was closed meanwhile").isEmpty();
+        assertThat(told("n1")).as("it was closed during the evaluation").isEmpty();
     }
 
     @Test
-    void anObjectThatConcernsAnotherNodeLeavesTheOne() {
+    void objectMovesToItsNewNode() {
         PolicyEvaluator watch = watch(run("p", BROKEN));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
         watch.onUpsert("gpu-operator/a", named("a", "n2", "Failed", RUNS));
@@ -284,7 +284,7 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void anObjectWithoutNodeIsCountedAndNotTold() {
+    void objectWithoutNodeIsCountedAndNotReported() {
         PolicyStats run = run("p", BROKEN);
         PolicyEvaluator watch = watch(run);
         watch.onUpsert("gpu-operator/a", named("a", "", "Failed", RUNS));
@@ -296,7 +296,7 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void whatWasKnownBeforeStaysUntilAllIsKnown() {
+    void earlierMatchesStayUntilAllObjectsHaveArrived() {
         book.put("p", "gpu-operator/gone", new Match("n1", Instant.EPOCH, "", false, 0));
         book.put("p", "gpu-operator/well", new Match("n1", Instant.EPOCH, "", false, 0));
         PolicyStats run = run("p", "has(resource.status.nothing)");
@@ -313,7 +313,7 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void anotherWatchOfTheSameObjectsChangesNothing() {
+    void newWatchOfTheSameObjectsChangesNothing() {
         PolicyStats run = run("p", BROKEN);
         PolicyEvaluator first = watch(run);
         first.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
@@ -333,14 +333,14 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void timeAloneRaisesAndIsForeseen() {
+    void faultRaisedByTimeAloneIsForeseen() {
         PolicyEvaluator watch = watch(run(
                 "p",
                 "resource.status.phase == 'Pending'"
                         + " && now - timestamp(resource.status.startTime) > duration('2h') + duration('1s')"));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Pending", "[]"));
         watch.onUpsert("gpu-operator/b", named("b", "n1", "Running", READY));
-        assertThat(watch.timed()).as("of a pod that runs, time changes nothing").isEqualTo(1);
+        assertThat(watch.timed()).as("time does not change the result for a running pod").isEqualTo(1);
         assertThat(told("n1")).isEmpty();
         clock.set(Instant.parse("2026-11-22T12:00:01.002Z"));
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
@@ -355,7 +355,7 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void resyncAsksAnewAboutWhatTimeCanChange() {
+    void resyncEvaluatesTimedObjectsAgain() {
         PolicyEvaluator watch =
                 watch(run("p", "now > timestamp('2026-11-22T12:10:00Z') && now < timestamp('2026-11-22T12:20:00Z')"));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Pending", "[]"));
@@ -365,7 +365,7 @@ class PolicyEvaluatorTest {
     }
 
     @Test
-    void aPolicyThatTakesTooLongIsAskedNoMoreAndTheOthersGoOn() {
+    void slowPolicyIsStoppedAndOthersContinue() {
         PolicyStats loops =
                 run("loops", "resource.status.items.all(a, resource.status.items.all(b, a != 'x' || b != 'x'))");
         PolicyEvaluator watch = watch(loops, run("p", "has(resource.status.items)"));
@@ -381,18 +381,18 @@ class PolicyEvaluatorTest {
         assertThat(loops.evaluations()).isEqualTo(5);
         watch.onDelete("gpu-operator/before");
         watch.onSynced();
-        assertThat(told("n1")).as("those of the other policy").hasSize(8).noneMatch(key -> key.startsWith("loops"));
+        assertThat(told("n1")).as("matches of the other policy").hasSize(8).noneMatch(key -> key.startsWith("loops"));
     }
 
     @Test
-    void namesThatAreTooLongForAFaultStayDifferent() {
+    void shortenedNamesStayDifferent() {
         String one = "gpu-operator/" + "x".repeat(250) + "1";
         String other = "gpu-operator/" + "x".repeat(250) + "2";
         assertThat(ObjectNames.shortened(one)).hasSize(256).isNotEqualTo(ObjectNames.shortened(other));
     }
 
     @Test
-    void anErrorRaisesNothingAndIsForgottenWithItsCause() {
+    void errorRaisesNothingAndEndsWithItsCause() {
         PolicyStats run = run("p", "resource.status.reason == 'Evicted'");
         PolicyEvaluator watch = watch(run);
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));

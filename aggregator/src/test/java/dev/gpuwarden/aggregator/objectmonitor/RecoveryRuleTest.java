@@ -23,7 +23,7 @@ class RecoveryRuleTest {
                 + "'}}}]";
     }
 
-    /** As kubelets tell of a container without a readiness probe. */
+    /** Tests the status that kubelets report for a container without a readiness probe. */
     @ParameterizedTest
     @CsvSource({
         // ran from, to, runs again from, well from
@@ -32,7 +32,7 @@ class RecoveryRuleTest {
         "12:00:00, 12:05:00, 12:06:00, 12:16:00",
         "02:00:00, 12:00:00, 12:01:00, 12:11:00",
     })
-    void whatHasEndedBeforeMustRunForTwiceAsLong(String begun, String ended, String again, String well) {
+    void restartedContainerMustRunTwiceAsLongAsBefore(String begun, String ended, String again, String well) {
         assertThat(from("Running", container(at(begun), at(ended), at(again)))).contains(Instant.parse(at(well)));
     }
 
@@ -41,7 +41,7 @@ class RecoveryRuleTest {
     }
 
     @Test
-    void thatKnowsNothingOfAnEndIsWellAtOnce() {
+    void podWithoutRestartsIsWellImmediately() {
         assertThat(from("Running", "[{name: a, ready: true, state: {running: {startedAt: '2026-11-22T12:00:00Z'}}}]"))
                 .contains(Instant.EPOCH);
         assertThat(from("Running", "[{name: a, ready: true, lastState: {terminated: {exitCode: 1}}}]"))
@@ -50,7 +50,7 @@ class RecoveryRuleTest {
     }
 
     @Test
-    void theLastOfItsContainersCounts() {
+    void lastContainerToRecoverCounts() {
         String sure = "{name: b, ready: true, state: {running: {startedAt: '2026-11-22T12:00:00Z'}}}";
         String loops = container(at("12:00:00"), at("12:00:03"), at("12:00:20"));
         assertThat(from("Running", loops.substring(0, loops.length() - 1) + ", " + sure + "]"))

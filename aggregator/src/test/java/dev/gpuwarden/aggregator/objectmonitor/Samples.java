@@ -44,7 +44,7 @@ final class Samples {
         }
     }
 
-    /** About pods, whose node is theirs. */
+    /** Returns a policy on pods, whose node is the one in their spec. */
     static MonitorPolicy policy(String name, String predicate) {
         return policy(name, predicate, "resource.spec.nodeName");
     }
@@ -53,7 +53,7 @@ final class Samples {
         return MonitorPolicy.of(resource(name, "Pod", predicate, association));
     }
 
-    /** As the policy, with these fields of its spec besides. */
+    /** Returns the policy with more fields in its spec. */
     static MonitorPolicy with(Map<String, Object> resource, String spec) {
         Map<String, Object> more = JsonTrees.copy(JsonTrees.object(resource, "spec"));
         more.putAll(yaml(spec));
@@ -86,7 +86,11 @@ final class Samples {
         return resource;
     }
 
-    /** Of a DaemonSet of the GPU operator, on node n1, with one container that is as this says. */
+    /**
+     * Returns a pod of a DaemonSet of the GPU operator, on node n1.
+     *
+     * @param containers the status of its one container, in YAML
+     */
     static Map<String, Object> pod(String phase, String containers) {
         return pod("gpu-operator", "validator", "n1", phase, containers);
     }

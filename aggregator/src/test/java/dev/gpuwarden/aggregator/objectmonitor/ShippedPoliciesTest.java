@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Each row of the specification's tables, of the policies that ship. */
+/** Tests each row of the specification's tables on the shipped policies. */
 class ShippedPoliciesTest {
 
     private static final Instant STARTED = Instant.parse("2026-11-22T10:00:00Z");
@@ -50,7 +50,7 @@ class ShippedPoliciesTest {
             runs and is not ready             | Running   | [{name: a, ready: false, state: {running: {}}}] | false
             completed                         | Succeeded | [{name: a, ready: false, state: {terminated: {exitCode: 0}}}] | false
             """)
-    void whatIsCaught(String what, String phase, String containers, boolean caught) {
+    void policyCatchesFaultyPods(String what, String phase, String containers, boolean caught) {
         for (String namespace : List.of("gpu-operator", "network-operator")) {
             Map<String, Object> pod = Samples.pod(namespace, "validator", "n1", phase, containers);
             assertThat(matches(pod, LATE)).as(namespace).isEqualTo(caught);
@@ -63,10 +63,10 @@ class ShippedPoliciesTest {
         }
     }
 
-    /** An update of a driver deletes its pods: a container that does not heed SIGTERM makes them Failed for a moment. */
+    /** An update of a driver deletes its pods: a container that ignores SIGTERM makes them Failed for a moment. */
     @ParameterizedTest
     @ValueSource(strings = {"gpu-operator", "network-operator"})
-    void aPodThatIsBeingDeletedIsNotWrong(String namespace) {
+    void terminatingPodDoesNotMatch(String namespace) {
         Map<String, Object> pod = Samples.pod(
                 namespace,
                 "validator",
@@ -87,14 +87,14 @@ class ShippedPoliciesTest {
     }
 
     @Test
-    void aPodWithoutNodeBelongsToNoneAndIsNotReported() {
+    void podWithoutNodeIsNotReported() {
         assertThat(matches(Samples.pod("gpu-operator", "validator", "", "Pending", "[]"), LATE))
                 .isFalse();
     }
 
     @ParameterizedTest
     @CsvSource({"ReplicaSet", "Deployment", "Job", "''"})
-    void podsOfOthersThanDaemonSetsAreNotMonitored(String owner) {
+    void podsOutsideDaemonSetsAreNotMonitored(String owner) {
         Map<String, Object> pod = Samples.pod("Failed", "[]");
         Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(pod, "metadata"));
         metadata.remove("ownerReferences");
@@ -106,7 +106,7 @@ class ShippedPoliciesTest {
     }
 
     @Test
-    void whatIsToldIsAsSpecified() {
+    void eventsAreAsSpecified() {
         assertThat(Samples.shipped())
                 .extracting(MonitorPolicy::name)
                 .containsExactly(
@@ -138,7 +138,7 @@ class ShippedPoliciesTest {
     }
 
     @Test
-    void podsThatAskForGpusAndAreRejectedAreCountedForTenMinutes() {
+    void rejectedGpuPodsAreCountedForTenMinutes() {
         assertThat(Samples.shipped().get(2).minMatches()).isEqualTo(3);
         assertThat(Samples.shipped().get(2).event().message()).contains("10 minutes");
         for (String limits : List.of("{nvidia.com/gpu: 1}", "{cpu: 1, nvidia.com/mig-1g.5gb: 2}")) {
@@ -158,7 +158,7 @@ class ShippedPoliciesTest {
     }
 
     @Test
-    void aNodeThatReportsNothingIsFoundBySwitchingOnAPolicy() {
+    void silentNodeIsFoundWhenItsPolicyIsEnabled() {
         CompiledPolicy silent = POLICIES.get(3);
         String health = "{metadata: {name: n1}, status: {monitors: [{reported: '2026-11-22T09:00:00Z'}]%s}}";
         Map<String, Object> told = Samples.yaml(health.formatted(", reported: '2026-11-22T10:00:00Z'"));
@@ -174,7 +174,7 @@ class ShippedPoliciesTest {
     }
 
     @Test
-    void theMomentIsForeseenAtWhichAPodIsBrokenForTooLong() {
+    void timeAtWhichAPodIsBrokenForTooLongIsForeseen() {
         Map<String, Object> pod = Samples.pod("Pending", WAITING.formatted("ImagePullBackOff"));
         Outcome early = POLICIES.get(0).evaluate(pod, STARTED.plusSeconds(10));
         assertThat(early.timed()).isTrue();
@@ -191,7 +191,7 @@ class ShippedPoliciesTest {
     }
 
     @Test
-    void aPodThatIsWellNeedNotBeRemembered() {
+    void healthyPodIsNotKept() {
         Outcome well = POLICIES.get(0).evaluate(Samples.pod("Running", RUNNING), STARTED);
         assertThat(well.timed()).isFalse();
         assertThat(well.changes()).isEmpty();
@@ -206,7 +206,7 @@ class ShippedPoliciesTest {
             Pending   | []                                                    | false
             Succeeded | [{name: a, ready: false}]                             | true
             """)
-    void aPodIsWellWhenAllOfItIsReady(String phase, String containers, boolean well) {
+    void podIsWellWhenAllContainersAreReady(String phase, String containers, boolean well) {
         ResourceType pods = new ResourceType("", "v1", "Pod");
         assertThat(RecoveryRule.from(pods, Samples.pod(phase, containers)).isPresent())
                 .isEqualTo(well);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a policy's condition says, and what to do about it. */
+/** Tests the condition of a policy, and the remedy in it. */
 class StatusOfTest {
 
     private static final Instant NOW = Instant.parse("2026-11-22T12:00:00Z");
@@ -55,7 +55,7 @@ class StatusOfTest {
     }
 
     @Test
-    void aPolicyThatWorksSaysHowMuchItSees() {
+    void workingPolicyReportsItsCounts() {
         PolicyStatus status = status(Optional.empty(), true, 100, 7, 0);
         assertThat(status.ready()).isTrue();
         assertThat(status.reason()).isEqualTo("Ready");
@@ -64,7 +64,7 @@ class StatusOfTest {
     }
 
     @Test
-    void whatMatchesEverythingWaitsForAPersonToConfirmItsGeneration() {
+    void policyThatMatchesEverythingWaitsForConfirmationOfItsGeneration() {
         assertThat(status(Optional.empty(), true, 10, 5, 0).reason()).isEqualTo("Ready");
         PolicyStatus most = status(Optional.empty(), true, 10, 6, 0);
         assertThat(most.reason()).isEqualTo("MatchesEverything");
@@ -77,7 +77,7 @@ class StatusOfTest {
         assertThat(confirmed.reason()).isEqualTo("Ready");
         assertThat(confirmed.message()).contains("6 of 10 objects match is confirmed for generation 3");
         assertThat(status(run, Optional.empty(), true, 10, 6, 0, "2").ready())
-                .as("of the policy as it was before")
+                .as("of the earlier generation")
                 .isFalse();
     }
 
@@ -91,13 +91,13 @@ class StatusOfTest {
         "1000, 40, 40, 21, its matches concern 21 of 40 nodes",
         "0, 0, 0, 0, ''",
     })
-    void moreThanHalfOfTheObjectsOrNodesIsTooMuch(int objects, int matches, int nodes, int concerned, String why) {
+    void shareAboveHalfIsTooMuch(int objects, int matches, int nodes, int concerned, String why) {
         assertThat(new Reach(objects, matches, nodes, concerned).tooMuch(4).orElse(""))
                 .isEqualTo(why);
     }
 
     @Test
-    void nodesThatDoNotExistAreNamed() {
+    void missingNodesAreNamed() {
         PolicyStatus status = status(Optional.empty(), true, 100, 7, 2);
         assertThat(status.reason()).isEqualTo("ObjectsWithoutNode");
         assertThat(status.message()).contains("n9");
@@ -106,7 +106,7 @@ class StatusOfTest {
     }
 
     @Test
-    void whyNobodyFollowsItsObjectsIsHandedOn() {
+    void reasonOfTheInformerIsTheCondition() {
         PolicyStatus status = status(Optional.of(new Trouble("Forbidden", "do this")), false, 0, 3, 0);
         assertThat(status.ready()).isFalse();
         assertThat(status.reason()).isEqualTo("Forbidden");
@@ -115,7 +115,7 @@ class StatusOfTest {
     }
 
     @Test
-    void aPolicyThatIsStoppedSaysWhy() {
+    void stoppedPolicyReportsTheReason() {
         PolicyStats loops = new PolicyStats(
                 compiled(policy("p", "[1,2].all(a, resource.spec.l.all(b, resource.spec.l.all(c, a + b + c > 0)))")));
         Map<String, Object> big = Map.of(
@@ -129,11 +129,11 @@ class StatusOfTest {
         PolicyStatus status = status(loops, Optional.empty(), true, 1, 0, 0);
         assertThat(status.ready()).isFalse();
         assertThat(status.reason()).isEqualTo("TooCostly");
-        assertThat(status.message()).contains("it takes ", "ns/big", "what it has told before stays");
+        assertThat(status.message()).contains("it takes ", "ns/big", "the faults that it reported before stay");
     }
 
     @Test
-    void errorsAreToldOnceTheyLast() {
+    void errorsAreReportedWhenTheyLast() {
         PolicyStats errs = new PolicyStats(compiled(policy("p", "resource.spec.nothing")));
         var unused = errs.ask("ns/a", Samples.pod("Running", "[]"), NOW, new MonitorMetrics());
         assertThat(errs.erringFor(java.time.Duration.ofMinutes(1))).isFalse();
