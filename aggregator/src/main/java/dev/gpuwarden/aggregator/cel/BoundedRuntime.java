@@ -34,7 +34,7 @@ import java.util.Set;
  */
 public final class BoundedRuntime {
 
-    /** Far beyond any expression that a reviewer can read. */
+    /** The longest expression in characters, far beyond one that a reviewer can read. */
     private static final int MOST_CHARACTERS = 4096;
 
     /** The parts of an expression times the steps of its loops. The work of a loop besides function calls is not charged. */

@@ -44,7 +44,7 @@ public final class CelEnvironment {
         return new CelEnvironment(Set.of(object), SimpleType.BOOL, runtime, Optional.empty());
     }
 
-    /** Like {@link #predicate}, with the variable {@link #NOW} too. */
+    /** Returns an environment like {@link #predicate}, with the variable {@link #NOW} too. */
     public static CelEnvironment timedPredicate(String object, BoundedRuntime runtime) {
         return new CelEnvironment(Set.of(object, NOW), SimpleType.BOOL, runtime, Optional.of(runtime.withUnknowns()));
     }

@@ -73,7 +73,7 @@ public final class CelExpression {
         throw new CelEvaluationException("expected true or false, the expression gives " + result);
     }
 
-    /** Like {@link #test}, with a result of any type. */
+    /** Evaluates an expression like {@link #test}, with a result of any type. */
     public Object eval(Map<String, Object> variables) throws CelEvaluationException {
         return Cost.within(() -> program.eval(variables));
     }

@@ -22,7 +22,7 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(WorkQueue.class.getName());
 
-    /** With jitter, since thousands of names can fail at the same moment. */
+    /** The pauses between retries, with jitter, since thousands of names can fail at the same moment. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(30), 0.5);
 
     private enum Stage {

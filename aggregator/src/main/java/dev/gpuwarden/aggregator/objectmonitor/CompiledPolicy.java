@@ -21,7 +21,7 @@ public final class CompiledPolicy {
 
     private static final String RESOURCE = "resource";
 
-    /** Enough to walk over each of 200 items for each of 200, which takes less than a tenth of a second. */
+    /** The steps of a walk over each of 200 items for each of 200, which takes less than a tenth of a second. */
     private static final BoundedRuntime RUNTIME = new BoundedRuntime(50_000);
 
     private static final CelEnvironment PREDICATES = CelEnvironment.timedPredicate(RESOURCE, RUNTIME);

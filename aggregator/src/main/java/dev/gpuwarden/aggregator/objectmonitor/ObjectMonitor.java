@@ -264,7 +264,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         return followed;
     }
 
-    /** The number of evaluations of a policy, and of those that failed or found no node. */
+    /** The number of evaluations of a policy, and of evaluations that failed or found no node. */
     public record Asked(long times, long errors) {}
 
     /** Returns the numbers of evaluations by policy. */

@@ -85,7 +85,7 @@ final class PolicyStats {
             overruns++;
             if (overruns >= MOST_OVERRUNS) {
                 stopped =
-                        Optional.of("it is not evaluated until it is changed: " + overruns + " evaluations cost too much: "
+                        Optional.of("it is stopped until it is changed: " + overruns + " evaluations cost too much: "
                                 + (outcome.tooCostly()
                                         ? outcome.problem().orElse("")
                                         : "longer than " + LONGEST.toMillis() + " ms")
