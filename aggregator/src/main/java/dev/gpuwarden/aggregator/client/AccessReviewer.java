@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What the caller may do, as the API server says it before anything is done. Each right is one request. Blocks. */
+/** A check of the caller's rights by the API server, before a command does anything. Each right is one request. Blocks. */
 public record AccessReviewer(KubeClient api) {
 
     private static final String REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
     /**
-     * Of all objects of a kind.
+     * A right to a verb on all objects of a resource.
      *
      * @param group empty for the core group
-     * @param resource plural, with its subresource as in {@code nodes/status}
+     * @param resource plural, with its subresource, for example {@code nodes/status}
      */
     public record Right(String verb, String group, String resource) {
         @Override
@@ -23,7 +23,7 @@ public record AccessReviewer(KubeClient api) {
         }
     }
 
-    /** Those of these that the caller has not. */
+    /** Returns the rights of this list that the caller lacks. */
     public List<Right> missing(List<Right> needed) throws ApiException, InterruptedException {
         List<Right> missing = new ArrayList<>();
         for (Right right : needed) {

@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.client;
 import java.util.List;
 import java.util.Optional;
 
-/** The API server did not do what it was asked for. */
+/** A request that the API server did not carry out. */
 public final class ApiException extends Exception {
 
     private static final long serialVersionUID = 1;
@@ -21,15 +21,15 @@ public final class ApiException extends Exception {
     private final List<Cause> causes;
 
     /**
-     * One of the reasons that the API server gives.
+     * A cause that the API server names for a refusal.
      *
-     * @param reason in its own words for programs, as `DisruptionBudget`
+     * @param reason the API server's word for programs, for example `DisruptionBudget`
      */
     public record Cause(String reason, String message) {}
 
     /**
-     * @param reason the API server's word for it; empty where it has none
-     * @param retryAfterSeconds 0 where the server says nothing of that
+     * @param reason the API server's word for the error; empty if it names none
+     * @param retryAfterSeconds pause that the server asks for; 0 if it asks for none
      * @param answer the API server's own text
      */
     ApiException(int status, String reason, long retryAfterSeconds, String message, String answer, List<Cause> causes) {
@@ -45,42 +45,42 @@ public final class ApiException extends Exception {
         return new ApiException(NO_ANSWER, "", 0, message, message, List.of());
     }
 
-    /** Whether the server answered, and what was asked for is not there. */
+    /** Returns true if the server answered that the object does not exist. */
     public boolean notFound() {
         return status == NOT_FOUND;
     }
 
-    /** Whether this program has no right to what it asked for. */
+    /** Returns true if this program lacks the right to this request. */
     public boolean forbidden() {
         return status == FORBIDDEN;
     }
 
-    /** Whether it is another version than was meant, or is there already. */
+    /** Returns true if the object has another version than the request names, or exists already. */
     public boolean conflict() {
         return status == CONFLICT;
     }
 
-    /** Whether what was to be made is there already. */
+    /** Returns true if the object that the request creates exists already. */
     public boolean alreadyThere() {
         return status == CONFLICT && reason.equals("AlreadyExists");
     }
 
-    /** Whether it cannot be what was asked for, which includes a JSON patch whose test fails. */
+    /** Returns true if the server rejects the content of the request, which includes a JSON patch whose test fails. */
     public boolean invalid() {
         return status == INVALID;
     }
 
-    /** For metrics: the status of HTTP, or "none" where no answer came. */
+    /** Returns the HTTP status for metrics, or "none" if no answer came. */
     public String kind() {
         return status == NO_ANSWER ? "none" : Integer.toString(status);
     }
 
-    /** What the API server says of it, or what is known where it says nothing. */
+    /** Returns the API server's own text about the error, or this program's text if the server sent none. */
     public String answer() {
         return answer;
     }
 
-    /** What the API server gives as the reason so; empty where it is not that. */
+    /** Returns the message of the cause with this reason; empty if the API server names no such cause. */
     public Optional<String> cause(String reason) {
         return causes.stream()
                 .filter(cause -> cause.reason().equals(reason))
@@ -88,7 +88,7 @@ public final class ApiException extends Exception {
                 .findFirst();
     }
 
-    /** So long the server wants not to be asked again; 0 where it says nothing of that. */
+    /** Returns the pause that the server asks for before the next request, in seconds; 0 if it asks for none. */
     public long retryAfterSeconds() {
         return retryAfterSeconds;
     }

@@ -11,7 +11,9 @@ import java.util.zip.DeflaterOutputStream;
 import java.util.zip.Inflater;
 import java.util.zip.InflaterInputStream;
 
-/** An object as packed JSON: a Node of 5.6 KB takes 1.7, and as a tree of objects 16; packing takes 60 us, unpacking 35. */
+/**
+ * An object as compressed JSON. A Node of 5.6 KB takes 1.7 KB, and 16 KB as a tree. Compressing takes 60 us, expanding 35 us.
+ */
 public final class CompressedJson {
 
     private final byte[] bytes;

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON to and from plain trees: maps in the order of the text, lists, texts, booleans, longs and doubles. A field that is null
- * is as if it were not there.
+ * A converter between JSON and plain trees: maps in the order of the text, lists, texts, booleans, longs and doubles. A null
+ * field counts as absent.
  */
 public final class Json {
 
@@ -20,22 +20,30 @@ public final class Json {
 
     private Json() {}
 
-    /** @throws IOException with where and what, if the text is no JSON, or ends early, or goes on after its end */
+    /**
+     * Reads one JSON value.
+     *
+     * @throws IOException with the position and the cause, if the text is no JSON, is cut off, or has more after its end
+     */
     public static Object read(String text) throws IOException {
         return READER.read(text);
     }
 
-    /** @throws IOException as {@link #read} does, and for what is no object */
+    /**
+     * Reads one JSON object.
+     *
+     * @throws IOException like {@link #read}, and if the text is no object
+     */
     public static Map<String, Object> readObject(String text) throws IOException {
         return READER.readObject(text);
     }
 
-    /** The same of UTF-8. */
+    /** Reads one JSON object in UTF-8. */
     public static Map<String, Object> readObject(byte[] text) throws IOException {
         return READER.readObject(text);
     }
 
-    /** On one line. Anything but maps, lists, booleans and numbers is written as its text. */
+    /** Returns the tree as JSON on one line. Any value except maps, lists, booleans and numbers becomes its text. */
     public static String write(Object tree) {
         StringWriter text = new StringWriter();
         try (JsonGenerator json = FACTORY.createGenerator(text)) {

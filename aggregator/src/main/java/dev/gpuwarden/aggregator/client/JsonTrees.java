@@ -8,14 +8,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks into plain trees. What is not there, or of another kind than asked for, is empty. Objects are handed out as they are and
- * cannot be changed; whoever wants to change one takes a {@link #copy}.
+ * Accessors for the fields of plain trees. A field that is absent or of another type reads as empty. Returned objects are views
+ * that cannot be changed; {@link #copy} makes one that can.
  */
 public final class JsonTrees {
 
     private JsonTrees() {}
 
-    /** The same with texts for keys, to be changed. What is in it is no copy. */
+    /** Returns a copy that can be changed, with texts as keys. The values are not copied. */
     public static Map<String, Object> copy(Map<?, ?> map) {
         Map<String, Object> copy = new LinkedHashMap<>();
         map.forEach((key, value) -> copy.put(String.valueOf(key), value));
@@ -35,7 +35,7 @@ public final class JsonTrees {
         return tree.get(name) instanceof List<?> list ? objects(list) : List.of();
     }
 
-    /** Those of the items that are objects. */
+    /** Returns the items that are objects. */
     public static List<Map<String, Object>> objects(List<?> list) {
         return list.stream()
                 .filter(Map.class::isInstance)
@@ -47,7 +47,7 @@ public final class JsonTrees {
         return tree.get(name) instanceof String text ? text : "";
     }
 
-    /** Those of a list's items that are texts. */
+    /** Returns the items of a list that are texts. */
     public static List<String> textList(Map<?, ?> tree, String name) {
         return tree.get(name) instanceof List<?> list
                 ? list.stream()
@@ -61,17 +61,17 @@ public final class JsonTrees {
         return Boolean.TRUE.equals(tree.get(name));
     }
 
-    /** 0 where there is none. */
+    /** Returns the number; 0 if the field has none. */
     public static int number(Map<?, ?> tree, String name) {
         return tree.get(name) instanceof Number number ? number.intValue() : 0;
     }
 
-    /** 0 where there is none. */
+    /** Returns the number; 0 if the field has none. */
     public static long longNumber(Map<?, ?> tree, String name) {
         return tree.get(name) instanceof Number number ? number.longValue() : 0;
     }
 
-    /** Keys and values that are texts, as in labels and annotations. A copy. */
+    /** Returns a copy of the entries whose values are texts, for example of labels and annotations. */
     public static Map<String, String> texts(Map<?, ?> tree, String name) {
         Map<String, String> texts = new LinkedHashMap<>();
         object(tree, name).forEach((key, value) -> {
@@ -82,7 +82,7 @@ public final class JsonTrees {
         return texts;
     }
 
-    /** Objects as expressions want them: whole numbers are longs, others doubles, and what is null is not there. */
+    /** Trees for CEL expressions: whole numbers are longs, other numbers are doubles, and null values are left out. */
     public static final class PlainTree {
 
         private PlainTree() {}

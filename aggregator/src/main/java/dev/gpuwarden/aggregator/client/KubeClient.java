@@ -31,8 +31,8 @@ import java.util.logging.Logger;
 import java.util.zip.GZIPInputStream;
 
 /**
- * Requests to the API server, with bodies written by hand: a model of a whole object writes fields that nobody meant to own.
- * Each call blocks until the answer is here, or until the client's patience ends. Thread-safe.
+ * A client of the API server that writes its request bodies by hand. A typed model would also write fields, and so own them,
+ * without intent. Each call blocks until the answer arrives or the timeout ends. Thread-safe.
  */
 public final class KubeClient implements AutoCloseable {
 
@@ -46,8 +46,8 @@ public final class KubeClient implements AutoCloseable {
     private static final int LONGEST_REASON = 300;
 
     /**
-     * Warns at each start of kinds whose version is an alpha: of this program's own kinds, which have no other version. Held, since
-     * the JDK forgets the level of a logger that is not.
+     * The logger of a warning at each start about kinds of an alpha version. This program's own kinds have no other version.
+     * The constant keeps the logger, because the JDK drops the level of a logger without a reference.
      */
     private static final Logger OWN_VERSIONS =
             Logger.getLogger("io.fabric8.kubernetes.client.dsl.internal.VersionUsageUtils");
@@ -64,20 +64,24 @@ public final class KubeClient implements AutoCloseable {
         this.root = client.getMasterUrl().toString().replaceAll("/+$", "");
     }
 
-    /** Asks nothing yet, so a server that is away does not keep the program from starting. */
+    /** Returns a client without any request, so the program also starts while the server is away. */
     public static KubeClient connect(Config config) {
         return connect(config, PATIENCE);
     }
 
-    /** @param patience how long each request waits for its answer; the program's is ten seconds */
+    /**
+     * Returns a client without any request.
+     *
+     * @param patience timeout of each request; the program's is ten seconds
+     */
     public static KubeClient connect(Config config, Duration patience) {
         OWN_VERSIONS.setLevel(Level.SEVERE);
         ClientKey.algorithm(config).ifPresent(config::setClientKeyAlgo);
         config.setConnectionTimeout(CONNECT_MILLIS);
         config.setRequestTimeout((int) patience.toMillis());
-        // Whoever asks has a back-off of its own, and knows by then whether the answer is still wanted.
+        // The caller has its own back-off, and can decide by then if it still needs the answer.
         config.setRequestRetryBackoffLimit(0);
-        // All objects are trees here: no classes for those that the client knows.
+        // All objects are trees here, also those for which the client has classes.
         KubernetesSerialization trees = new KubernetesSerialization(new ObjectMapper(), false);
         return new KubeClient(
                 new KubernetesClientBuilder()
@@ -87,7 +91,11 @@ public final class KubeClient implements AutoCloseable {
                 patience);
     }
 
-    /** @throws ApiException also where it is not there */
+    /**
+     * Reads an object.
+     *
+     * @throws ApiException also if the object does not exist
+     */
     public Map<String, Object> get(String path) throws ApiException, InterruptedException {
         return send("GET", path, JSON, "");
     }
@@ -96,24 +104,24 @@ public final class KubeClient implements AutoCloseable {
         return send("POST", path, JSON, json.asJson(body));
     }
 
-    /** Server-side apply, taking fields over from others. */
+    /** Applies an object by server-side apply, and takes its fields over from other managers. */
     public Map<String, Object> apply(String path, String fieldManager, Map<String, Object> body)
             throws ApiException, InterruptedException {
         return send("PATCH", path + "?fieldManager=" + fieldManager + "&force=true", APPLY, json.asJson(body));
     }
 
-    /** A JSON patch, RFC 6902. One whose tests fail is answered as {@link ApiException#invalid}. */
+    /** Sends a JSON patch, RFC 6902. A patch whose test fails ends with {@link ApiException#invalid}. */
     public Map<String, Object> patch(String path, List<Map<String, Object>> operations)
             throws ApiException, InterruptedException {
         return send("PATCH", path, PATCH, asServer(json.asJson(operations)));
     }
 
-    /** A JSON merge patch, RFC 7386. Unlike an apply it makes nothing where nothing is. */
+    /** Sends a JSON merge patch, RFC 7386. Unlike an apply, it does not create a missing object. */
     public Map<String, Object> merge(String path, Map<String, Object> body) throws ApiException, InterruptedException {
         return send("PATCH", path, MERGE, json.asJson(body));
     }
 
-    /** Tests of a patch compare bytes with what the API server has written itself, and it writes these so. */
+    /** Escapes characters like the API server. Its patch tests compare bytes with its own output. */
     private static String asServer(String text) {
         return text.replace("<", "\\u003c")
                 .replace(">", "\\u003e")
@@ -122,7 +130,7 @@ public final class KubeClient implements AutoCloseable {
                 .replace("\u2029", "\\u2029");
     }
 
-    /** Puts another in its place; with a resourceVersion in it only if it is still that one. */
+    /** Replaces an object. With a resourceVersion in the body, the server refuses if the object has another version. */
     public Map<String, Object> replace(String path, Map<String, Object> body)
             throws ApiException, InterruptedException {
         return send("PUT", path, JSON, json.asJson(body));
@@ -132,12 +140,19 @@ public final class KubeClient implements AutoCloseable {
         var unused = send("DELETE", path, JSON, "");
     }
 
-    /** @param options as `preconditions` and `gracePeriodSeconds` */
+    /**
+     * Deletes an object.
+     *
+     * @param options for example `preconditions` and `gracePeriodSeconds`
+     */
     public void delete(String path, Map<String, Object> options) throws ApiException, InterruptedException {
         var unused = send("DELETE", path, JSON, json.asJson(options));
     }
 
-    /** Follows the objects that have these fields, as {@code spec.nodeName} of Pods: a list and a watch of their own. */
+    /**
+     * Follows the objects with these field values, for example {@code spec.nodeName} of Pods, by a list and a watch of their
+     * own.
+     */
     public ResourceInformer informer(
             ResourceKind kind, Map<String, String> fields, ResourceInformer.Listener listener, Runnable synced) {
         return ResourceInformer.open(client, kind, fields, listener, synced);
@@ -158,11 +173,11 @@ public final class KubeClient implements AutoCloseable {
     }
 
     /**
-     * Seeks to lead among all who seek it with this Lease, from now on until it is closed. Does not wait.
+     * Joins the leader election of this Lease until the elector is closed. Does not block.
      *
-     * @param identity another one for each who seeks it
-     * @param begin told when it leads; must not block
-     * @param end told when it leads no more
+     * @param identity name of this candidate; each candidate has its own
+     * @param begin called when this candidate becomes the leader; must not block
+     * @param end called when its leadership ends
      */
     public LeaderElector seekLeadership(
             String namespace, String lease, String identity, LeaderElector.Times times, Runnable begin, Runnable end) {
@@ -217,7 +232,7 @@ public final class KubeClient implements AutoCloseable {
         return seconds != null && seconds.matches("[0-9]{1,6}") ? Long.parseLong(seconds) : 0;
     }
 
-    /** Empty where it is no JSON object: what stands between this program and the server answers what it likes. */
+    /** Returns the answer; empty if it is no JSON object. A proxy before the server can answer with any body. */
     private static Map<String, Object> tree(HttpResponse<byte[]> answer) {
         byte[] body = answer.body();
         try {
@@ -227,7 +242,10 @@ public final class KubeClient implements AutoCloseable {
         }
     }
 
-    /** The API server packs what is large: less to decipher, which takes longer here than to unpack and to read it. */
+    /**
+     * Returns true if the body is compressed. The API server compresses large answers. Decryption of the full text takes longer
+     * here than decompression.
+     */
     private static boolean packed(HttpResponse<byte[]> answer) {
         return "gzip".equals(answer.header("Content-Encoding"));
     }
@@ -243,7 +261,7 @@ public final class KubeClient implements AutoCloseable {
         client.close();
     }
 
-    /** Lists in pages: 10,000 nodes at once are 100 MB of JSON. */
+    /** A reader of lists in pages, because 10,000 nodes in one list are 100 MB of JSON. */
     public static final class Pages {
 
         private static final int PAGE = 500;
@@ -251,11 +269,11 @@ public final class KubeClient implements AutoCloseable {
         private Pages() {}
 
         /**
-         * Hands over each object of a list. Blocks; each page is one request.
+         * Passes each object of a list to the consumer. Blocks; each page is one request.
          *
          * @param path without a query
-         * @param query as `fieldSelector=reason=DryRun`, its values encoded; empty for all
-         * @throws ApiException in the middle too, after some have been handed over
+         * @param query for example `fieldSelector=reason=DryRun`, with encoded values; empty for all
+         * @throws ApiException also after some objects were passed
          */
         public static void each(KubeClient api, String path, String query, Consumer<Map<String, Object>> consumer)
                 throws ApiException, InterruptedException {
@@ -276,12 +294,12 @@ public final class KubeClient implements AutoCloseable {
         }
     }
 
-    /** Of which kind a kubeconfig's key is, where its PEM does not say so and the client would take it for RSA. */
+    /** The algorithm of a kubeconfig's key. The client takes a key for RSA if its PEM does not name the algorithm. */
     static final class ClientKey {
 
         private ClientKey() {}
 
-        /** Empty where there is no such key, or none that Java knows. */
+        /** Returns the algorithm; empty if there is no such key, or Java supports none of its kind. */
         static Optional<String> algorithm(Config config) {
             try {
                 Optional<byte[]> pem = pem(config);

@@ -27,15 +27,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of several that run leads, by a Lease in the cluster. Given up when this is closed, so that another one goes on at once; one
- * that is killed is followed when its Lease has run out. A leader that cannot renew stops at its deadline by the monotonic clock, whatever
- * its requests wait for: fabric8's elector looks at the time between requests only.
+ * An election of one leader among replicas, by a Lease in the cluster. A leader that closes this releases the Lease, so another
+ * replica takes over immediately. After a killed leader, another one takes over when the Lease has expired.
+ *
+ * <p>A leader that cannot renew the Lease stops at its deadline by the monotonic clock, even while its requests hang. fabric8's
+ * elector checks the time only between requests.
  */
 public final class LeaderElector implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(LeaderElector.class.getName());
 
-    /** So many attempts fit into the time to renew, so that one answer that does not come is not the end. */
+    /** Attempts within the time to renew, so that one missing answer does not end the term. */
     private static final int ATTEMPTS = 2;
 
     private final KubernetesClient client;
@@ -70,7 +72,7 @@ public final class LeaderElector implements AutoCloseable {
         this.end = end;
     }
 
-    /** With a client of its own, whose requests end before the deadline. */
+    /** Returns an elector with its own client, whose requests end before the deadline. */
     static LeaderElector seek(
             Config config, String namespace, String name, String identity, Times times, Runnable begin, Runnable end) {
         int patienceMillis = (int) times.renewDeadline().toMillis() / ATTEMPTS;
@@ -118,7 +120,7 @@ public final class LeaderElector implements AutoCloseable {
 
     private synchronized void began(ObservedLease lease) {
         if (leftNanos(lease) <= 0) {
-            // It took this thread longer to come here than the Lease is good for: the watchdog ends the term.
+            // This thread started later than the Lease allows. The watchdog ends the term.
             watch(lease);
             return;
         }
@@ -138,7 +140,7 @@ public final class LeaderElector implements AutoCloseable {
             try {
                 deadline = watchdog.schedule(() -> watch(lease), left, TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException e) {
-                // It is being closed, and ends by that.
+                // The elector is closing, which ends the term.
             }
             return;
         }
@@ -147,7 +149,7 @@ public final class LeaderElector implements AutoCloseable {
                 identity + " could not renew its Lease for "
                         + times.renewDeadline().toSeconds() + " s");
         ended();
-        // It lets go of the Lease, by a request that may wait as well.
+        // The cancel releases the Lease by a request that may hang as well.
         CompletableFuture<?> over = term;
         thread.execute(() -> over.cancel(true));
     }
@@ -171,7 +173,7 @@ public final class LeaderElector implements AutoCloseable {
         }
     }
 
-    /** Ends leading, then lets go of the Lease. */
+    /** Ends the leadership, then releases the Lease. Blocks for up to 2 s. */
     @Override
     public void close() {
         synchronized (this) {
@@ -181,7 +183,7 @@ public final class LeaderElector implements AutoCloseable {
         term.cancel(true);
         watchdog.shutdownNow();
         try {
-            // It writes the Lease in its own time.
+            // These threads write the Lease in their own time.
             thread.shutdown();
             var unused = thread.awaitTermination(2, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
@@ -191,11 +193,11 @@ public final class LeaderElector implements AutoCloseable {
     }
 
     /**
-     * Of a leader election by a Lease, under the names that Kubernetes gives them.
+     * The times of a leader election, under the names that Kubernetes gives them.
      *
-     * @param leaseDuration what a killed leader costs
-     * @param renewDeadline who cannot renew for so long leads no more: well before another one may
-     * @param retryPeriod how often each of those who run asks the API server
+     * @param leaseDuration time without a leader after a kill
+     * @param renewDeadline time without a renewal after which a leader stops; well before another replica may lead
+     * @param retryPeriod interval of the requests of each replica to the API server
      */
     public record Times(Duration leaseDuration, Duration renewDeadline, Duration retryPeriod) {
 
@@ -204,8 +206,8 @@ public final class LeaderElector implements AutoCloseable {
     }
 
     /**
-     * A Lease that is judged by this machine's clocks alone. Another leader's time begins when this machine sees a renewal, and the own
-     * time when this machine sends one. Thread-safe.
+     * A Lease that this machine judges by its own clocks alone. Another leader's time begins when this machine reads a renewal.
+     * The own time begins when this machine sends one. Thread-safe.
      */
     static final class ObservedLease implements Lock {
 
@@ -221,7 +223,7 @@ public final class LeaderElector implements AutoCloseable {
             renewedNanos = nanoTime.getAsLong();
         }
 
-        /** When the last renewal that succeeded was sent, by the clock that was given. */
+        /** Returns the time at which the last successful renewal was sent, by the given clock. */
         long renewedNanos() {
             return renewedNanos;
         }
@@ -259,7 +261,7 @@ public final class LeaderElector implements AutoCloseable {
         }
 
         private void renewed(LeaderElectionRecord record, long sent) {
-            // Letting go of it is a write too.
+            // A release is a write too, and renews nothing.
             if (identity().equals(record.getHolderIdentity())) {
                 renewedNanos = sent;
             }

@@ -7,16 +7,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** Who may look: whoever has the {@link PageRight}. The API server says so; its answers hold for a while. Thread-safe. */
+/**
+ * The access check of a page, which admits callers with a {@link PageRight}. The API server decides, and its answers hold for a
+ * short time. Thread-safe.
+ */
 public final class PageAuthorizer {
 
     private static final String TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews";
     private static final String ACCESS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-    /** @param why for him, where he may not */
+    /** @param why text for the caller; empty if access is allowed */
     public record Verdict(boolean welcome, String why) {}
 
-    /** Few people look, so that a right which was taken away may end soon. */
+    /** Pages have few readers, so the time is short and a removed right ends soon. */
     private static final Duration GOOD_FOR = Duration.ofSeconds(10);
 
     private final KubeClient api;
@@ -27,12 +30,12 @@ public final class PageAuthorizer {
         this.judgements = new ReviewCache<>(Verdict::welcome, GOOD_FOR, nanoTime);
     }
 
-    /** Blocks while the API server is asked. */
+    /** Returns the verdict about the right to see the fleet. Blocks while it asks the API server. */
     public Verdict token(String token) throws ApiException, InterruptedException {
         return token(token, PageRight.FLEET);
     }
 
-    /** Blocks while the API server is asked. */
+    /** Returns the verdict about this right. Blocks while it asks the API server. */
     public Verdict token(String token, PageRight right) throws ApiException, InterruptedException {
         return judgements.of("token " + right.text() + " " + token, () -> {
             Map<String, Object> review = api.create(
@@ -43,19 +46,19 @@ public final class PageAuthorizer {
                             "spec", right.review(token)));
             Map<String, Object> status = JsonTrees.object(review, "status");
             if (!JsonTrees.isTrue(status, "authenticated") || !right.isFor(JsonTrees.textList(status, "audiences"))) {
-                return new Verdict(false, "the API server does not know this token" + right.orAudience());
+                return new Verdict(false, "the API server does not accept this token" + right.orAudience());
             }
             return access(JsonTrees.object(status, "user"), right);
         });
     }
 
-    /** Somebody whom a proxy has let in. Blocks while the API server is asked. */
+    /** Returns the verdict about a user whom a proxy has authenticated. Blocks while it asks the API server. */
     public Verdict user(String name, List<String> groups) throws ApiException, InterruptedException {
         return judgements.of(
                 "user " + name + groups, () -> access(Map.of("username", name, "groups", groups), PageRight.FLEET));
     }
 
-    /** @param user as the status of a TokenReview has it */
+    /** @param user the user of a TokenReview's status */
     private Verdict access(Map<String, Object> user, PageRight right) throws ApiException, InterruptedException {
         Map<String, Object> review = api.create(
                 ACCESS,
@@ -70,7 +73,10 @@ public final class PageAuthorizer {
         return new Verdict(allowed, allowed ? "" : JsonTrees.text(user, "username") + " may not " + right.text());
     }
 
-    /** All that is known of the caller: a token that is scoped by what it has in `extra` may do less than its user. */
+    /**
+     * Returns the review of all that the API server reported about the caller. A token with a scope in `extra` may do less than
+     * its user.
+     */
     static Map<String, Object> asks(Map<String, Object> user, PageRight right) {
         Map<String, Object> spec = new LinkedHashMap<>();
         spec.put("user", JsonTrees.text(user, "username"));
@@ -84,11 +90,11 @@ public final class PageAuthorizer {
     }
 
     /**
-     * What somebody must be allowed to do, to see something.
+     * A right that a caller needs to see a page.
      *
-     * @param audience that his token must be for; empty: the API server's own
-     * @param text as {@code kubectl auth can-i} takes it; no two rights have the same
-     * @param attributes of a SubjectAccessReview
+     * @param audience the audience of the caller's token; empty for the API server's own
+     * @param text the arguments of {@code kubectl auth can-i}; no two rights have the same
+     * @param attributes the resource attributes of a SubjectAccessReview
      */
     public record PageRight(String audience, String text, Map<String, String> attributes) {
 
@@ -99,8 +105,8 @@ public final class PageAuthorizer {
                 "", "list nodehealths.gpuwarden.dev", Map.of("group", GROUP, "resource", RESOURCE, "verb", "list"));
 
         /**
-         * To read the page that a node itself serves, which shows more than its NodeHealth. The API server serves no such subresource;
-         * it is granted and asked for as any other, as the kubelet does with {@code nodes/log}.
+         * Returns the right to read the page that a node itself serves, which shows more than its NodeHealth. The API server
+         * serves no such subresource. Administrators grant it like any other, as the kubelet does with {@code nodes/log}.
          */
         public static PageRight page(String node) {
             return new PageRight(
@@ -109,12 +115,15 @@ public final class PageAuthorizer {
                     Map.of("group", GROUP, "resource", RESOURCE, "subresource", "page", "name", node, "verb", "get"));
         }
 
-        /** A TokenReview's {@code spec}. */
+        /** Returns a TokenReview's {@code spec}. */
         Map<String, Object> review(String token) {
             return audience.isEmpty() ? Map.of("token", token) : Map.of("token", token, "audiences", List.of(audience));
         }
 
-        /** @param audiences that a TokenReview's status lists; an API server that knows none lists none, and has not looked */
+        /**
+         * @param audiences the audiences in a TokenReview's status; an API server without support for audiences lists none, and
+         *     has not checked them
+         */
         boolean isFor(List<String> audiences) {
             return audience.isEmpty() || audiences.contains(audience);
         }

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Tells the authors of a kind of resources how each of theirs is: its condition Ready, and what else its status has. Thread-safe. */
+/** A writer of the condition Ready and of other status fields, for the authors of one kind of resources. Thread-safe. */
 public final class ReadyConditionWriter {
 
     private static final String MANAGER = "gpuwarden-aggregator";
@@ -21,12 +21,12 @@ public final class ReadyConditionWriter {
         this.kind = kind;
     }
 
-    /** @param condition all of it but the time at which its status became another one */
+    /** @param condition the whole condition except the time of its last transition */
     public static boolean says(Map<String, Object> resource, Map<String, Object> condition) {
         return same(condition, ready(resource));
     }
 
-    /** @param more of the status beside the conditions */
+    /** @param more status fields beside the conditions */
     public static boolean has(Map<String, Object> resource, Map<String, Object> more) {
         return same(more, JsonTrees.object(resource, "status"));
     }
@@ -44,9 +44,9 @@ public final class ReadyConditionWriter {
     }
 
     /**
-     * Writes both. Blocks until they are there; one that was deleted meanwhile needs none.
+     * Writes the condition and the fields. Blocks until both are stored. A resource deleted during this time needs neither.
      *
-     * @param resource as it is known to be
+     * @param resource the resource as last read
      */
     public void write(
             String name, Map<String, Object> resource, Map<String, Object> condition, Map<String, Object> more)

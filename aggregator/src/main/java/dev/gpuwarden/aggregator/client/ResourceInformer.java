@@ -20,18 +20,19 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps somebody told of all objects of a kind: first of each that is there, then of each change, for ever, through lost
- * connections and outages. Itself it remembers names and versions only.
+ * An informer that reports all objects of a kind to a listener: first each object that exists, then each change, until it is
+ * closed. It survives lost connections and outages. It stores names and versions only.
  */
 public final class ResourceInformer implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ResourceInformer.class.getName());
 
-    /** 10,000 nodes at once are 100 MB of JSON. */
+    /** 10,000 nodes in one list are 100 MB of JSON. */
     private static final long PAGE = 500;
 
     /**
-     * Called in one thread, in order. Must not block. Names are `namespace/name` where objects of several namespaces are followed.
+     * A receiver of the objects and their changes, called in one thread and in order. Must not block. Names are
+     * `namespace/name` if the informer follows several namespaces.
      */
     public interface Listener {
         /** Called when an object is added or updated, and again for each object after a relist. The listener owns the tree. */
@@ -44,7 +45,7 @@ public final class ResourceInformer implements AutoCloseable {
     }
 
     private final ResourceKind kind;
-    /** For the log. */
+    /** The name of the objects in the log. */
     private final String what;
 
     private final SharedIndexInformer<GenericKubernetesResource> informer;
@@ -80,7 +81,7 @@ public final class ResourceInformer implements AutoCloseable {
         informer.addEventHandler(new Handler(listener, synced, client.getKubernetesSerialization()));
     }
 
-    /** @param fields only objects that have these, as {@code spec.nodeName} of Pods */
+    /** @param fields values of fields that all objects have, for example {@code spec.nodeName} of Pods */
     static ResourceInformer open(
             KubernetesClient client,
             ResourceKind kind,
@@ -92,24 +93,24 @@ public final class ResourceInformer implements AutoCloseable {
         return opened;
     }
 
-    /** Whether it is being told of changes now. */
+    /** Returns true if the informer receives changes now. */
     public boolean watching() {
         return informer.isWatching();
     }
 
-    /** How many there are. */
+    /** Returns the number of objects. */
     public int size() {
         return stubs.size();
     }
 
-    /** As the listener is told it. */
+    /** Returns the name under which the listener receives the object. */
     private String name(ObjectMeta metadata) {
         return kind.namespace().isEmpty() && metadata.getNamespace() != null
                 ? metadata.getNamespace() + "/" + metadata.getName()
                 : metadata.getName();
     }
 
-    /** Always tried again: without this it would give up for good on the first error that is none of the network's. */
+    /** Always asks for another try. Otherwise fabric8 would give up on the first error that is no network error. */
     private boolean failed(boolean started, Throwable cause) {
         if (!failing) {
             failing = true;
@@ -174,7 +175,7 @@ public final class ResourceInformer implements AutoCloseable {
         }
     }
 
-    /** What is needed to see that something is new, changed or gone: 190 bytes, with a name of 16 characters. */
+    /** The fields that show if an object is new, changed or deleted: 190 bytes, with a name of 16 characters. */
     private final class Stubs implements ItemStore<GenericKubernetesResource> {
 
         private record Stub(String uid, String version) {}

@@ -3,11 +3,11 @@ package dev.gpuwarden.aggregator.client;
 import java.util.Optional;
 
 /**
- * A kind of objects, or one of them, as the API server has it in paths.
+ * A kind of objects, or one of its objects, as in the paths of the API server.
  *
  * @param group empty for the core group
- * @param namespace empty for what lies in none
- * @param name the only one that is meant; empty for all of them
+ * @param namespace empty for objects without a namespace
+ * @param name name of the only object; empty for all objects
  */
 public record ResourceKind(
         String group, String version, String plural, String kind, Optional<String> namespace, Optional<String> name) {
@@ -16,13 +16,13 @@ public record ResourceKind(
         return new ResourceKind(group, version, plural, kind, Optional.empty(), Optional.empty());
     }
 
-    /** Where they are listed. */
+    /** Returns the path of their list. */
     public String path() {
         return (group.isEmpty() ? "/api/" + version : "/apis/" + group + "/" + version)
                 + namespace.map(in -> "/namespaces/" + in).orElse("") + "/" + plural;
     }
 
-    /** Where one of them is. */
+    /** Returns the path of one object. */
     public String path(String name) {
         return path() + "/" + name;
     }

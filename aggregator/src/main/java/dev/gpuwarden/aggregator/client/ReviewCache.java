@@ -8,17 +8,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-/** What the API server has said of somebody, for a short time. Thread-safe. */
+/** A cache of the API server's verdicts about callers, for a short time. Thread-safe. */
 public final class ReviewCache<V> {
 
-    /** So long he waits who has just been given what he lacked. */
+    /** Time for which a refusal holds, and so the longest wait after a missing right is granted. */
     private static final long BAD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final int MOST = 16_384;
 
     private record Known<V>(V verdict, long untilNanos) {}
 
-    /** Asks the API server, and blocks meanwhile. */
+    /** A question to the API server, which blocks until the answer arrives. */
     public interface Question<V> {
         V ask() throws ApiException, InterruptedException;
     }
@@ -27,7 +27,7 @@ public final class ReviewCache<V> {
     private final long goodNanos;
     private final LongSupplier nanoTime;
 
-    /** By a hash; the one that was put in first goes when there are too many. */
+    /** The verdicts by hash. The oldest entry goes when there are too many. */
     private final Map<String, Known<V>> known = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
@@ -38,8 +38,8 @@ public final class ReviewCache<V> {
     };
 
     /**
-     * @param good which verdicts admit the caller
-     * @param goodFor how long such a verdict holds, also after the token, pod or right of the caller is gone
+     * @param good predicate for verdicts that admit the caller
+     * @param goodFor time for which such a verdict holds, also after the token, pod or right of the caller is gone
      */
     public ReviewCache(Predicate<V> good, Duration goodFor, LongSupplier nanoTime) {
         this.good = good;
@@ -47,7 +47,7 @@ public final class ReviewCache<V> {
         this.nanoTime = nanoTime;
     }
 
-    /** @param who may be a secret: it is not kept */
+    /** @param who identity of the caller, which may be a secret: the cache does not keep it */
     public V of(String who, Question<V> question) throws ApiException, InterruptedException {
         // A copy of this process's memory holds no tokens in this map.
         String hash = Sha256.hex(who);

@@ -115,7 +115,7 @@ class FleetPageClusterTest {
                 .extracting(HttpResponse::body)
                 .asString()
                 .contains("kubectl create token");
-        assertThat(get(port, Map.of("Authorization", "Bearer nonsense")).body()).contains("does not know this token");
+        assertThat(get(port, Map.of("Authorization", "Bearer nonsense")).body()).contains("does not accept this token");
         assertThat(get(port, Map.of("Authorization", "Bearer " + token("stranger")))
                         .body())
                 .contains("system:serviceaccount:default:stranger may not list");

@@ -10,13 +10,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Keys as an administrator's kubeconfig has them; their PEM does not name the algorithm. */
+/** Keys of an administrator's kubeconfig, whose PEM does not name the algorithm. */
 @Tag("programs")
 class ClientKeyTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rsa:2048", "ec -pkeyopt ec_paramgen_curve:P-256"})
-    void aClientConnectsWithEachKind(String kind, @TempDir Path folder) throws Exception {
+    void clientConnectsWithEachKindOfKey(String kind, @TempDir Path folder) throws Exception {
         Process openssl = new ProcessBuilder(
                         ("openssl req -x509 -days 2 -subj /CN=admin -nodes -keyout key -out cert -newkey " + kind)
                                 .split(" "))

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class PageAuthorizerTest {
 
     @Test
-    void allThatTheTokenSaysOfItsOwnerIsAskedAbout() {
+    void reviewContainsAllFieldsOfTheTokensUser() {
         Map<String, Object> extra = Map.of("scopes.example.com", List.of("read-nothing"));
         Map<String, Object> token = Map.of("username", "ann", "uid", "7", "groups", List.of("sre"), "extra", extra);
         assertThat(PageAuthorizer.asks(token, PageRight.FLEET))

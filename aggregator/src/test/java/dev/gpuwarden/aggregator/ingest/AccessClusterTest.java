@@ -92,7 +92,7 @@ class AccessClusterTest extends IngestSetup {
                 token("stranger", AccessCodec.AUDIENCE),
                 "system:serviceaccount:default:stranger may not get nodehealths.gpuwarden.dev/" + node
                         + " --subresource=page");
-        assertDenied(TestTokens.signedByAnother(good), "does not know this token");
+        assertDenied(TestTokens.signedByAnother(good), "does not accept this token");
 
         String other = node + "-other";
         TestCluster.node(plane, other);
