@@ -12,10 +12,10 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
-/** Keeps the conditions of Nodes as their fatal faults are. Thread-safe. */
+/** A reconciler of the conditions of Nodes with their fatal faults. Thread-safe. */
 public final class ConditionReconciler {
 
-    /** Another one than the status of NodeHealth is applied by: what is applied replaces all that one has applied before. */
+    /** Not the field manager of NodeHealth's status, since each apply replaces all earlier fields of its manager. */
     static final String MANAGER = "gpuwarden-aggregator-conditions";
 
     private final KubeClient api;
@@ -27,11 +27,11 @@ public final class ConditionReconciler {
     }
 
     /**
-     * Blocks until the Node has the conditions that it must have. The answer is left to the watch: an apply holds for whatever
-     * version is there, so there may be something in it that nobody has decided about yet.
+     * Writes the conditions that the Node must have. Blocks until they are stored. The watch delivers the result, which is not
+     * read from the answer. An apply accepts any version, so the answer may contain changes without a decision yet.
      *
-     * @param faults those that are known
-     * @param whole whether these are all; what is not among them is left as it is otherwise
+     * @param faults the known faults
+     * @param whole true if these are all faults; otherwise conditions without a fault in the list stay
      */
     public void settle(CachedNode node, List<Fault> faults, boolean whole) throws ApiException, InterruptedException {
         Optional<List<Condition>> wanted =

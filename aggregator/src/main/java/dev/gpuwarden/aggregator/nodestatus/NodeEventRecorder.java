@@ -20,21 +20,24 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Makes Events of Kubernetes, each once: a name that is there already was told by whoever was here before. Thread-safe. */
+/**
+ * A recorder of Kubernetes Events, which creates each once. An existing name means that an earlier leader has created the
+ * Event. Thread-safe.
+ */
 public final class NodeEventRecorder {
 
     private static final String COMPONENT = "gpuwarden-aggregator";
     private static final String EVENTS = "/api/v1/namespaces/default/events";
 
     private final KubeClient api;
-    /** By node, those that are still news. */
+    /** The names of the Events that are still news, by node. */
     private final Map<String, Set<String>> told = new ConcurrentHashMap<>();
 
     public NodeEventRecorder(KubeClient api) {
         this.api = api;
     }
 
-    /** Blocks until the API server has them. One that it refuses is not tried again. */
+    /** Creates the Events. Blocks until the API server has them. An Event that it refuses is not tried again. */
     public void tell(String node, List<EventObject> news) throws ApiException, InterruptedException {
         if (news.isEmpty()) {
             forget(node);
@@ -51,7 +54,7 @@ public final class NodeEventRecorder {
         told.put(node, now);
     }
 
-    /** There is no such Node any more, or nothing to say of it. */
+    /** Forgets a node that is deleted or has no Events. */
     public void forget(String node) {
         told.remove(node);
     }
@@ -67,12 +70,12 @@ public final class NodeEventRecorder {
     }
 
     /**
-     * Which Events a Node should have because of how it is: that it is in quarantine or was given back, and its faults that make no
-     * condition. A level, so that what was not told because the program was killed is told by the next. Pure.
+     * The Events that a Node must have by its state: quarantine, release, and faults that make no condition. They are a level:
+     * the next leader creates Events that a killed one did not. Pure.
      */
     public static final class NodeEvent {
 
-        /** As long as the API server keeps Events. What is older is no news. */
+        /** The time for which the API server keeps Events. Older ones are no news. */
         static final Duration YOUNG = Duration.ofHours(1);
 
         private static final int LONGEST = 1024;
@@ -80,8 +83,8 @@ public final class NodeEventRecorder {
         private NodeEvent() {}
 
         /**
-         * @param decided what there is to say of the Node's quarantine and drain
-         * @param faults current ones of a node that has told all
+         * @param decided the Events of the Node's quarantine and drain
+         * @param faults the current faults of a node that has reported all
          */
         public static List<EventObject> of(
                 CachedNode node, List<QuarantineEvents> decided, List<Fault> faults, Instant now) {
@@ -94,7 +97,7 @@ public final class NodeEventRecorder {
                     .filter(fault ->
                             !fault.cause().fatal() && fault.cause().strategy().actedOn())
                     .filter(fault -> young(fault.since(), now))
-                    // One that its node's disk has not taken yet has no number, and is told when it has.
+                    // A fault that its node's disk has not stored yet has no number. Its Event follows later.
                     .filter(fault -> fault.sequence() > 0)
                     .map(fault -> new StoredEvent(
                             fault.sequence(), fault.cause(), fault.since(), fault.since(), fault.occurrences()))
@@ -103,7 +106,7 @@ public final class NodeEventRecorder {
             return news;
         }
 
-        /** One event may have raised several faults. */
+        /** Returns each event once, because one event may have raised several faults. */
         private static List<StoredEvent> once(List<StoredEvent> events) {
             Map<Long, StoredEvent> once = new TreeMap<>();
             events.forEach(event -> once.putIfAbsent(event.sequence(), event));
